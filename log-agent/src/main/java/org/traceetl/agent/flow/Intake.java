@@ -1,0 +1,26 @@
+package org.traceetl.agent.flow;
+
+/**
+ * Where sources hand payloads to the pipeline. Implementations never block and are safe for any
+ * thread.
+ */
+public interface Intake {
+  /** What became of an offer. */
+  enum Admission {
+    /** Taken: the completion will be called exactly once. */
+    ACCEPTED,
+    /** Not taken, the bytes in flight are at their bound: try again later. */
+    FULL,
+    /** Not taken, the broker cannot be reached: try again later. */
+    BROKER_AWAY,
+    /** Not taken, the agent is stopping. */
+    STOPPING
+  }
+
+  /**
+   * Offers a payload. When accepted, the array belongs to the pipeline until the completion.
+   *
+   * @param source name for metrics: {@code otlp_grpc}, {@code otlp_http}, {@code file}
+   */
+  Admission offer(String source, byte[] payload, SpanDecoder decoder, Completion completion);
+}

@@ -1,0 +1,16 @@
+package org.traceetl.agent.flow;
+
+/**
+ * Walks a payload's bytes and gives its spans to a sink, without an object per span. One instance
+ * belongs to one pipeline thread at a time and keeps its scratch between payloads.
+ */
+public interface SpanDecoder {
+  /**
+   * Decodes the payload.
+   *
+   * @throws MalformedPayloadException when it cannot be read as a whole. Callers decode in two
+   *     passes where a half-read payload must not count: decoders check the outer structure before
+   *     they emit the first span.
+   */
+  void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException;
+}

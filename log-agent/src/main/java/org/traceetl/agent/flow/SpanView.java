@@ -1,0 +1,39 @@
+package org.traceetl.agent.flow;
+
+/**
+ * A decoded span: numbers, and slices of the bytes it came in. Mutable and reused by its decoder.
+ */
+public final class SpanView {
+  public long traceIdHigh;
+  public long traceIdLow;
+  public long spanId;
+
+  /** 0 for a root span. */
+  public long parentSpanId;
+
+  /** As in OTLP, 0 to 5. */
+  public int kind;
+
+  /** As in OTLP, 0 to 2. */
+  public int status;
+
+  public long startUnixNanos;
+
+  /** At least 0. */
+  public long durationNanos;
+
+  /** T of the tracestate's {@code ot=th}, below 2^56; 0 when the span stands for itself alone. */
+  public long samplingThreshold;
+
+  public byte[] name;
+  public int nameOffset;
+  public int nameLength;
+
+  public byte[] statusMessage;
+  public int statusMessageOffset;
+
+  /** 0 when there is none. */
+  public int statusMessageLength;
+
+  public final Attributes attributes = new Attributes();
+}

@@ -1,0 +1,25 @@
+package org.traceetl.proto;
+
+/**
+ * A trace ID, 16 bytes, as two longs (big-endian halves), to and from 32 hex digits without
+ * allocation.
+ */
+public final class TraceId {
+  /** Length in hex digits. */
+  public static final int HEX_LENGTH = 32;
+
+  private TraceId() {}
+
+  /** Writes 32 lower-case hex digits (ASCII) to {@code out[offset, offset + 32)}. */
+  public static void writeHex(long high, long low, byte[] out, int offset) {
+    SpanId.writeHex(high, out, offset);
+    SpanId.writeHex(low, out, offset + SpanId.HEX_LENGTH);
+  }
+
+  /** The ID as 32 lower-case hex digits. */
+  public static String toHex(long high, long low) {
+    byte[] hex = new byte[HEX_LENGTH];
+    writeHex(high, low, hex, 0);
+    return new String(hex, java.nio.charset.StandardCharsets.ISO_8859_1);
+  }
+}

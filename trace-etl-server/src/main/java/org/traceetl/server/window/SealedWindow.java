@@ -1,0 +1,41 @@
+package org.traceetl.server.window;
+
+import java.util.List;
+
+/**
+ * What the spans of one queue between two offsets added up to: the unit that the journal keeps and
+ * every sink applies, once and in order. Immutable by contract: nobody writes to the arrays after
+ * the seal.
+ *
+ * <p>Deltas are rows: row i belongs to series {@code series[i]} and has {@code counts[i * stride,
+ * (i + 1) * stride)}: adjusted spans by bucket (not cumulative; the last one is +Inf), stride =
+ * number of finite bounds + 1. {@code durationNanos[i]} is the sum of its durations. {@code
+ * exemplars[i]} is an index into {@code documents}, or -1.
+ *
+ * <p>Apply in this order: {@code created}, rows, {@code evicted}.
+ *
+ * @param from first offset of the window
+ * @param to offset after its last one
+ * @param openedMillis when the window began, milliseconds since 1970
+ * @param sealedMillis when it was swapped out
+ * @param created series whose first span is in this window
+ * @param evicted numbers of series that end with this window
+ * @param exemplarBuckets bucket of each row's exemplar
+ */
+public record SealedWindow(
+    QueueId queue,
+    long from,
+    long to,
+    long openedMillis,
+    long sealedMillis,
+    List<SeriesDefinition> created,
+    int[] evicted,
+    int rows,
+    int stride,
+    int[] series,
+    long[] counts,
+    long[] durationNanos,
+    int[] exemplars,
+    int[] exemplarBuckets,
+    List<TraceDocument> documents,
+    List<Books> books) {}

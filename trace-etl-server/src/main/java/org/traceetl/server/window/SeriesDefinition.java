@@ -1,0 +1,25 @@
+package org.traceetl.server.window;
+
+import java.util.List;
+
+/**
+ * What a series is: everything but its numbers.
+ *
+ * @param series its number, unique among the live series of its queue; used anew after an eviction
+ * @param createdMillis when its first span was recorded, milliseconds since 1970
+ * @param overflow whether it is its application's overflow series; then {@code values} holds the
+ *     application alone and null for the rest
+ * @param values one value a dimension, in the order application, span name, span kind (the OTLP
+ *     number as text), status code (the OTLP number as text), then the configured dimensions; null
+ *     where the span has no such attribute
+ */
+public record SeriesDefinition(
+    int series, long createdMillis, boolean overflow, List<String> values) {
+  public static final int APPLICATION = 0;
+  public static final int SPAN_NAME = 1;
+  public static final int SPAN_KIND = 2;
+  public static final int STATUS_CODE = 3;
+
+  /** How many dimensions every series has before the configured ones. */
+  public static final int FIXED_DIMENSIONS = 4;
+}
