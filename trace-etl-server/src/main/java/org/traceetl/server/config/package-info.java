@@ -1,0 +1,2 @@
+/** The server's configuration: immutable records, validated once. */
+package org.traceetl.server.config;
