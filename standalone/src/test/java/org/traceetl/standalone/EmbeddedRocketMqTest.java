@@ -3,6 +3,7 @@ package org.traceetl.standalone;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
@@ -15,43 +16,41 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class EmbeddedRocketMqTest {
-  @TempDir
-  Path directory;
+  @TempDir Path directory;
 
   @Test
-  void messagesOutliveARestartInTheSameDirectory() throws Exception {
+  void carriesMessagesAndKeepsItsFilesInItsDirectory() throws Exception {
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
-      rocketMq.createTopic("trace-spans", 4);
+      rocketMq.createTopic("four-queues", 4);
+      MessageQueue last = new MessageQueue("four-queues", EmbeddedRocketMq.BROKER, 3);
+
       DefaultMQProducer producer = new DefaultMQProducer("test-producer");
       producer.setNamesrvAddr(rocketMq.namesrvAddress());
       producer.start();
       try {
-        assertThat(producer.fetchPublishMessageQueues("trace-spans")).hasSize(4);
-        MessageQueue queue = new MessageQueue("trace-spans", EmbeddedRocketMq.BROKER, 3);
-        assertThat(
-                producer
-                    .send(new Message("trace-spans", "kept".getBytes(UTF_8)), queue)
-                    .getSendStatus())
+        assertThat(producer.fetchPublishMessageQueues("four-queues")).hasSize(4);
+        Message message = new Message("four-queues", "body".getBytes(UTF_8));
+        assertThat(producer.send(message, last, 20_000).getSendStatus())
             .isEqualTo(SendStatus.SEND_OK);
       } finally {
         producer.shutdown();
       }
-    }
-    try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
+
       DefaultLitePullConsumer consumer = new DefaultLitePullConsumer("test-consumer");
       consumer.setNamesrvAddr(rocketMq.namesrvAddress());
-      MessageQueue queue = new MessageQueue("trace-spans", EmbeddedRocketMq.BROKER, 3);
       consumer.start();
       try {
-        assertThat(consumer.fetchMessageQueues("trace-spans")).hasSize(4);
-        consumer.assign(List.of(queue));
-        consumer.seekToBegin(queue);
+        assertThat(consumer.fetchMessageQueues("four-queues")).hasSize(4);
+        consumer.assign(List.of(last));
+        consumer.seekToBegin(last);
         assertThat(consumer.poll(20_000))
             .extracting(MessageExt::getBody)
-            .containsExactly("kept".getBytes(UTF_8));
+            .containsExactly("body".getBytes(UTF_8));
       } finally {
         consumer.shutdown();
       }
     }
+    assertThat(Files.isDirectory(directory.resolve("store").resolve("commitlog"))).isTrue();
+    assertThat(directory.resolve("logs").resolve("rocketmq.log")).exists();
   }
 }
