@@ -3,6 +3,8 @@ package org.traceetl.server.config;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
+import java.util.stream.DoubleStream;
+
 /**
  * How series are named on the page: {@code trace-etl.metrics}. A missing value is its default.
  *
@@ -41,12 +43,22 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit) {
     /** Tempo's metrics generator; Grafana's span metrics table. */
     TEMPO("traces_spanmetrics", Unit.SECONDS);
 
+    private static final int TEMPO_BOUNDS = 14;
+
     private final String namespace;
     private final Unit unit;
 
     Profile(String namespace, Unit unit) {
       this.namespace = namespace;
       this.unit = unit;
+    }
+
+    /** The bounds that its dashboards expect: of tempo 2 ms doubled 13 times. */
+    public HistogramConfig histogram() {
+      return new HistogramConfig(
+          this == OTEL
+              ? null
+              : DoubleStream.iterate(2, bound -> 2 * bound).limit(TEMPO_BOUNDS).boxed().toList());
     }
   }
 
