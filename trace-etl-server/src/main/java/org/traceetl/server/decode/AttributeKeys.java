@@ -2,7 +2,9 @@ package org.traceetl.server.decode;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /** A few attribute keys that matter, numbered in their order. Immutable. */
@@ -10,6 +12,7 @@ public final class AttributeKeys {
   /** Not one of the keys. */
   public static final int NONE = -1;
 
+  private final List<String> names;
   private final byte[][] keys;
 
   /** Numbers by hash; at most a quarter of the slots is taken. */
@@ -19,6 +22,7 @@ public final class AttributeKeys {
    * @param keys the keys; null leaves a number without a key
    */
   public AttributeKeys(List<String> keys) {
+    names = Collections.unmodifiableList(new ArrayList<>(keys));
     this.keys =
         keys.stream().map(key -> key == null ? null : key.getBytes(UTF_8)).toArray(byte[][]::new);
     numbers = new int[Integer.highestOneBit(keys.size() + 1) * 8];
@@ -38,6 +42,11 @@ public final class AttributeKeys {
   /** How many numbers there are. */
   public int size() {
     return keys.length;
+  }
+
+  /** The key with this number. */
+  public String key(int number) {
+    return names.get(number);
   }
 
   /** Number of the key in these bytes, or {@link #NONE}. */

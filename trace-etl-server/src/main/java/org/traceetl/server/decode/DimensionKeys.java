@@ -11,10 +11,10 @@ public final class DimensionKeys {
   public DimensionKeys(List<Dimension> dimensions) {
     ofSpan =
         new AttributeKeys(
-            dimensions.stream().map(d -> d.from().readsSpan() ? d.attribute() : "").toList());
+            dimensions.stream().map(d -> d.from().readsSpan() ? d.attribute() : null).toList());
     ofResource =
         new AttributeKeys(
-            dimensions.stream().map(d -> d.from().readsResource() ? d.attribute() : "").toList());
+            dimensions.stream().map(d -> d.from().readsResource() ? d.attribute() : null).toList());
   }
 
   int count() {

@@ -7,13 +7,14 @@ import java.util.Arrays;
 /**
  * The applications of one queue, as numbers. Two are always there: {@link #UNKNOWN}, in whose name
  * batches are booked that were refused before their application was known, and {@link #OTHER},
- * which takes the spans of applications that find no room. One owner thread.
+ * named {@code _other}, which takes the spans of applications that find no room: all of them
+ * overflow. One owner thread.
  */
 public final class Applications {
   public static final int UNKNOWN = 0;
   public static final int OTHER = 1;
 
-  private static final byte[] OTHER_NAME = "other".getBytes(UTF_8);
+  private static final byte[] OTHER_NAME = "_other".getBytes(UTF_8);
 
   /** What OpenTelemetry calls a service that has no name. */
   private static final byte[] UNNAMED = "unknown_service".getBytes(UTF_8);

@@ -12,9 +12,9 @@ package org.traceetl.server.series;
  * }
  * }</pre>
  *
- * <p>Entry: hash in the high 32 bits, number + 1 in the low ones, 0 when free. At most half full, so
- * that probes are short and always end. Removal moves entries back, so there are no tombstones. One
- * owner thread.
+ * <p>Entry: hash in the high 32 bits, number + 1 in the low ones, 0 when free. At most half full,
+ * so that probes are short and always end. Removal moves entries back, so there are no tombstones.
+ * One owner thread.
  */
 public final class HashIndex {
   private long[] entries;

@@ -140,8 +140,8 @@ public final class SeriesTable {
   }
 
   /**
-   * Makes a series that {@link #find} does not know; {@link #NONE} if the application or the process
-   * has no room for it.
+   * Makes a series that {@link #find} does not know; {@link #NONE} if the application or the
+   * process has no room for it.
    */
   public int create(int hash, int[] key, int application, long nowMillis) {
     if (applications.series(application) >= maxPerApplication || !hasBudget()) {

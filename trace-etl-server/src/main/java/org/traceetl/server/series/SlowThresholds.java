@@ -1,10 +1,10 @@
 package org.traceetl.server.series;
 
+import java.util.List;
 import java.util.Set;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.SpanKind;
-import java.util.List;
 
 /** From which duration on a span is slow. Asked once for each application. Immutable. */
 public final class SlowThresholds {

@@ -59,7 +59,7 @@ public final class SymbolTable {
 
   /** The symbol of a string, made at its first sight; {@link #FULL} if there is no room. */
   public int resolve(byte[] buffer, int offset, int length) {
-    int kept = length <= maxValueBytes ? length : cut(buffer, offset);
+    int kept = Utf8.cut(buffer, offset, length, maxValueBytes);
     int hash = hash(buffer, offset, kept);
     int symbol = find(hash, buffer, offset, kept);
     return symbol != NONE ? symbol : add(hash, buffer, offset, kept);
@@ -103,15 +103,6 @@ public final class SymbolTable {
     index.add(hash, symbol);
     unused.push(symbol);
     return symbol;
-  }
-
-  private int cut(byte[] buffer, int offset) {
-    int end = maxValueBytes;
-    // A byte 10xxxxxx continues a character: the cut goes before the character's first byte.
-    while (end > 0 && (buffer[offset + end] & 0xC0) == 0x80) {
-      end--;
-    }
-    return end;
   }
 
   private int hash(byte[] buffer, int offset, int length) {

@@ -5,9 +5,9 @@ package org.traceetl.server.series;
  * a random value below T, out of 2^56, were dropped: it stands for 2^56 / (2^56 - T).
  *
  * <p>Weights are fixed-point numbers with {@link #FRACTION_BITS} bits after the point. Counts are
- * whole, so each series carries the fraction on to its next sampled span: its total is never a whole
- * span behind the exact sum, nor ahead of it. (Each weight is rounded by less than 2^-40: a series
- * is off by one after some 10^12 sampled spans.)
+ * whole, so each series carries the fraction on to its next sampled span: its total is never a
+ * whole span behind the exact sum, nor ahead of it. (Each weight is rounded by less than 2^-40: a
+ * series is off by one after some 10^12 sampled spans.)
  */
 public final class Weight {
   /** Bits after the point. */
