@@ -1,5 +1,6 @@
 package org.traceetl.server.consume;
 
+import java.time.Duration;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -18,13 +19,15 @@ public final class Aggregation {
   /** Agents remembered on one queue: each takes about 1 KB. */
   private static final int MAX_AGENTS = 10_000;
 
+  /** Agents silent for so long are forgotten: nothing they sent before is under way any more. */
+  private static final Duration AGENT_SILENCE = Duration.ofHours(24);
+
   final SeriesConfig series;
   final SeriesBudget budget;
   final SlowThresholds slow;
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
   final Buckets buckets;
-  final int maxAgents = MAX_AGENTS;
   private final DocumentsConfig documents;
   private final long idleMillis;
 
@@ -64,5 +67,13 @@ public final class Aggregation {
 
   long idleMillis() {
     return idleMillis;
+  }
+
+  int maxAgents() {
+    return MAX_AGENTS;
+  }
+
+  long agentSilenceMillis() {
+    return AGENT_SILENCE.toMillis();
   }
 }

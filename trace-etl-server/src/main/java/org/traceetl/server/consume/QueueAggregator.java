@@ -43,6 +43,7 @@ public final class QueueAggregator {
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
   private final long idleMillis;
+  private final long agentSilenceMillis;
 
   private final SymbolTable symbols;
   private final Applications applications;
@@ -57,7 +58,12 @@ public final class QueueAggregator {
   /** By dictionary index of the batch: its symbol. */
   private int[] symbolOf = new int[256];
 
+  // The key of the span at hand
   private final int[] key;
+  private int keyHash;
+
+  /** False if a symbol of the key found no room in the table. */
+  private boolean keyIsComplete;
 
   // What became of the batch's spans
   private int recorded;
@@ -75,13 +81,14 @@ public final class QueueAggregator {
     documentKeys = aggregation.documentKeys;
     maxValueBytes = aggregation.series.maxValueBytes();
     idleMillis = aggregation.idleMillis();
+    agentSilenceMillis = aggregation.agentSilenceMillis();
     symbols =
         new SymbolTable(
             aggregation.series.maxSymbols(), aggregation.series.maxSymbolBytes(), maxValueBytes);
     applications =
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
-    history = new BatchHistory(aggregation.maxAgents);
+    history = new BatchHistory(aggregation.maxAgents());
     key = new int[series.width()];
     open = aggregation.newMetrics();
     spares.add(aggregation.newMetrics());
@@ -220,9 +227,6 @@ public final class QueueAggregator {
     return full ? SeriesTable.NONE : series.find(keyHash, key);
   }
 
-  private boolean keyIsComplete;
-  private int keyHash;
-
   private int newSeries(int application, long nowMillis) {
     return keyIsComplete ? series.create(keyHash, key, application, nowMillis) : SeriesTable.NONE;
   }
@@ -308,7 +312,7 @@ public final class QueueAggregator {
 
   private FilledWindow swap(Metrics spare, long to, long nowMillis) {
     int[] evicted = series.evictIdle(nowMillis - idleMillis);
-    history.forgetSilent(nowMillis - idleMillis);
+    history.forgetSilent(nowMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
     if (to > from || !open.isEmpty() || evicted.length > 0) {
