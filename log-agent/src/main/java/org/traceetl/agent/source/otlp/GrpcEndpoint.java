@@ -1,5 +1,6 @@
 package org.traceetl.agent.source.otlp;
 
+import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Server;
@@ -129,7 +130,10 @@ final class GrpcEndpoint {
     @Override
     public byte[] parse(InputStream stream) {
       try {
-        return stream.readAllBytes();
+        // Compressed messages do not say how long they will be; grpc-java holds them to the limit.
+        return stream instanceof KnownLength
+            ? stream.readNBytes(stream.available())
+            : stream.readAllBytes();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

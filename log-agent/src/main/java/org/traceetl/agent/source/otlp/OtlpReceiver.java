@@ -15,7 +15,7 @@ import org.traceetl.agent.flow.SpanDecoder;
  */
 public final class OtlpReceiver implements AutoCloseable {
   private static final int IO_THREADS = 2;
-  private static final int MAX_CONNECTIONS = 2_048;
+  private static final int MAX_CONNECTIONS = 1_024;
 
   private final OtlpCounters counters = new OtlpCounters();
   private final EventLoopGroup eventLoops;
