@@ -200,8 +200,9 @@ final class Messages {
   private static void writeStruct(
       TProtocol out, TBase<?, ?> struct, List<Short> order, List<Short> nested) throws TException {
     out.writeStructBegin(new TStruct(""));
+    @SuppressWarnings({"unchecked", "rawtypes"}) // Its bounds name the field type twice.
     Map<? extends TFieldIdEnum, FieldMetaData> fields =
-        FieldMetaData.getStructMetaDataMap(struct.getClass().asSubclass(TBase.class));
+        FieldMetaData.getStructMetaDataMap((Class) struct.getClass());
     for (short id : order) {
       for (var field : fields.entrySet()) {
         Object value = valueOf(struct, field.getKey());
@@ -260,8 +261,7 @@ final class Messages {
       case TType.MAP -> {
         MapMetaData map = (MapMetaData) meta;
         Map<?, ?> entries = (Map<?, ?>) value;
-        out.writeMapBegin(
-            new TMap(map.keyMetaData.type, map.valueMetaData.type, entries.size()));
+        out.writeMapBegin(new TMap(map.keyMetaData.type, map.valueMetaData.type, entries.size()));
         for (Map.Entry<?, ?> each : entries.entrySet()) {
           writeValue(out, map.keyMetaData, each.getKey(), spanOrder);
           writeValue(out, map.valueMetaData, each.getValue(), spanOrder);
