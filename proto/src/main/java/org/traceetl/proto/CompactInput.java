@@ -146,7 +146,7 @@ final class CompactInput {
         int count = readVarint32();
         if (count != 0) {
           int types = take();
-          if (checkedCount(count)) {
+          if (checked(count, types >>> 4) && checked(count, types & 0x0f)) {
             for (int i = 0; i < count && !isRefused(); i++) {
               skipElement(types >>> 4, depth + 1);
               skipElement(types & 0x0f, depth + 1);
@@ -167,7 +167,7 @@ final class CompactInput {
   }
 
   private void skipElements(int type, int count, int depth) {
-    if (checkedCount(count)) {
+    if (checked(count, type)) {
       for (int i = 0; i < count && !isRefused(); i++) {
         skipElement(type, depth);
       }
@@ -180,10 +180,12 @@ final class CompactInput {
     skip(isBoolean ? Compact.BYTE : type, depth);
   }
 
-  /** Every element has a byte at least. */
-  private boolean checkedCount(int count) {
+  /** Whether there can be as many elements of a type: each has a byte at least. */
+  private boolean checked(int count, int type) {
     if (count < 0 || count > limit - pos) {
       refuse(Rejection.BAD_LENGTH);
+    } else if (type < Compact.BOOLEAN_TRUE || type > Compact.UUID) {
+      refuse(Rejection.MALFORMED);
     }
     return !isRefused();
   }
