@@ -128,6 +128,9 @@ final class ElasticsearchIndex implements TraceIndex {
 
   @Override
   public WriteResult write(List<TraceDocument> documents) throws IOException {
+    if (documents.isEmpty()) {
+      return WriteResult.kept(0);
+    }
     healthy = false;
     WriteResult result;
     try {

@@ -186,7 +186,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     countDropped(SHUTDOWN, left);
     try {
       // No interrupt: Lucene would take it for a broken disk.
-      writer.join(CLOSE_WAIT);
+      writer.join(CLOSE_WAIT.toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -287,7 +287,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
       failed(documents.size(), "an internal error", e);
       return new WriteResult(
           0,
-          documents.stream().map(d -> new Refusal(d, INTERNAL, e.toString())).toList(),
+          documents.stream().map(d -> new Refusal(d, INTERNAL, e.getClass().getName())).toList(),
           List.of());
     }
   }

@@ -306,9 +306,12 @@ final class LuceneIndex implements TraceIndex {
 
   @Override
   public void close() {
-    try (directory;
-        IndexWriter closing = writer) {
-      searchers.close();
+    try (directory) {
+      try {
+        searchers.close();
+      } finally {
+        writer.close();
+      }
     } catch (IOException e) {
       LOG.warn("The index in {} did not close cleanly", config.directory(), e);
     }
