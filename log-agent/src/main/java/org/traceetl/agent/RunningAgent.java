@@ -13,6 +13,7 @@ import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.route.Router;
+import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -30,6 +31,7 @@ public final class RunningAgent implements AutoCloseable {
 
   private final Pipeline pipeline;
   private final Publisher publisher;
+  private final FileSource files;
   private final TelemetryServer telemetry;
   private boolean drained;
 
@@ -78,6 +80,8 @@ public final class RunningAgent implements AutoCloseable {
                   }));
       watch.start();
 
+      files = open(new FileSource(config.files(), pipeline, state, metrics));
+      files.start();
       telemetry =
           config.telemetry().enabled()
               ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
@@ -116,6 +120,7 @@ public final class RunningAgent implements AutoCloseable {
       return true;
     }
     drained = true;
+    files.stopAccepting();
     pipeline.close();
     boolean confirmed = false;
     try {
