@@ -3,10 +3,11 @@ package org.traceetl.server;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.web.ConfigurationRefused;
 import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
@@ -56,8 +57,8 @@ public final class TraceEtlServer implements AutoCloseable {
     web.close();
   }
 
-  private static Pipeline pipeline(org.traceetl.server.config.ServerConfig config) {
-    return new Pipeline(config, InstantSource.system());
+  private static Pipeline pipeline(ServerConfig config) {
+    return new Pipeline(config, Clock.systemUTC());
   }
 
   @Command(
