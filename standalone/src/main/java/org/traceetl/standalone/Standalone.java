@@ -95,7 +95,8 @@ public final class Standalone implements Callable<Integer> {
   @Option(
       names = "--data-dir",
       paramLabel = "DIR",
-      description = "Where messages, index and logs are kept (default: a new one, deleted at the end).")
+      description =
+          "Where messages, index and logs are kept (default: a new one, deleted at the end).")
   private Path dataDir;
 
   @Option(names = "--help", usageHelp = true, description = "Show this.")
@@ -121,8 +122,12 @@ public final class Standalone implements Callable<Integer> {
     for (Port port : ports()) {
       if (!port.isFree()) {
         complain(
-            port.flag + " = " + port.number + ": the port is in use; end what has it, or give "
-                + port.flag + " another one (0 takes a free one)");
+            port.flag
+                + " = "
+                + port.number
+                + ": the port is in use; end what has it, or give "
+                + port.flag
+                + " another one (0 takes a free one)");
         return FAILED;
       }
     }
@@ -195,18 +200,18 @@ public final class Standalone implements Callable<Integer> {
     String load = noLoad ? "no load" : "a load of " + rate + " spans/s from 5 simulated services";
     return """
 
-        trace-etl is up, with %s. Numbers show %s after the spans.
+    trace-etl is up, with %s. Numbers show %s after the spans.
 
-          send spans     OTLP/gRPC localhost:%d, OTLP/HTTP http://localhost:%d
-          metrics        curl -s %s/metrics | grep calls_total
-          failed spans   curl -s '%s/api/traces?reason=error&limit=5'
-          slow spans     curl -s '%s/api/traces?reason=slow&limit=5'
-          health         curl -s %s/ready
-          the agent      curl -s localhost:%d/metrics
-          logs           %s
+      send spans     OTLP/gRPC localhost:%d, OTLP/HTTP http://localhost:%d
+      metrics        curl -s %s/metrics | grep calls_total
+      failed spans   curl -s '%s/api/traces?reason=error&limit=5'
+      slow spans     curl -s '%s/api/traces?reason=slow&limit=5'
+      health         curl -s %s/ready
+      the agent      curl -s localhost:%d/metrics
+      logs           %s
 
-        Ctrl-C drains and ends it.
-        """
+    Ctrl-C drains and ends it.
+    """
         .formatted(
             load,
             window.toString().substring(2).toLowerCase(java.util.Locale.ROOT),
