@@ -6,15 +6,21 @@ public enum Rejection {
   NONE,
   /** The bytes end inside a value. */
   TRUNCATED,
-  /** A varint is longer than its type allows, or a type or field is not the declared one. */
+  /**
+   * A varint is longer than its type allows, a type is not the declared one, a field stands twice,
+   * unknown fields nest too deeply, or bytes follow the end.
+   */
   MALFORMED,
-  /** A count or length is negative, or larger than {@link Limits} or the bytes left allow. */
+  /**
+   * A count or length is negative, larger than {@link Limits} or the bytes left allow, odd where
+   * pairs stand, or the declared number of spans is not the real one.
+   */
   BAD_LENGTH,
   /** An index points outside the dictionary, or stands before the dictionary. */
   BAD_INDEX,
   /** A required field is missing. */
   MISSING_FIELD,
-  /** A value is outside its range: kind, status, duration, threshold, length of the IDs. */
+  /** A value is outside its range: sequence, kind, status, duration, threshold, length of IDs. */
   BAD_VALUE,
   /** The batch's version is not one this reader knows. */
   UNSUPPORTED_VERSION,

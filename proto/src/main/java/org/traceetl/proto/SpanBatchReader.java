@@ -1,55 +1,164 @@
 package org.traceetl.proto;
 
+import java.util.Objects;
+
 /**
  * A cursor over one {@code SpanBatch} message. It reads in place: no object per span, no {@code
  * String}; arrays are kept from message to message.
  *
  * <p>Use: {@link #wrap}; if it answers {@link Rejection#NONE}, {@link #next} until false; then
  * {@link #rejection} tells whether the batch ended well. A batch refused midway must not count, so
- * callers collect before they record. Unknown fields are skipped. Never throws for any input. Not
- * thread-safe.
+ * callers collect before they record. Unknown fields are skipped. No content of a message makes it
+ * throw, nor allocate more than {@link Limits} and the message's own length justify.
+ *
+ * <p>Every index it gives out is inside the dictionary. The bytes of the dictionary are not checked
+ * to be UTF-8: they are compared as bytes, and who renders one replaces what is malformed.
+ *
+ * <p>Not thread-safe: one owner, who leaves the message's bytes alone while reading.
  */
 public final class SpanBatchReader {
+  private static final int NONE = -1;
+
+  /** Fewest bytes of a span: its required fields, one byte for each number. */
+  private static final int MIN_SPAN_BYTES = 37;
+
+  /** Most bytes of fields 1 to 6 and a list header as the fast path takes them, with some spare. */
+  private static final int FAST_HEAD_BYTES = 80;
+
+  /** Most bytes of what follows the attributes as the fast path takes it, with some spare. */
+  private static final int FAST_TAIL_BYTES = 32;
+
+  /** Most bytes of a dictionary index: {@code 2 * 262,143} has 19 bits. */
+  private static final int INDEX_BYTES = 3;
+
+  private static final int BATCH_REQUIRED =
+      1 << Compact.VERSION
+          | 1 << Compact.AGENT
+          | 1 << Compact.EPOCH
+          | 1 << Compact.SEQUENCE
+          | 1 << Compact.SPAN_COUNT
+          | 1 << Compact.DICTIONARY
+          | 1 << Compact.APPLICATION
+          | 1 << Compact.BASE_UNIX_NANOS;
+
+  /** Having seen these, nothing after the spans can matter. */
+  private static final int BATCH_HEAD = BATCH_REQUIRED | 1 << Compact.RESOURCE;
+
+  private static final int SPAN_REQUIRED =
+      1 << Compact.IDS
+          | 1 << Compact.NAME
+          | 1 << Compact.KIND
+          | 1 << Compact.STATUS
+          | 1 << Compact.START_DELTA_NANOS
+          | 1 << Compact.DURATION_NANOS;
+
+  private final CompactInput input = new CompactInput();
+
+  private int seenBatchFields;
+  private long agentHigh;
+  private long agentLow;
+  private long epoch;
+  private long sequence;
+  private int spanCount;
+  private int[] dictionaryOffsets = new int[256];
+  private int[] dictionaryLengths = new int[256];
+  private int dictionarySize;
+  private int application = NONE;
+  private final int[] resource = new int[2 * Limits.MAX_ATTRIBUTES];
+  private int resourceAttributeCount;
+  private long baseUnixNanos;
+
+  /** Spans not read yet. */
+  private int spansLeft;
+
+  /** Whether the fields after the spans, if any, have been read. */
+  private boolean tailRead;
+
+  private long traceIdHigh;
+  private long traceIdLow;
+  private long spanId;
+  private long parentSpanId;
+  private int name;
+  private int kind;
+  private int status;
+  private long startUnixNanos;
+  private long durationNanos;
+  private long samplingThreshold;
+  private int statusMessage;
+  private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
+  private int attributeCount;
+
   /**
    * Reads everything up to the spans.
    *
    * @return {@link Rejection#NONE}, or why the message is refused
+   * @throws IndexOutOfBoundsException if {@code [offset, offset + length)} is not inside the array
    */
   public Rejection wrap(byte[] buffer, int offset, int length) {
-    throw new IllegalStateException("skeleton");
+    Objects.checkFromIndexSize(offset, length, buffer.length);
+    input.wrap(buffer, offset, length);
+    seenBatchFields = 0;
+    agentHigh = 0;
+    agentLow = 0;
+    epoch = 0;
+    sequence = 0;
+    spanCount = 0;
+    dictionarySize = 0;
+    application = NONE;
+    resourceAttributeCount = 0;
+    baseUnixNanos = 0;
+    spansLeft = 0;
+    tailRead = false;
+    attributeCount = 0;
+    if (length > Limits.MAX_MESSAGE_BYTES) {
+      input.refuse(Rejection.TOO_LARGE);
+    } else {
+      readHead();
+    }
+    return input.rejection();
   }
 
   /** Moves to the next span. False at the end and when the batch is refused: {@link #rejection}. */
   public boolean next() {
-    throw new IllegalStateException("skeleton");
+    if (spansLeft == 0) {
+      attributeCount = 0;
+      if (!tailRead && !input.isRefused()) {
+        input.fieldsAfter(Compact.SPANS);
+        readTail();
+      }
+      return false;
+    }
+    spansLeft--;
+    return readExpectedSpan() || readAnySpan();
   }
 
   /** Why the batch was refused; {@link Rejection#NONE} while nothing is wrong with it. */
   public Rejection rejection() {
-    throw new IllegalStateException("skeleton");
+    return input.rejection();
   }
 
   /** The array given to {@link #wrap}. */
   public byte[] buffer() {
-    throw new IllegalStateException("skeleton");
+    return input.bytes();
   }
 
   // The batch
 
   public long agentHigh() {
-    throw new IllegalStateException("skeleton");
+    return agentHigh;
   }
 
   public long agentLow() {
-    throw new IllegalStateException("skeleton");
+    return agentLow;
   }
 
   public long epoch() {
-    throw new IllegalStateException("skeleton");
+    return epoch;
   }
 
+  /** At least 0. */
   public long sequence() {
-    throw new IllegalStateException("skeleton");
+    return sequence;
   }
 
   /**
@@ -58,96 +167,98 @@ public final class SpanBatchReader {
    * read.
    */
   public int spanCount() {
-    throw new IllegalStateException("skeleton");
+    return spanCount;
   }
 
   /** Entries of the dictionary. */
   public int dictionarySize() {
-    throw new IllegalStateException("skeleton");
+    return dictionarySize;
   }
 
   /** Where entry {@code index} starts in {@link #buffer}. */
   public int dictionaryOffset(int index) {
-    throw new IllegalStateException("skeleton");
+    return dictionaryOffsets[index];
   }
 
   /** Length of entry {@code index}, bytes. */
   public int dictionaryLength(int index) {
-    throw new IllegalStateException("skeleton");
+    return dictionaryLengths[index];
   }
 
-  /** Dictionary index of the application. */
+  /** Dictionary index of the application; -1 when the batch was refused before it was read. */
   public int application() {
-    throw new IllegalStateException("skeleton");
+    return application;
   }
 
   public int resourceAttributeCount() {
-    throw new IllegalStateException("skeleton");
+    return resourceAttributeCount;
   }
 
+  /** Dictionary index of the key of resource attribute {@code i}. */
   public int resourceAttributeKey(int i) {
-    throw new IllegalStateException("skeleton");
+    return resource[2 * i];
   }
 
+  /** Dictionary index of the value of resource attribute {@code i}. */
   public int resourceAttributeValue(int i) {
-    throw new IllegalStateException("skeleton");
+    return resource[2 * i + 1];
   }
 
   // The span at the cursor
 
   public long traceIdHigh() {
-    throw new IllegalStateException("skeleton");
+    return traceIdHigh;
   }
 
   public long traceIdLow() {
-    throw new IllegalStateException("skeleton");
+    return traceIdLow;
   }
 
   public long spanId() {
-    throw new IllegalStateException("skeleton");
+    return spanId;
   }
 
   /** 0 for a root span. */
   public long parentSpanId() {
-    throw new IllegalStateException("skeleton");
+    return parentSpanId;
   }
 
   /** Dictionary index. */
   public int name() {
-    throw new IllegalStateException("skeleton");
+    return name;
   }
 
   /** As in OTLP, 0 to 5. */
   public int kind() {
-    throw new IllegalStateException("skeleton");
+    return kind;
   }
 
   /** As in OTLP, 0 to 2. */
   public int status() {
-    throw new IllegalStateException("skeleton");
+    return status;
   }
 
   public long startUnixNanos() {
-    throw new IllegalStateException("skeleton");
+    return startUnixNanos;
   }
 
   /** At least 0. */
   public long durationNanos() {
-    throw new IllegalStateException("skeleton");
+    return durationNanos;
   }
 
   /** 0 when the span stands for itself alone; below 2^56. */
   public long samplingThreshold() {
-    throw new IllegalStateException("skeleton");
+    return samplingThreshold;
   }
 
   /** Dictionary index of the status message, or -1. */
   public int statusMessage() {
-    throw new IllegalStateException("skeleton");
+    return statusMessage;
   }
 
   public int attributeCount() {
-    throw new IllegalStateException("skeleton");
+    return attributeCount;
   }
 
   /**
@@ -155,6 +266,375 @@ public final class SpanBatchReader {
    * at {@code 2 * i + 1}, for i below {@link #attributeCount}. Valid until {@link #next}.
    */
   public int[] attributes() {
-    throw new IllegalStateException("skeleton");
+    return attributes;
+  }
+
+  // The batch's fields
+
+  private void readHead() {
+    input.fieldsAfter(0);
+    while (input.readFieldHeader()) {
+      if (input.fieldId() != Compact.SPANS) {
+        readBatchField();
+        continue;
+      }
+      int count = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
+      int spansStart = input.position();
+      if ((seenBatchFields & BATCH_HEAD) != BATCH_HEAD) {
+        // Fields may follow that callers want before the spans: read them first, then come back.
+        input.skipStructs(count);
+        readTail();
+      }
+      if ((seenBatchFields & BATCH_REQUIRED) != BATCH_REQUIRED) {
+        input.refuse(Rejection.MISSING_FIELD);
+      } else if (count != spanCount) {
+        input.refuse(Rejection.BAD_LENGTH);
+      }
+      if (!input.isRefused()) {
+        input.moveTo(spansStart);
+        spansLeft = count;
+      }
+      return;
+    }
+    input.refuse(Rejection.MISSING_FIELD);
+  }
+
+  /** Reads what stands after the spans. */
+  private void readTail() {
+    while (input.readFieldHeader()) {
+      if (input.fieldId() == Compact.SPANS) {
+        input.refuse(Rejection.MALFORMED);
+      } else {
+        readBatchField();
+      }
+    }
+    if (input.position() != input.limit()) {
+      input.refuse(Rejection.MALFORMED);
+    }
+    tailRead = true;
+  }
+
+  private void readBatchField() {
+    int id = input.fieldId();
+    if (id < Compact.VERSION || id > Compact.SPANS) {
+      input.skipField();
+      return;
+    }
+    seenBatchFields = input.seenOnce(seenBatchFields, id);
+    if (input.isRefused()) {
+      return;
+    }
+    switch (id) {
+      case Compact.VERSION -> {
+        if (input.readI32() != Compact.FORMAT_VERSION) {
+          input.refuse(Rejection.UNSUPPORTED_VERSION);
+        }
+      }
+      case Compact.AGENT -> {
+        if (input.readBinary(Compact.AGENT_BYTES) != Compact.AGENT_BYTES) {
+          input.refuse(Rejection.BAD_VALUE);
+        } else {
+          int start = input.position() - Compact.AGENT_BYTES;
+          agentHigh = longAt(input.bytes(), start);
+          agentLow = longAt(input.bytes(), start + 8);
+        }
+      }
+      case Compact.EPOCH -> epoch = input.readI64();
+      case Compact.SEQUENCE -> sequence = input.readI64(Long.MAX_VALUE);
+      case Compact.SPAN_COUNT -> {
+        int count = input.readI32();
+        if (count < 0 || count > Limits.MAX_SPANS) {
+          input.refuse(Rejection.BAD_LENGTH);
+        } else {
+          spanCount = count;
+        }
+      }
+      case Compact.DICTIONARY -> readDictionary();
+      case Compact.APPLICATION -> {
+        int index = readIndex();
+        application = input.isRefused() ? NONE : index;
+      }
+      case Compact.RESOURCE -> resourceAttributeCount = readAttributes(resource);
+      default -> baseUnixNanos = input.readI64();
+    }
+  }
+
+  private void readDictionary() {
+    int count = input.readListHeader(Compact.BINARY, Limits.MAX_DICTIONARY_ENTRIES, 1);
+    if (count > dictionaryOffsets.length) {
+      int capacity = Integer.highestOneBit(count - 1) << 1;
+      dictionaryOffsets = new int[capacity];
+      dictionaryLengths = new int[capacity];
+    }
+    byte[] in = input.bytes();
+    int end = input.limit();
+    int at = input.position();
+    for (int i = 0; i < count; i++) {
+      int length;
+      if (at < end && in[at] >= 0) {
+        length = in[at++];
+      } else {
+        input.moveTo(at);
+        length = input.readVarint32();
+        at = input.position();
+      }
+      if (length < 0 || length > Limits.MAX_STRING_BYTES || length > end - at) {
+        input.refuse(Rejection.BAD_LENGTH);
+      }
+      if (input.isRefused()) {
+        return;
+      }
+      dictionaryOffsets[i] = at;
+      dictionaryLengths[i] = length;
+      at += length;
+    }
+    input.moveTo(at);
+    dictionarySize = count;
+  }
+
+  // Spans
+
+  /**
+   * Reads the span that begins here as writers write it: fields in order, numbers no longer than
+   * usual, its bytes not the last of the message. False, with nothing moved, for every other one,
+   * good or bad. A false here is not a rejection.
+   */
+  private boolean readExpectedSpan() {
+    byte[] in = input.bytes();
+    int end = input.limit();
+    int size = dictionarySize;
+    int at = input.position();
+    if (end - at < FAST_HEAD_BYTES || in[at] != (1 << 4 | Compact.BINARY)) {
+      return false;
+    }
+    long high = longAt(in, at + 2);
+    long low = longAt(in, at + 10);
+    long span = longAt(in, at + 18);
+    long parent = 0;
+    int idsLength = in[at + 1];
+    if (idsLength == Compact.CHILD_IDS_BYTES) {
+      parent = longAt(in, at + 26);
+    } else if (idsLength != Compact.ROOT_IDS_BYTES) {
+      return false;
+    }
+    at += 2 + idsLength;
+
+    if (in[at] != (1 << 4 | Compact.I32)) {
+      return false;
+    }
+    int nameVarint = in[at + 1];
+    at += 2;
+    if (nameVarint < 0) {
+      nameVarint = (nameVarint & 0x7f) | (in[at++] << 7);
+      if (nameVarint < 0) {
+        nameVarint = (nameVarint & 0x3fff) | (in[at++] << 14);
+      }
+    }
+    int nameIndex = Compact.indexOf(nameVarint);
+    if (Integer.compareUnsigned(nameIndex, size) >= 0) {
+      return false;
+    }
+
+    if (in[at] != (1 << 4 | Compact.BYTE) || in[at + 2] != (1 << 4 | Compact.BYTE)) {
+      return false;
+    }
+    int kindValue = in[at + 1];
+    int statusValue = in[at + 3];
+    if (Integer.compareUnsigned(kindValue, Compact.MAX_KIND) > 0
+        || Integer.compareUnsigned(statusValue, Compact.MAX_STATUS) > 0) {
+      return false;
+    }
+    at += 4;
+
+    if (in[at] != (1 << 4 | Compact.I64)) {
+      return false;
+    }
+    long word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at + 1);
+    int length = Compact.varintLength(word);
+    long startDelta = Compact.unZigZag(Compact.varint(word));
+    at += 1 + length;
+    if (length > Long.BYTES || in[at] != (1 << 4 | Compact.I64)) {
+      return false;
+    }
+    word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at + 1);
+    length = Compact.varintLength(word);
+    long duration = Compact.unZigZag(Compact.varint(word));
+    at += 1 + length;
+    if (length > Long.BYTES || duration < 0) {
+      return false;
+    }
+
+    int field = Compact.DURATION_NANOS;
+    int header = in[at++];
+    int count = 0;
+    if (header == (1 << 4 | Compact.LIST)) {
+      int listHeader = in[at++];
+      if ((listHeader & 0x0f) != Compact.I32) {
+        return false;
+      }
+      count = listHeader >>> 4 & 0x0f;
+      if (count == Compact.LONG_LIST) {
+        count = in[at++];
+        if (count < 0) {
+          count = (count & 0x7f) | (in[at++] << 7);
+        }
+      }
+      if (count < 0
+          || (count & 1) != 0
+          || count > attributes.length
+          || end - at < INDEX_BYTES * count + FAST_TAIL_BYTES) {
+        return false;
+      }
+      int[] out = attributes;
+      for (int i = 0; i < count; i++) {
+        int varint = in[at++];
+        if (varint < 0) {
+          varint = (varint & 0x7f) | (in[at++] << 7);
+          if (varint < 0) {
+            varint = (varint & 0x3fff) | (in[at++] << 14);
+          }
+        }
+        int index = Compact.indexOf(varint);
+        if (Integer.compareUnsigned(index, size) >= 0) {
+          return false;
+        }
+        out[i] = index;
+      }
+      field = Compact.ATTRIBUTES;
+      header = in[at++];
+    } else if (end - at < FAST_TAIL_BYTES) {
+      return false;
+    }
+
+    long threshold = 0;
+    int message = NONE;
+    if (header != Compact.STOP) {
+      if (header == Compact.field(Compact.SAMPLING_THRESHOLD - field, Compact.I64)) {
+        word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
+        length = Compact.varintLength(word);
+        threshold = Compact.unZigZag(Compact.varint(word));
+        at += length;
+        // Eight bytes of varint hold 55 bits and a sign: below the threshold's end.
+        if (length > Long.BYTES || threshold < 0) {
+          return false;
+        }
+        field = Compact.SAMPLING_THRESHOLD;
+        header = in[at++];
+      }
+      if (header == Compact.field(Compact.STATUS_MESSAGE - field, Compact.I32)) {
+        int varint = in[at++];
+        if (varint < 0) {
+          varint = (varint & 0x7f) | (in[at++] << 7);
+          if (varint < 0) {
+            varint = (varint & 0x3fff) | (in[at++] << 14);
+          }
+        }
+        message = Compact.indexOf(varint);
+        if (Integer.compareUnsigned(message, size) >= 0) {
+          return false;
+        }
+        header = in[at++];
+      }
+      if (header != Compact.STOP) {
+        return false;
+      }
+    }
+
+    input.moveTo(at);
+    traceIdHigh = high;
+    traceIdLow = low;
+    spanId = span;
+    parentSpanId = parent;
+    name = nameIndex;
+    kind = kindValue;
+    status = statusValue;
+    startUnixNanos = baseUnixNanos + startDelta;
+    durationNanos = duration;
+    attributeCount = count >> 1;
+    samplingThreshold = threshold;
+    statusMessage = message;
+    return true;
+  }
+
+  /** Reads the span that begins here, whatever it looks like; false if the batch is refused. */
+  private boolean readAnySpan() {
+    attributeCount = 0;
+    samplingThreshold = 0;
+    statusMessage = NONE;
+    int seen = 0;
+    input.fieldsAfter(0);
+    while (input.readFieldHeader()) {
+      int id = input.fieldId();
+      if (id < Compact.IDS || id > Compact.STATUS_MESSAGE) {
+        input.skipField();
+        continue;
+      }
+      seen = input.seenOnce(seen, id);
+      switch (id) {
+        case Compact.IDS -> readIds();
+        case Compact.NAME -> name = readIndex();
+        case Compact.KIND -> kind = input.readByte(Compact.MAX_KIND);
+        case Compact.STATUS -> status = input.readByte(Compact.MAX_STATUS);
+        case Compact.START_DELTA_NANOS -> startUnixNanos = baseUnixNanos + input.readI64();
+        case Compact.DURATION_NANOS -> durationNanos = input.readI64(Long.MAX_VALUE);
+        case Compact.ATTRIBUTES -> attributeCount = readAttributes(attributes);
+        case Compact.SAMPLING_THRESHOLD ->
+            samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
+        default -> statusMessage = readIndex();
+      }
+    }
+    if ((seen & SPAN_REQUIRED) != SPAN_REQUIRED) {
+      input.refuse(Rejection.MISSING_FIELD);
+    }
+    if (input.isRefused()) {
+      attributeCount = 0;
+      spansLeft = 0;
+      return false;
+    }
+    return true;
+  }
+
+  private void readIds() {
+    int length = input.readBinary(Compact.CHILD_IDS_BYTES);
+    if (length != Compact.ROOT_IDS_BYTES && length != Compact.CHILD_IDS_BYTES) {
+      input.refuse(Rejection.BAD_VALUE);
+      return;
+    }
+    byte[] in = input.bytes();
+    int start = input.position() - length;
+    traceIdHigh = longAt(in, start);
+    traceIdLow = longAt(in, start + 8);
+    spanId = longAt(in, start + 16);
+    parentSpanId = length == Compact.CHILD_IDS_BYTES ? longAt(in, start + 24) : 0;
+  }
+
+  /** Reads keys and values into {@code out}; answers the number of pairs. */
+  private int readAttributes(int[] out) {
+    int count = input.readListHeader(Compact.I32, out.length, 1);
+    if ((count & 1) != 0) {
+      input.refuse(Rejection.BAD_LENGTH);
+    }
+    for (int i = 0; i < count && !input.isRefused(); i++) {
+      int index = Compact.unZigZag(input.readVarint32());
+      checkIndex(index);
+      out[i] = index;
+    }
+    return input.isRefused() ? 0 : count >> 1;
+  }
+
+  private int readIndex() {
+    int index = input.readI32();
+    checkIndex(index);
+    return index;
+  }
+
+  private void checkIndex(int index) {
+    if (Integer.compareUnsigned(index, dictionarySize) >= 0) {
+      input.refuse(Rejection.BAD_INDEX);
+    }
+  }
+
+  private static long longAt(byte[] in, int at) {
+    return (long) Compact.LONG_BIG_ENDIAN.get(in, at);
   }
 }

@@ -6,36 +6,103 @@ package org.traceetl.proto;
  * <p>Use: {@link #begin}, then for each span {@link #startSpan}, {@link #attribute} …, {@link
  * #endSpan}, then {@link #finish}, which leaves the message in {@link #buffer()}. Strings are given
  * as dictionary indexes from {@link #intern}. Reusable: {@code begin} starts anew, with the arrays
- * of the last batch. Not thread-safe: one owner.
+ * of the last batch, which have grown to the largest batch so far and are bounded by {@link
+ * Limits}; at its own cost it allocates nothing more. A message that this writer finishes is one
+ * that {@link SpanBatchReader} accepts: arguments out of range are refused here with an {@code
+ * IllegalArgumentException}, batches that outgrow {@link Limits} with an {@code
+ * IllegalStateException}. Not thread-safe: one owner.
  */
 public final class SpanBatchWriter {
+  private static final int NONE = -1;
+
+  /**
+   * Bytes of a message that are neither dictionary nor resource nor spans, at most: field headers,
+   * list headers, the batch's name, numbers, the end.
+   */
+  private static final int FRAME_BYTES = 128;
+
+  /** Bytes of a span without its attributes, at most. */
+  private static final int SPAN_FRAME_BYTES = 96;
+
+  /** Bytes of a dictionary index as a varint, at most: {@code 2 * 262,143} has 19 bits. */
+  private static final int INDEX_BYTES = 3;
+
+  private final BatchDictionary dictionary = new BatchDictionary();
+  private byte[] message = new byte[1024];
+
+  private int application = NONE;
+  private final int[] resource = new int[2 * Limits.MAX_ATTRIBUTES];
+  private int resourceLength;
+
+  /** Encoded spans; those ended stand before {@link #spansEnd}, the one started after it. */
+  private byte[] spans = new byte[1024];
+
+  private int spansEnd;
+  private int spanCount;
+  private long baseUnixNanos;
+
+  private boolean inSpan;
+  private int spanEnd;
+  private long samplingThreshold;
+  private int statusMessage;
+  private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
+  private int attributesLength;
+
   /** Starts a batch; the dictionary is empty. Forgets an unfinished one. */
   public void begin() {
-    throw new IllegalStateException("skeleton");
+    dictionary.clear();
+    application = NONE;
+    resourceLength = 0;
+    spansEnd = 0;
+    spanCount = 0;
+    inSpan = false;
   }
 
   /**
    * Index of the string in the batch's dictionary, added at its first sight. Strings over {@link
-   * Limits#MAX_STRING_BYTES} are cut at a UTF-8 boundary.
+   * Limits#MAX_STRING_BYTES} are cut at a UTF-8 boundary. The bytes should be UTF-8, which is not
+   * checked.
    *
-   * @throws IllegalStateException when the dictionary is full
+   * @throws IllegalStateException when the dictionary is full: {@link
+   *     Limits#MAX_DICTIONARY_ENTRIES}, or no room left in {@link Limits#MAX_MESSAGE_BYTES}
    */
   public int intern(byte[] bytes, int offset, int length) {
-    throw new IllegalStateException("skeleton");
+    int kept = length;
+    if (length > Limits.MAX_STRING_BYTES) {
+      kept = Limits.MAX_STRING_BYTES;
+      while (kept > Limits.MAX_STRING_BYTES - 3 && (bytes[offset + kept] & 0xc0) == 0x80) {
+        kept--;
+      }
+    }
+    return dictionary.intern(bytes, offset, kept);
+  }
+
+  /** Entries of the dictionary so far, 0 to {@link Limits#MAX_DICTIONARY_ENTRIES}. */
+  public int dictionarySize() {
+    return dictionary.size();
   }
 
   /** Sets the application, a dictionary index. */
   public void application(int index) {
-    throw new IllegalStateException("skeleton");
-  }
-
-  /** Adds an attribute of the resource. */
-  public void resourceAttribute(int key, int value) {
-    throw new IllegalStateException("skeleton");
+    application = checkedIndex(index);
   }
 
   /**
-   * Starts a span.
+   * Adds an attribute of the resource; those above {@link Limits#MAX_ATTRIBUTES} are left out.
+   *
+   * @param key dictionary index
+   * @param value dictionary index
+   */
+  public void resourceAttribute(int key, int value) {
+    if (resourceLength < resource.length) {
+      resource[resourceLength] = checkedIndex(key);
+      resource[resourceLength + 1] = checkedIndex(value);
+      resourceLength += 2;
+    }
+  }
+
+  /**
+   * Starts a span. One started before and not ended is forgotten.
    *
    * @param parentSpanId 0 for a root span
    * @param name dictionary index
@@ -43,6 +110,7 @@ public final class SpanBatchWriter {
    * @param status as in OTLP, 0 to 2
    * @param durationNanos at least 0
    * @param samplingThreshold 0 when the span stands for itself alone, else below 2^56
+   * @throws IllegalStateException when the batch has {@link Limits#MAX_SPANS} spans
    */
   public void startSpan(
       long traceIdHigh,
@@ -55,47 +123,213 @@ public final class SpanBatchWriter {
       long startUnixNanos,
       long durationNanos,
       long samplingThreshold) {
-    throw new IllegalStateException("skeleton");
+    if (spanCount == Limits.MAX_SPANS) {
+      throw new IllegalStateException(
+          "the batch has " + spanCount + " spans, the most it may have; finish it first");
+    }
+    checkRange("kind", kind, Compact.MAX_KIND);
+    checkRange("status", status, Compact.MAX_STATUS);
+    checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
+    checkRange("samplingThreshold", samplingThreshold, Compact.THRESHOLD_END - 1);
+    checkedIndex(name);
+    if (spanCount == 0) {
+      baseUnixNanos = startUnixNanos;
+    }
+
+    spans = Compact.grown(spans, spansEnd, SPAN_FRAME_BYTES);
+    byte[] out = spans;
+    int at = spansEnd;
+    boolean root = parentSpanId == 0;
+    out[at++] = Compact.field(Compact.IDS, Compact.BINARY);
+    out[at++] = (byte) (root ? Compact.ROOT_IDS_BYTES : Compact.CHILD_IDS_BYTES);
+    at = putLong(out, at, traceIdHigh);
+    at = putLong(out, at, traceIdLow);
+    at = putLong(out, at, spanId);
+    if (!root) {
+      at = putLong(out, at, parentSpanId);
+    }
+    out[at++] = Compact.field(1, Compact.I32);
+    at = Compact.putVarint(out, at, (long) name << 1);
+    out[at++] = Compact.field(1, Compact.BYTE);
+    out[at++] = (byte) kind;
+    out[at++] = Compact.field(1, Compact.BYTE);
+    out[at++] = (byte) status;
+    out[at++] = Compact.field(1, Compact.I64);
+    // May wrap around; the reader's addition wraps back.
+    at = Compact.putVarint(out, at, Compact.zigZag(startUnixNanos - baseUnixNanos));
+    out[at++] = Compact.field(1, Compact.I64);
+    at = Compact.putVarint(out, at, Compact.zigZag(durationNanos));
+    spanEnd = at;
+
+    this.samplingThreshold = samplingThreshold;
+    statusMessage = NONE;
+    attributesLength = 0;
+    inSpan = true;
   }
 
   /**
    * Adds an attribute to the span started; those above {@link Limits#MAX_ATTRIBUTES} are left out.
+   *
+   * @param key dictionary index
+   * @param value dictionary index
    */
   public void attribute(int key, int value) {
-    throw new IllegalStateException("skeleton");
+    if (attributesLength < attributes.length) {
+      attributes[attributesLength] = checkedIndex(key);
+      attributes[attributesLength + 1] = checkedIndex(value);
+      attributesLength += 2;
+    }
   }
 
   /** Sets the status message of the span started, a dictionary index. */
   public void statusMessage(int index) {
-    throw new IllegalStateException("skeleton");
-  }
-
-  /** Ends the span started. */
-  public void endSpan() {
-    throw new IllegalStateException("skeleton");
-  }
-
-  /** Spans in the batch so far. */
-  public int spanCount() {
-    throw new IllegalStateException("skeleton");
-  }
-
-  /** Upper bound of the bytes that {@link #finish} would make of what is in the batch now. */
-  public int sizeBytes() {
-    throw new IllegalStateException("skeleton");
+    statusMessage = checkedIndex(index);
   }
 
   /**
-   * Makes the message.
+   * Ends the span started.
    *
+   * @throws IllegalStateException when none is started, or the batch's spans are larger than {@link
+   *     Limits#MAX_MESSAGE_BYTES}; the span is left out then
+   */
+  public void endSpan() {
+    if (!inSpan) {
+      throw new IllegalStateException("no span was started");
+    }
+    spans = Compact.grown(spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * attributesLength);
+    byte[] out = spans;
+    int at = spanEnd;
+    int last = Compact.DURATION_NANOS;
+    if (attributesLength != 0) {
+      out[at++] = Compact.field(Compact.ATTRIBUTES - last, Compact.LIST);
+      at = putIndexes(out, at, attributes, attributesLength);
+      last = Compact.ATTRIBUTES;
+    }
+    if (samplingThreshold != 0) {
+      out[at++] = Compact.field(Compact.SAMPLING_THRESHOLD - last, Compact.I64);
+      at = Compact.putVarint(out, at, Compact.zigZag(samplingThreshold));
+      last = Compact.SAMPLING_THRESHOLD;
+    }
+    if (statusMessage != NONE) {
+      out[at++] = Compact.field(Compact.STATUS_MESSAGE - last, Compact.I32);
+      at = Compact.putVarint(out, at, (long) statusMessage << 1);
+    }
+    out[at++] = Compact.STOP;
+    inSpan = false;
+    if (at > Limits.MAX_MESSAGE_BYTES) {
+      throw new IllegalStateException(
+          "the spans have " + at + " bytes, more than " + Limits.MAX_MESSAGE_BYTES);
+    }
+    spansEnd = at;
+    spanCount++;
+  }
+
+  /** Spans ended in the batch so far. */
+  public int spanCount() {
+    return spanCount;
+  }
+
+  /**
+   * Upper bound of the bytes that {@link #finish} would make of what is in the batch now; a span
+   * not ended is not in it. Costs nothing: ask after every span.
+   */
+  public int sizeBytes() {
+    return FRAME_BYTES + dictionary.bytes() + INDEX_BYTES * resourceLength + spansEnd;
+  }
+
+  /**
+   * Makes the message. A span not ended is left out. May be called again, for the same spans under
+   * another name.
+   *
+   * @param agentHigh first half of the agent's identity
+   * @param agentLow second half of the agent's identity
+   * @param epoch the agent's start
+   * @param sequence at least 0
    * @return its length; its bytes are {@code buffer()[0, length)}
+   * @throws IllegalStateException when no application is set, or the message is larger than {@link
+   *     Limits#MAX_MESSAGE_BYTES}
    */
   public int finish(long agentHigh, long agentLow, long epoch, long sequence) {
-    throw new IllegalStateException("skeleton");
+    checkRange("sequence", sequence, Long.MAX_VALUE);
+    if (application == NONE) {
+      throw new IllegalStateException("the batch has no application");
+    }
+    message = Compact.grown(message, 0, sizeBytes());
+    byte[] out = message;
+    int at = 0;
+    out[at++] = Compact.field(Compact.VERSION, Compact.I32);
+    at = Compact.putVarint(out, at, Compact.FORMAT_VERSION << 1);
+    out[at++] = Compact.field(1, Compact.BINARY);
+    out[at++] = Compact.AGENT_BYTES;
+    at = putLong(out, at, agentHigh);
+    at = putLong(out, at, agentLow);
+    out[at++] = Compact.field(1, Compact.I64);
+    at = Compact.putVarint(out, at, Compact.zigZag(epoch));
+    out[at++] = Compact.field(1, Compact.I64);
+    at = Compact.putVarint(out, at, Compact.zigZag(sequence));
+    out[at++] = Compact.field(1, Compact.I32);
+    at = Compact.putVarint(out, at, (long) spanCount << 1);
+    out[at++] = Compact.field(1, Compact.LIST);
+    at = putListHeader(out, at, Compact.BINARY, dictionary.size());
+    at = dictionary.copyTo(out, at);
+    out[at++] = Compact.field(1, Compact.I32);
+    at = Compact.putVarint(out, at, (long) application << 1);
+    // Written even if empty, so that a reader who has seen fields 1 to 9 knows that nothing follows
+    // the spans.
+    out[at++] = Compact.field(1, Compact.LIST);
+    at = putIndexes(out, at, resource, resourceLength);
+    out[at++] = Compact.field(1, Compact.I64);
+    at = Compact.putVarint(out, at, Compact.zigZag(spanCount == 0 ? 0 : baseUnixNanos));
+    out[at++] = Compact.field(1, Compact.LIST);
+    at = putListHeader(out, at, Compact.STRUCT, spanCount);
+    System.arraycopy(spans, 0, out, at, spansEnd);
+    at += spansEnd;
+    out[at++] = Compact.STOP;
+    if (at > Limits.MAX_MESSAGE_BYTES) {
+      throw new IllegalStateException(
+          "the message has " + at + " bytes, more than " + Limits.MAX_MESSAGE_BYTES);
+    }
+    return at;
   }
 
   /** Holds the message after {@link #finish}, until the next {@link #begin}. */
   public byte[] buffer() {
-    throw new IllegalStateException("skeleton");
+    return message;
+  }
+
+  private int checkedIndex(int index) {
+    if (Integer.compareUnsigned(index, dictionary.size()) >= 0) {
+      throw new IllegalArgumentException(
+          "index " + index + " is outside the dictionary of " + dictionary.size() + " entries");
+    }
+    return index;
+  }
+
+  private static void checkRange(String name, long value, long max) {
+    if (value < 0 || value > max) {
+      throw new IllegalArgumentException(name + " = " + value + " is not in 0 to " + max);
+    }
+  }
+
+  private static int putLong(byte[] out, int at, long value) {
+    Compact.LONG_BIG_ENDIAN.set(out, at, value);
+    return at + Long.BYTES;
+  }
+
+  private static int putListHeader(byte[] out, int at, int type, int count) {
+    if (count < Compact.LONG_LIST) {
+      out[at] = (byte) (count << 4 | type);
+      return at + 1;
+    }
+    out[at] = (byte) (Compact.LONG_LIST << 4 | type);
+    return Compact.putVarint(out, at + 1, count);
+  }
+
+  private static int putIndexes(byte[] out, int at, int[] indexes, int length) {
+    int end = putListHeader(out, at, Compact.I32, length);
+    for (int i = 0; i < length; i++) {
+      end = Compact.putVarint(out, end, (long) indexes[i] << 1);
+    }
+    return end;
   }
 }

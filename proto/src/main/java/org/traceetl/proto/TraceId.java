@@ -1,14 +1,22 @@
 package org.traceetl.proto;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * A trace ID, 16 bytes, as two longs (big-endian halves), to and from 32 hex digits without
- * allocation.
+ * allocation. Parse the halves with {@link SpanId#parseHex} at {@code offset} and at {@code offset
+ * + SpanId.HEX_LENGTH}.
  */
 public final class TraceId {
   /** Length in hex digits. */
   public static final int HEX_LENGTH = 32;
 
   private TraceId() {}
+
+  /** True if {@code in[offset, offset + 32)} are hex digits of either case. */
+  public static boolean isHex(byte[] in, int offset) {
+    return SpanId.isHex(in, offset) && SpanId.isHex(in, offset + SpanId.HEX_LENGTH);
+  }
 
   /** Writes 32 lower-case hex digits (ASCII) to {@code out[offset, offset + 32)}. */
   public static void writeHex(long high, long low, byte[] out, int offset) {
@@ -20,6 +28,6 @@ public final class TraceId {
   public static String toHex(long high, long low) {
     byte[] hex = new byte[HEX_LENGTH];
     writeHex(high, low, hex, 0);
-    return new String(hex, java.nio.charset.StandardCharsets.ISO_8859_1);
+    return new String(hex, StandardCharsets.ISO_8859_1);
   }
 }

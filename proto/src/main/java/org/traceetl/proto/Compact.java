@@ -1,0 +1,138 @@
+package org.traceetl.proto;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** What writer and reader share of Thrift's compact protocol and of {@code span_batch.thrift}. */
+final class Compact {
+  // Types as they stand in field and list headers.
+  static final int BOOLEAN_TRUE = 1;
+  static final int BOOLEAN_FALSE = 2;
+  static final int BYTE = 3;
+  static final int I16 = 4;
+  static final int I32 = 5;
+  static final int I64 = 6;
+  static final int DOUBLE = 7;
+  static final int BINARY = 8;
+  static final int LIST = 9;
+  static final int SET = 10;
+  static final int MAP = 11;
+  static final int STRUCT = 12;
+  static final int UUID = 13;
+
+  /** Ends a struct. */
+  static final int STOP = 0;
+
+  /** A list of more elements than 14 says so in its header and gives the count as a varint. */
+  static final int LONG_LIST = 15;
+
+  // Fields of SpanBatch.
+  static final int VERSION = 1;
+  static final int AGENT = 2;
+  static final int EPOCH = 3;
+  static final int SEQUENCE = 4;
+  static final int SPAN_COUNT = 5;
+  static final int DICTIONARY = 6;
+  static final int APPLICATION = 7;
+  static final int RESOURCE = 8;
+  static final int BASE_UNIX_NANOS = 9;
+  static final int SPANS = 10;
+
+  // Fields of Span.
+  static final int IDS = 1;
+  static final int NAME = 2;
+  static final int KIND = 3;
+  static final int STATUS = 4;
+  static final int START_DELTA_NANOS = 5;
+  static final int DURATION_NANOS = 6;
+  static final int ATTRIBUTES = 7;
+  static final int SAMPLING_THRESHOLD = 8;
+  static final int STATUS_MESSAGE = 9;
+
+  static final int FORMAT_VERSION = 1;
+  static final int AGENT_BYTES = 16;
+
+  /** Length of a span's IDs without and with a parent. */
+  static final int ROOT_IDS_BYTES = 24;
+
+  static final int CHILD_IDS_BYTES = 32;
+
+  static final int MAX_KIND = 5;
+  static final int MAX_STATUS = 2;
+
+  /** Sampling thresholds stay below. */
+  static final long THRESHOLD_END = 1L << 56;
+
+  /** IDs on the wire. */
+  static final VarHandle LONG_BIG_ENDIAN =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+  /** Eight bytes at once, the first one lowest. */
+  static final VarHandle LONG_LITTLE_ENDIAN =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private static final long CONTINUATION_BITS = 0x8080_8080_8080_8080L;
+
+  private Compact() {}
+
+  /** Header of a field whose ID is {@code delta}, 1 to 15, above that of the field before. */
+  static byte field(int delta, int type) {
+    return (byte) (delta << 4 | type);
+  }
+
+  static long zigZag(long value) {
+    return value << 1 ^ value >> 63;
+  }
+
+  static long unZigZag(long encoded) {
+    return encoded >>> 1 ^ -(encoded & 1);
+  }
+
+  static int unZigZag(int encoded) {
+    return encoded >>> 1 ^ -(encoded & 1);
+  }
+
+  /** Writes a varint and answers where it ends: at most 10 bytes on. */
+  static int putVarint(byte[] out, int at, long value) {
+    int end = at;
+    long rest = value;
+    while ((rest & ~0x7fL) != 0) {
+      out[end++] = (byte) (rest | 0x80);
+      rest >>>= 7;
+    }
+    out[end++] = (byte) rest;
+    return end;
+  }
+
+  /** The array, or a longer copy if {@code more} bytes do not fit after those used. */
+  static byte[] grown(byte[] array, int used, int more) {
+    int needed = used + more;
+    return needed <= array.length
+        ? array
+        : Arrays.copyOf(array, Math.max(needed, 2 * array.length));
+  }
+
+  // Numbers for paths that read without looking at every byte
+
+  /** A zigzag number as an index: a negative one, being odd, comes out beyond every dictionary. */
+  static int indexOf(int zigZag) {
+    return Integer.rotateRight(zigZag, 1);
+  }
+
+  /** Length of the varint in the lowest bytes of {@code word}; 9 if it is longer than 8. */
+  static int varintLength(long word) {
+    return (Long.numberOfTrailingZeros(~word & CONTINUATION_BITS) >>> 3) + 1;
+  }
+
+  /** Value of the varint of 1 to 8 bytes in the lowest bytes of {@code word}. */
+  static long varint(long word) {
+    long stops = ~word & CONTINUATION_BITS;
+    // Keeps all up to the lowest stop bit; then closes the gap at every byte, pair and four.
+    long groups = word & (stops ^ (stops - 1)) & ~CONTINUATION_BITS;
+    groups = (groups & 0x007f_007f_007f_007fL) | ((groups & 0x7f00_7f00_7f00_7f00L) >>> 1);
+    groups = (groups & 0x0000_3fff_0000_3fffL) | ((groups & 0x3fff_0000_3fff_0000L) >>> 2);
+    return (groups & 0x0fff_ffffL) | ((groups & 0x0fff_ffff_0000_0000L) >>> 4);
+  }
+}

@@ -1,0 +1,103 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which spans are kept as documents: {@code trace-etl.documents}. A missing value is its default.
+ *
+ * @param slowerThan a span that lasts so long or longer is slow; default 1 s
+ * @param thresholds exceptions to {@code slowerThan}; the first that matches decides
+ * @param attributes attributes of the span or its resource that a document takes along; those not
+ *     listed never leave the aggregation
+ * @param perSeries slow or failed spans of one series kept in one window; default 10
+ * @param perQueue slow or failed spans of one queue kept in one window; default 10,000
+ * @param exemplarsPerQueue ordinary spans of one queue kept in one window, so that a series without
+ *     slow or failed ones has an exemplar; 0: none; default 1,000
+ */
+public record DocumentsConfig(
+    Duration slowerThan,
+    List<Threshold> thresholds,
+    List<String> attributes,
+    Integer perSeries,
+    Integer perQueue,
+    Integer exemplarsPerQueue) {
+  private static final String PREFIX = "trace-etl.documents.";
+  private static final int MAX_DOCUMENTS = 1_000_000;
+
+  public DocumentsConfig {
+    slowerThan = orElse(slowerThan, Duration.ofSeconds(1));
+    thresholds = List.copyOf(orElse(thresholds, List.of()));
+    attributes =
+        List.copyOf(
+            orElse(
+                attributes,
+                List.of(
+                    "http.request.method",
+                    "http.route",
+                    "url.path",
+                    "http.response.status_code",
+                    "rpc.service",
+                    "rpc.method",
+                    "db.system.name",
+                    "db.system",
+                    "messaging.system",
+                    "messaging.destination.name",
+                    "server.address",
+                    "error.type",
+                    "exception.type",
+                    "host.name",
+                    "service.instance.id")));
+    perSeries = orElse(perSeries, 10);
+    perQueue = orElse(perQueue, 10_000);
+    exemplarsPerQueue = orElse(exemplarsPerQueue, 1_000);
+    checkDuration("slower-than", slowerThan);
+    check(
+        attributes.stream().distinct().count() == attributes.size(),
+        PREFIX + "attributes",
+        attributes,
+        "must each stand once");
+    checkRange("per-series", perSeries);
+    checkRange("per-queue", perQueue);
+    checkRange("exemplars-per-queue", exemplarsPerQueue);
+  }
+
+  public static DocumentsConfig defaults() {
+    return new DocumentsConfig(null, null, null, null, null, null);
+  }
+
+  private static void checkRange(String name, int value) {
+    check(
+        value >= 0 && value <= MAX_DOCUMENTS,
+        PREFIX + name,
+        value,
+        "must be 0 to " + MAX_DOCUMENTS);
+  }
+
+  private static void checkDuration(String name, Duration value) {
+    check(
+        value != null && !value.isNegative() && value.compareTo(Duration.ofDays(365)) <= 0,
+        PREFIX + name,
+        value,
+        "must be 0 to 365 days");
+  }
+
+  /**
+   * An exception to {@code slowerThan}.
+   *
+   * @param application {@code *} stands for any characters; default {@code *}
+   * @param kinds default all
+   * @param slowerThan a matching span that lasts so long or longer is slow
+   */
+  public record Threshold(String application, Set<SpanKind> kinds, Duration slowerThan) {
+    public Threshold {
+      application = orElse(application, "*");
+      kinds = Set.copyOf(orElse(kinds, Set.of()));
+      checkDuration("thresholds.slower-than", slowerThan);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+package org.traceetl.server.config;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Where documents of slow and failed spans are kept: {@code index.*}.
+ *
+ * @param type {@code index.type}
+ * @param queueDocuments {@code index.queue-documents}: most documents that wait to be written;
+ *     above it they are dropped and counted
+ * @param queueBytes {@code index.queue-bytes}: the same bound in bytes of heap, roughly
+ * @param batchDocuments {@code index.batch-documents}: most documents in one write
+ */
+public record IndexConfig(
+    Type type,
+    int queueDocuments,
+    long queueBytes,
+    int batchDocuments,
+    Elasticsearch elasticsearch,
+    Lucene lucene) {
+
+  /** Which store. */
+  public enum Type {
+    NONE,
+    LUCENE,
+    ELASTICSEARCH
+  }
+
+  /** No index, and every other key as if it were absent. */
+  public static IndexConfig defaults() {
+    return new IndexConfig(
+        Type.NONE,
+        100_000,
+        64L << 20,
+        1_000,
+        Elasticsearch.at(List.of(URI.create("http://localhost:9200"))),
+        Lucene.in(Path.of("data", "index")));
+  }
+
+  /** The defaults with documents in Elasticsearch. */
+  public static IndexConfig of(Elasticsearch elasticsearch) {
+    IndexConfig d = defaults();
+    return new IndexConfig(
+        Type.ELASTICSEARCH,
+        d.queueDocuments,
+        d.queueBytes,
+        d.batchDocuments,
+        elasticsearch,
+        d.lucene);
+  }
+
+  /** The defaults with documents in Lucene. */
+  public static IndexConfig of(Lucene lucene) {
+    IndexConfig d = defaults();
+    return new IndexConfig(
+        Type.LUCENE, d.queueDocuments, d.queueBytes, d.batchDocuments, d.elasticsearch, lucene);
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the key and its value
+   */
+  public IndexConfig {
+    require(queueDocuments > 0, "index.queue-documents", queueDocuments, "must be positive");
+    require(queueBytes > 0, "index.queue-bytes", queueBytes, "must be positive");
+    require(
+        batchDocuments > 0 && batchDocuments <= 10_000,
+        "index.batch-documents",
+        batchDocuments,
+        "must be between 1 and 10000");
+  }
+
+  private static void require(boolean holds, String key, Object value, String rule) {
+    if (!holds) {
+      throw new IllegalArgumentException(key + " = " + value + ": " + rule);
+    }
+  }
+
+  /**
+   * The Elasticsearch cluster: {@code index.elasticsearch.*}.
+   *
+   * @param urls {@code urls}: {@code http://} or {@code https://} and port, one or more nodes
+   * @param dataStream {@code data-stream}: its name; the index template has the same
+   * @param retention {@code retention}: how long the data stream keeps documents, whole days
+   * @param requestTimeout {@code request-timeout}: longest wait for one answer
+   * @param username {@code username}: for basic authentication, with {@code password}
+   * @param password {@code password}, or the content of {@code password-file}
+   * @param apiKey {@code api-key}, or the content of {@code api-key-file}: base64 as Elasticsearch
+   *     gave it; instead of user and password
+   * @param caFile {@code ca-file}: PEM certificate to trust instead of the JDK's own
+   */
+  public record Elasticsearch(
+      List<URI> urls,
+      String dataStream,
+      Duration retention,
+      Duration requestTimeout,
+      String username,
+      Secret password,
+      Secret apiKey,
+      Path caFile) {
+
+    /** A cluster without authentication, and every other key as if it were absent. */
+    public static Elasticsearch at(List<URI> urls) {
+      return new Elasticsearch(
+          urls,
+          "trace-etl-traces",
+          Duration.ofDays(7),
+          Duration.ofSeconds(30),
+          null,
+          null,
+          null,
+          null);
+    }
+
+    /**
+     * @throws IllegalArgumentException naming the key and its value
+     */
+    public Elasticsearch {
+      urls = List.copyOf(urls);
+      require(!urls.isEmpty(), "index.elasticsearch.urls", urls, "must name a node");
+      for (URI url : urls) {
+        // Before anything prints it.
+        require(
+            url.getUserInfo() == null,
+            "index.elasticsearch.urls",
+            url.getScheme() + "://***@" + url.getHost(),
+            "must not hold a user; use username and password-file");
+        require(
+            ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
+                && url.getHost() != null
+                && (url.getPath().isEmpty() || url.getPath().equals("/")),
+            "index.elasticsearch.urls",
+            url,
+            "must be http://host:port or https://host:port");
+      }
+      require(
+          dataStream.matches("[a-z0-9][a-z0-9._-]{0,199}"),
+          "index.elasticsearch.data-stream",
+          dataStream,
+          "must be lower-case letters, digits, dots, hyphens and underscores");
+      require(
+          retention.toDays() > 0,
+          "index.elasticsearch.retention",
+          retention,
+          "must be a day or longer");
+      require(
+          requestTimeout.toMillis() > 0,
+          "index.elasticsearch.request-timeout",
+          requestTimeout,
+          "must be positive");
+      require(
+          (username == null) == (password == null),
+          "index.elasticsearch.username",
+          username,
+          "needs password or password-file, and they need it");
+      require(
+          username == null || apiKey == null,
+          "index.elasticsearch.username",
+          username,
+          "must be absent where an api-key is given");
+    }
+  }
+
+  /**
+   * The embedded index: {@code index.lucene.*}.
+   *
+   * @param directory {@code directory}: its own; one process at a time
+   * @param retention {@code retention}: documents whose span started longer ago are deleted
+   * @param maxDocuments {@code max-documents}: above it the oldest are deleted
+   */
+  public record Lucene(Path directory, Duration retention, int maxDocuments) {
+    /** An index in the directory, and every other key as if it were absent. */
+    public static Lucene in(Path directory) {
+      return new Lucene(directory, Duration.ofDays(7), 1_000_000);
+    }
+
+    /**
+     * @throws IllegalArgumentException naming the key and its value
+     */
+    public Lucene {
+      require(retention.isPositive(), "index.lucene.retention", retention, "must be positive");
+      require(maxDocuments > 0, "index.lucene.max-documents", maxDocuments, "must be positive");
+    }
+  }
+}

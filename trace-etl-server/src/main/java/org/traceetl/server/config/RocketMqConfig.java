@@ -1,0 +1,65 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+/**
+ * Where the spans come from: {@code trace-etl.rocketmq}. A missing value is its default.
+ *
+ * @param nameServer addresses {@code host:port}, separated by semicolons
+ * @param topic topic of the span batches
+ * @param consumerGroup servers of one group share the topic's queues
+ * @param accessKey name for the broker's access control; empty where it has none
+ * @param secretKey belongs to {@code accessKey}
+ * @param workers threads that pull and aggregate, each with queues of its own; default: processors
+ */
+public record RocketMqConfig(
+    String nameServer,
+    String topic,
+    String consumerGroup,
+    String accessKey,
+    String secretKey,
+    Integer workers) {
+  private static final String PREFIX = "trace-etl.rocketmq.";
+  private static final int MAX_WORKERS = 1_024;
+
+  public RocketMqConfig {
+    nameServer = orElse(nameServer, "127.0.0.1:9876");
+    topic = orElse(topic, "trace-spans");
+    consumerGroup = orElse(consumerGroup, "trace-etl-server");
+    accessKey = orElse(accessKey, "");
+    secretKey = orElse(secretKey, "");
+    workers = orElse(workers, Runtime.getRuntime().availableProcessors());
+    check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
+    check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
+    check(!consumerGroup.isBlank(), PREFIX + "consumer-group", consumerGroup, "must name a group");
+    check(
+        accessKey.isEmpty() == secretKey.isEmpty(),
+        PREFIX + "access-key",
+        accessKey,
+        "must come with a secret-key, and not without one");
+    check(
+        workers >= 1 && workers <= MAX_WORKERS,
+        PREFIX + "workers",
+        workers,
+        "must be 1 to " + MAX_WORKERS);
+  }
+
+  /** Without the secret: records are logged. */
+  @Override
+  public String toString() {
+    return "RocketMqConfig[nameServer="
+        + nameServer
+        + ", topic="
+        + topic
+        + ", consumerGroup="
+        + consumerGroup
+        + ", accessKey="
+        + accessKey
+        + ", secretKey="
+        + (secretKey.isEmpty() ? "" : "***")
+        + ", workers="
+        + workers
+        + "]";
+  }
+}

@@ -1,0 +1,11 @@
+package org.traceetl.server.config;
+
+/** Kinds of spans; the ordinal is OTLP's number. */
+public enum SpanKind {
+  UNSPECIFIED,
+  INTERNAL,
+  SERVER,
+  CLIENT,
+  PRODUCER,
+  CONSUMER
+}

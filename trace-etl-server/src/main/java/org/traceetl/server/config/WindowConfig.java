@@ -1,0 +1,34 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+import java.time.Duration;
+
+/**
+ * The window: {@code trace-etl.window}. A missing value is its default.
+ *
+ * @param length windows begin at multiples of it; default 15 s
+ * @param idle a series without spans for so long leaves; default 15 min
+ */
+public record WindowConfig(Duration length, Duration idle) {
+  private static final String PREFIX = "trace-etl.window.";
+  private static final Duration MIN_LENGTH = Duration.ofMillis(100);
+  private static final Duration MAX_LENGTH = Duration.ofHours(1);
+  private static final Duration MAX_IDLE = Duration.ofDays(365);
+
+  public WindowConfig {
+    length = orElse(length, Duration.ofSeconds(15));
+    idle = orElse(idle, Duration.ofMinutes(15));
+    check(
+        length.compareTo(MIN_LENGTH) >= 0 && length.compareTo(MAX_LENGTH) <= 0,
+        PREFIX + "length",
+        length,
+        "must be 100 ms to 1 h");
+    check(
+        idle.compareTo(length) >= 0 && idle.compareTo(MAX_IDLE) <= 0,
+        PREFIX + "idle",
+        idle,
+        "must be at least the window's length, and at most 365 days");
+  }
+}
