@@ -28,10 +28,14 @@ public final class TraceEtlServer implements AutoCloseable {
 
   /** Runs until it is told to end; SIGTERM drains it. Exit code 2: the configuration is wrong. */
   public static void main(String... arguments) {
-    int code = new CommandLine(new Program()).execute(arguments);
+    int code = run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), arguments);
     if (code != 0) {
       System.exit(code);
     }
+  }
+
+  static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    return new CommandLine(new Program()).setOut(out).setErr(err).execute(arguments);
   }
 
   /**

@@ -50,7 +50,7 @@ final class Configuration {
       root = root.getCause();
       if (root instanceof UnboundConfigurationPropertiesException unbound) {
         return unbound.getUnboundProperties().stream()
-            .map(property -> shown(property) + ": is no key of this server")
+            .map(Configuration::unknown)
             .collect(Collectors.joining("\n"));
       }
       if (root instanceof ConfigException) {
@@ -73,6 +73,11 @@ final class Configuration {
               .collect(Collectors.joining(", "));
     }
     return Number.class.isAssignableFrom(type) ? "a number" : "a " + type.getSimpleName();
+  }
+
+  /** Without its value, which may be a secret under a misspelt key. */
+  private static String unknown(ConfigurationProperty property) {
+    return property.getName() + ": is no key of this server; " + property.getOrigin();
   }
 
   private static String shown(ConfigurationProperty property) {

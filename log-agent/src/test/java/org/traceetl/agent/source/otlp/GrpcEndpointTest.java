@@ -21,6 +21,7 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +29,7 @@ import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.Intake.Admission;
 
 /** What gRPC senders are answered. */
+@Timeout(60)
 class GrpcEndpointTest {
   private static final int MAX_REQUEST_BYTES = 100_000;
   private static final Metadata.Key<byte[]> DETAILS =
@@ -107,7 +109,6 @@ class GrpcEndpointTest {
   @ParameterizedTest
   @ValueSource(strings = {"identity", "gzip"})
   void requestsAboveTheLimitAreNotToBeRepeated(String compression) {
-    Assertions.setMaxStackTraceElementsDisplayed(20);
     byte[] zeros = new byte[50 * 1024 * 1024];
 
     StatusRuntimeException error =

@@ -21,6 +21,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.config.OtlpConfig;
@@ -28,6 +29,7 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 
 /** What HTTP senders are answered. */
+@Timeout(60)
 class HttpEndpointTest {
   private static final String PROTOBUF = "application/x-protobuf";
   private static final String JSON = "application/json";

@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +37,7 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 
 /** The receiver and the exporters of the OpenTelemetry SDK. */
+@Timeout(60)
 class OtlpReceiverTest {
   private enum Client {
     GRPC,
