@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
       "Each key of the configuration can be set by a variable as well: otlp.grpc-port is",
       "TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
       "",
-      "Exit codes: 0 stopped as asked, 1 cannot start, 2 the configuration is wrong."
+      "Exit codes: 1 cannot start, 2 the configuration is wrong; a signal drains the agent and",
+      "ends it with 128 plus its number."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
