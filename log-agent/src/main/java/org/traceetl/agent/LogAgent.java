@@ -51,6 +51,10 @@ public final class LogAgent implements Callable<Integer> {
   }
 
   public static void main(String[] args) {
+    // Not by the default name: where the agent runs inside another program, that one sets the log.
+    if (System.getProperty("logback.configurationFile") == null) {
+      System.setProperty("logback.configurationFile", "log-agent-logback.xml");
+    }
     System.exit(new CommandLine(new LogAgent(System.getenv())).execute(args));
   }
 
