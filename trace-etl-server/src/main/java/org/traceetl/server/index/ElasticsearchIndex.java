@@ -83,7 +83,7 @@ final class ElasticsearchIndex implements TraceIndex {
   /**
    * The client alone: the cluster may be away.
    *
-   * @throws IOException if the certificates of {@code ca-file} cannot be read
+   * @throws IOException if the certificate of {@code ca-file} cannot be read
    */
   static ElasticsearchIndex open(IndexConfig.Elasticsearch config) throws IOException {
     Timeout timeout = Timeout.ofMilliseconds(config.requestTimeout().toMillis());

@@ -10,12 +10,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.images.builder.Transferable;
 
 /** Elasticsearch in a container of the official image. */
 final class ElasticsearchContainer extends ElasticsearchServer {
   private static final int PORT = 9200;
 
   private final GenericContainer<?> container;
+  private final String scheme;
   private final int port;
 
   /**
@@ -25,7 +27,9 @@ final class ElasticsearchContainer extends ElasticsearchServer {
    *     #startAgain}
    */
   @SuppressWarnings("resource") // close() does
-  ElasticsearchContainer(String version, int port, Map<String, String> settings) {
+  ElasticsearchContainer(
+      String version, int port, Map<String, String> settings, Map<String, String> files) {
+    this.scheme = scheme(settings);
     this.port = port;
     this.container =
         new GenericContainer<>(
@@ -37,6 +41,9 @@ final class ElasticsearchContainer extends ElasticsearchServer {
                 Objects.requireNonNullElseGet(command.getHostConfig(), HostConfig::new)
                     .withPortBindings(
                         new PortBinding(Ports.Binding.bindPort(port), new ExposedPort(PORT))));
+    files.forEach((name, text) ->
+        container.withCopyToContainer(
+            Transferable.of(text), "/usr/share/elasticsearch/config/" + name));
   }
 
   private boolean ended() {
@@ -46,7 +53,7 @@ final class ElasticsearchContainer extends ElasticsearchServer {
 
   @Override
   public URI url() {
-    return URI.create("http://" + container.getHost() + ":" + port);
+    return URI.create(scheme + "://" + container.getHost() + ":" + port);
   }
 
   @Override

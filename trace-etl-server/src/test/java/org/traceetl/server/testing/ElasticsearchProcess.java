@@ -22,20 +22,26 @@ final class ElasticsearchProcess extends ElasticsearchServer {
 
   private final boolean root = "root".equals(System.getProperty("user.name"));
   private final Path javaHome = Path.of(System.getProperty("java.home"));
+  private final String scheme;
   private final int port;
   private final Path home;
   private final Path instance;
   private final Thread endWithUs = new Thread(this::end);
   private Process process;
 
-  ElasticsearchProcess(Path unpacked, int port, Map<String, String> settings)
+  ElasticsearchProcess(
+      Path unpacked, int port, Map<String, String> settings, Map<String, String> files)
       throws IOException, InterruptedException {
     this.port = port;
+    this.scheme = scheme(settings);
     this.instance = Files.createTempDirectory("trace-etl-elasticsearch-");
     for (String directory : List.of("config", "data", "logs")) {
       Files.createDirectory(instance.resolve(directory));
     }
     configure(unpacked.resolve("config"), settings);
+    for (Map.Entry<String, String> file : files.entrySet()) {
+      Files.writeString(instance.resolve("config").resolve(file.getKey()), file.getValue());
+    }
     this.home = readable(unpacked);
     if (root) {
       run(List.of("chown", "-R", NOBODY + ":" + NOBODY, instance.toString()));
@@ -100,7 +106,7 @@ final class ElasticsearchProcess extends ElasticsearchServer {
 
   @Override
   public URI url() {
-    return URI.create("http://127.0.0.1:" + port);
+    return URI.create(scheme + "://127.0.0.1:" + port);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.traceetl.server.testing;
 
+import co.elastic.clients.transport.TransportUtils;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -34,33 +35,36 @@ public abstract sealed class ElasticsearchServer implements AutoCloseable
 
   /** A server of the test's own, empty and ready. */
   public static ElasticsearchServer start() throws IOException, InterruptedException {
-    return start(Map.of());
+    return start(Map.of(), Map.of());
   }
 
   /**
    * A server of the test's own with settings of its own, empty and ready.
    *
    * @param settings beside those that make it a single node without security; they win over them
+   * @param files texts to put into its configuration directory, by name
    */
-  public static ElasticsearchServer start(Map<String, String> settings)
+  public static ElasticsearchServer start(Map<String, String> settings, Map<String, String> files)
       throws IOException, InterruptedException {
     Path home = home();
     String version = home.getFileName().toString().replaceFirst("elasticsearch-", "");
-    ElasticsearchServer server = container(version, settings);
+    ElasticsearchServer server = container(version, settings, files);
     if (server == null) {
-      server = new ElasticsearchProcess(home, freePort(), settings);
+      server = new ElasticsearchProcess(home, freePort(), settings, files);
       server.startAgain();
     }
     System.out.println("Real component: Elasticsearch " + version + ", " + server);
     return server;
   }
 
-  private static ElasticsearchServer container(String version, Map<String, String> settings)
+  private static ElasticsearchServer container(
+      String version, Map<String, String> settings, Map<String, String> files)
       throws IOException, InterruptedException {
     if (!DockerClientFactory.instance().isDockerAvailable()) {
       return null;
     }
-    ElasticsearchContainer server = new ElasticsearchContainer(version, freePort(), settings);
+    ElasticsearchContainer server =
+        new ElasticsearchContainer(version, freePort(), settings, files);
     try {
       server.startAgain();
       return server;
@@ -132,7 +136,8 @@ public abstract sealed class ElasticsearchServer implements AutoCloseable
         HttpRequest.newBuilder(url().resolve("/_cluster/health?wait_for_status=yellow"))
             .timeout(Duration.ofSeconds(30))
             .build();
-    try (HttpClient http = HttpClient.newHttpClient()) {
+    try (HttpClient http =
+        HttpClient.newBuilder().sslContext(TransportUtils.insecureSSLContext()).build()) {
       do {
         try {
           int status = http.send(health, BodyHandlers.discarding()).statusCode();
@@ -146,6 +151,10 @@ public abstract sealed class ElasticsearchServer implements AutoCloseable
       } while (!ended.getAsBoolean() && System.nanoTime() < limitNanos);
     }
     return false;
+  }
+
+  static String scheme(Map<String, String> settings) {
+    return "true".equals(settings.get("xpack.security.http.ssl.enabled")) ? "https" : "http";
   }
 
   static int freePort() {
