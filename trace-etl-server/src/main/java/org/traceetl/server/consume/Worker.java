@@ -137,10 +137,10 @@ final class Worker implements Runnable {
   private void logDisconnected(Exception e) {
     if (throttle.permits()) {
       log.warn(
-          "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on",
+          "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on: {}",
           config.topic(),
           config.nameServer(),
-          e);
+          e.toString());
     }
   }
 

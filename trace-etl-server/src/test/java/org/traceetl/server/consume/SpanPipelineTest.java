@@ -270,4 +270,15 @@ class SpanPipelineTest {
     start(1, Duration.ofMillis(100), journal());
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
   }
+
+  @Test
+  void aPipelineWithoutItsTopicIsNotReadyAndWaitsForIt() throws Exception {
+    SpanPipeline early = start(1, Duration.ofMillis(100), journal());
+    assertThat(early.ready()).isFalse();
+    rocketMq.createTopic(topic, 1);
+    send(0, 5, 1);
+
+    await().atMost(PATIENCE).until(early::ready);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
+  }
 }
