@@ -134,7 +134,6 @@ final class StandaloneProcessTest {
       List<String> command = command(arguments);
       command.addAll(
           List.of("--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0", "--window=1s"));
-<<<<<<< HEAD
       Path output = Files.createTempFile("demo", ".txt");
       Demo demo =
           new Demo(
@@ -148,29 +147,6 @@ final class StandaloneProcessTest {
       demo.grpcPort = port(text, "OTLP/gRPC localhost:(\\d+)");
       demo.otlpHttpPort = port(text, "OTLP/HTTP http://localhost:(\\d+)");
       demo.httpPort = port(text, "localhost:(\\d+)/ready");
-=======
-      Demo demo = new Demo(new ProcessBuilder(command).redirectErrorStream(true).start());
-      BufferedReader output = demo.process.inputReader(UTF_8);
-      StringBuilder read = new StringBuilder();
-      while (demo.httpPort == 0) {
-        String line = output.readLine();
-        if (line == null) {
-          demo.close();
-          throw new IOException("it did not start: " + read);
-        }
-        read.append(line).append('\n');
-        Matcher send = SEND.matcher(line);
-        if (send.find()) {
-          demo.grpcPort = Integer.parseInt(send.group(1));
-          demo.otlpHttpPort = Integer.parseInt(send.group(2));
-        }
-        Matcher web = WEB.matcher(line);
-        if (web.find()) {
-          demo.httpPort = Integer.parseInt(web.group(1));
-        }
-      }
-      Thread.ofVirtual().start(() -> output.lines().forEach(System.out::println));
->>>>>>> main
       return demo;
     }
 
