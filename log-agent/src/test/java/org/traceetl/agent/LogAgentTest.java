@@ -51,7 +51,7 @@ final class LogAgentTest {
   @Test
   void helpSaysWhatTheExitCodesMean() {
     assertThat(run(Map.of(), "--help")).isZero();
-    assertThat(out.toString()).contains("--config=FILE", "Exit codes: 0 stopped as asked");
+    assertThat(out.toString()).contains("--config=FILE", "Exit codes: 1 cannot start");
   }
 
   private int run(Map<String, String> environment, String... arguments) {

