@@ -1,0 +1,133 @@
+package org.traceetl.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.ConfigReader;
+
+/** The documentation names what there is, and nothing else. */
+final class DocumentationTest {
+  private static final Path DOCS = Path.of("..", "docs");
+  private static final Pattern EXAMPLE =
+      Pattern.compile("```yaml\n(# log-agent\\.yaml.*?)```", Pattern.DOTALL);
+
+  @Test
+  void everyKeyStandsWithItsVariableAndDefault() throws Exception {
+    String document = Files.readString(DOCS.resolve("configuration.md"));
+    String section =
+        document.substring(
+            document.indexOf("## log-agent"), document.indexOf("## trace-etl-server"));
+    Map<String, String> rows = rows(section.lines().toList(), "[a-z].*");
+    Map<String, String> defaults = values(effective(""));
+
+    assertThat(rows).containsOnlyKeys(defaults.keySet());
+    defaults.forEach((key, value) -> {
+      assertThat(rows.get(key)).contains(value.isEmpty() ? "| none |" : "| `" + value + "` |");
+      if (!key.equals("routing.applications")) {
+        assertThat(rows.get(key)).contains("| `" + variable(key) + "` |");
+      }
+    });
+  }
+
+  @Test
+  void examplesAreAcceptedAndTheFirstIsTheDefaults() throws Exception {
+    List<String> examples =
+        EXAMPLE
+            .matcher(
+                Files.readString(DOCS.resolve("configuration.md"))
+                    + Files.readString(DOCS.resolve("operations.md")))
+            .results()
+            .map(result -> result.group(1))
+            .toList();
+
+    assertThat(examples).isNotEmpty();
+    assertThat(effective(examples.getFirst())).isEqualTo(effective(""));
+    for (String key : values(effective("")).keySet()) {
+      assertThat(examples.getFirst()).contains(key.substring(key.indexOf('.') + 1) + ":");
+    }
+    for (String example : examples) {
+      ConfigReader.read(example, Map.of());
+    }
+  }
+
+  @Test
+  void everyMetricStandsWithItsTypeAndHelp(@TempDir Path directory) throws Exception {
+    Map<String, String> rows =
+        rows(Files.readAllLines(DOCS.resolve("metrics.md")), "trace_etl_agent_.*");
+    Map<String, String> types = new TreeMap<>();
+    Map<String, String> helps = new TreeMap<>();
+    families(metricsOf(directory), types, helps);
+
+    assertThat(rows).containsOnlyKeys(types.keySet());
+    types.forEach(
+        (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  private static String metricsOf(Path directory) throws Exception {
+    String yaml =
+        """
+        state-directory: %s
+        otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
+        telemetry: {host: 127.0.0.1, port: 0}
+        """
+            .formatted(directory);
+    try (RunningAgent agent = RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
+        HttpClient client = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
+      return client
+          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+          .body();
+    }
+  }
+
+  private static void families(String page, Map<String, String> types, Map<String, String> helps) {
+    for (MatchResult line :
+        Pattern.compile("^# (HELP|TYPE) (\\S+) (.*)$", Pattern.MULTILINE)
+            .matcher(page)
+            .results()
+            .filter(line -> !line.group(2).endsWith("_created"))
+            .toList()) {
+      (line.group(1).equals("TYPE") ? types : helps).put(line.group(2), line.group(3));
+    }
+  }
+
+  /** Rows of tables by the name that stands first in them. */
+  private static Map<String, String> rows(List<String> lines, String name) {
+    Map<String, String> rows = new TreeMap<>();
+    Pattern row = Pattern.compile("\\| `(" + name + "?)` \\|.*");
+    for (String line : lines) {
+      row.matcher(line).results().forEach(match -> rows.put(match.group(1), line));
+    }
+    return rows;
+  }
+
+  private static Map<String, String> values(String effective) {
+    Map<String, String> values = new TreeMap<>();
+    effective
+        .lines()
+        .map(line -> line.split(":", 2))
+        .forEach(pair -> values.put(pair[0], pair[1].strip()));
+    return values;
+  }
+
+  private static String effective(String yaml) throws Exception {
+    return ConfigReader.read(yaml, Map.of()).effective();
+  }
+
+  private static String variable(String key) {
+    return "TRACE_ETL_AGENT_" + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+  }
+}

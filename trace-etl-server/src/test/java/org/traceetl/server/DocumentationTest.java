@@ -1,0 +1,185 @@
+package org.traceetl.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.web.WebServer;
+
+/** The documentation names what there is, and nothing else. */
+final class DocumentationTest {
+  private static final Path DOCS = Path.of("..", "docs");
+  private static final Pattern EXAMPLE =
+      Pattern.compile("```yaml\n(# trace-etl-server\\.yaml.*?)```", Pattern.DOTALL);
+
+  @TempDir private Path directory;
+
+  @Test
+  void everyKeyStandsWithItsVariable() throws Exception {
+    Map<String, String> rows = rows("configuration.md", "trace-etl\\..*");
+    TreeSet<String> keys = new TreeSet<>();
+    addKeys("trace-etl", Class.forName("org.traceetl.server.web.ServerProperties"), keys);
+
+    assertThat(rows).containsOnlyKeys(keys);
+    keys.forEach(key -> assertThat(rows.get(key)).contains("| `" + variable(key) + "` |"));
+  }
+
+  @Test
+  void examplesAreAcceptedAndTheFirstIsTheDefaults() throws Exception {
+    List<String> examples =
+        EXAMPLE
+            .matcher(
+                Files.readString(DOCS.resolve("configuration.md"))
+                    + Files.readString(DOCS.resolve("operations.md")))
+            .results()
+            .map(result -> result.group(1))
+            .toList();
+
+    assertThat(examples).isNotEmpty();
+    assertThat(read(examples.getFirst())).isEqualTo(ServerConfig.defaults());
+    for (String example : examples) {
+      assertThat(read(example)).isNotNull();
+    }
+  }
+
+  @Test
+  void everyMetricStandsWithItsTypeAndHelp() throws Exception {
+    String text = Files.readString(DOCS.resolve("metrics.md"));
+    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`).*");
+    Map<String, String> types = new TreeMap<>();
+    Map<String, String> helps = new TreeMap<>();
+    families(ownMetrics(), types, helps);
+    types
+        .keySet()
+        .removeIf(name -> {
+          boolean javas = !name.startsWith("trace_etl_");
+          assertThat(text).contains("`" + name + "`");
+          return javas;
+        });
+
+    assertThat(rows).containsOnlyKeys(types.keySet());
+    types.forEach(
+        (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"otel-text.txt", "tempo-text.txt"})
+  void everySpanMetricStandsWithItsTypeAndHelp(String golden) throws Exception {
+    Map<String, String> rows = rows("metrics.md", "traces_.*");
+    Map<String, String> types = new TreeMap<>();
+    Map<String, String> helps = new TreeMap<>();
+    try (var page = DocumentationTest.class.getResourceAsStream("/golden/" + golden)) {
+      families(new String(page.readAllBytes(), UTF_8), types, helps);
+    }
+
+    assertThat(types).hasSize(2);
+    types.forEach(
+        (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  /** As OpenMetrics: the other format leaves out families without samples. */
+  private String ownMetrics() {
+    ServerConfig d = ServerConfig.defaults();
+    IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
+    var pipeline =
+        new Pipeline(
+            new ServerConfig(
+                d.rocketmq(),
+                d.window(),
+                d.series(),
+                d.histogram(),
+                d.documents(),
+                d.metrics(),
+                index,
+                d.web(),
+                d.drainWithin()),
+            Clock.systemUTC());
+    try {
+      return new String(pipeline.telemetry().families(true), UTF_8);
+    } finally {
+      pipeline.close();
+    }
+  }
+
+  private ServerConfig read(String yaml) throws IOException {
+    Path file = Files.writeString(directory.resolve("trace-etl-server.yaml"), yaml);
+    return WebServer.check(List.of("--spring.config.additional-location=" + file.toUri()));
+  }
+
+  private static void addKeys(String prefix, Class<?> type, TreeSet<String> keys) {
+    for (RecordComponent component : type.getRecordComponents()) {
+      String key = prefix + "." + kebab(component.getName());
+      if (component.getType().isRecord()) {
+        addKeys(key, component.getType(), keys);
+      } else if (component.getGenericType() instanceof ParameterizedType list
+          && list.getActualTypeArguments()[0] instanceof Class<?> element
+          && element.isRecord()) {
+        addKeys(key + "[]", element, keys);
+      } else {
+        keys.add(key);
+      }
+    }
+  }
+
+  private static String kebab(String name) {
+    return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+
+  private static String variable(String key) {
+    return key.replace("[]", "_0").toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+  }
+
+  /** Types and help texts by the name that Prometheus stores. */
+  private static void families(String page, Map<String, String> types, Map<String, String> helps) {
+    Matcher family =
+        Pattern.compile(
+                "# HELP (\\S+) (.*)\n# TYPE \\1 (\\S+)|# TYPE (\\S+) (\\S+)\n# HELP \\4 (.*)")
+            .matcher(page);
+    while (family.find()) {
+      boolean helpFirst = family.group(1) != null;
+      String type = family.group(helpFirst ? 3 : 5);
+      String name = stored(family.group(helpFirst ? 1 : 4), type);
+      types.put(name, type);
+      helps.put(name, family.group(helpFirst ? 2 : 6));
+    }
+  }
+
+  /** OpenMetrics leaves the ending to the samples. */
+  private static String stored(String family, String type) {
+    return switch (type) {
+      case "counter" -> family.endsWith("_total") ? family : family + "_total";
+      case "info" -> family + "_info";
+      default -> family;
+    };
+  }
+
+  /** Rows of tables by the name that stands first in them. */
+  private static Map<String, String> rows(String file, String name) throws IOException {
+    Map<String, String> rows = new TreeMap<>();
+    Pattern row = Pattern.compile("\\| `(" + name + "?)` \\|.*");
+    try (Stream<String> lines = Files.lines(DOCS.resolve(file))) {
+      lines.forEach(
+          line -> row.matcher(line).results().forEach(match -> rows.put(match.group(1), line)));
+    }
+    return rows;
+  }
+}
