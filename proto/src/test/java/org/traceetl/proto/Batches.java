@@ -1,0 +1,255 @@
+package org.traceetl.proto;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.arbitraries.ListArbitrary;
+import org.traceetl.proto.extended.Leaf;
+import org.traceetl.proto.extended.Unknown;
+import org.traceetl.proto.thrift.Span;
+import org.traceetl.proto.thrift.SpanBatch;
+
+/** Batches to test with. */
+final class Batches {
+  private Batches() {}
+
+  /** Any valid batch of up to 20 spans. */
+  static Arbitrary<SpanBatch> any() {
+    Arbitrary<byte[]> strings =
+        Arbitraries.oneOf(
+            Arbitraries.strings().ofMaxLength(200).map(s -> s.getBytes(UTF_8)),
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(40));
+    return strings
+        .map(ByteBuffer::wrap)
+        .set()
+        .ofMinSize(1)
+        .ofMaxSize(200)
+        .flatMap(dictionary -> withDictionary(new ArrayList<>(dictionary)));
+  }
+
+  private static Arbitrary<SpanBatch> withDictionary(List<ByteBuffer> dictionary) {
+    Arbitrary<Integer> indexes = Arbitraries.integers().between(0, dictionary.size() - 1);
+    return Combinators.combine(
+            Arbitraries.bytes().array(byte[].class).ofSize(16),
+            Arbitraries.longs(),
+            Arbitraries.longs().greaterOrEqual(0),
+            indexes,
+            pairs(indexes, 4).injectNull(0.1),
+            Arbitraries.longs(),
+            span(indexes).list().ofMaxSize(20))
+        .as(
+            (agent, epoch, sequence, application, resource, base, spans) -> {
+              SpanBatch batch = new SpanBatch();
+              batch.setVersion(1);
+              batch.setAgent(agent);
+              batch.setEpoch(epoch);
+              batch.setSequence(sequence);
+              batch.setSpan_count(spans.size());
+              batch.setDictionary(dictionary);
+              batch.setApplication(application);
+              batch.setResource(resource);
+              batch.setBase_unix_nanos(base);
+              batch.setSpans(spans);
+              return batch;
+            });
+  }
+
+  private static Arbitrary<Span> span(Arbitrary<Integer> indexes) {
+    Arbitrary<byte[]> ids =
+        Arbitraries.of(24, 32)
+            .flatMap(length -> Arbitraries.bytes().array(byte[].class).ofSize(length));
+    // Uniform bit lengths reach every length of varint.
+    Arbitrary<Long> durations =
+        Combinators.combine(
+                Arbitraries.longs().greaterOrEqual(0), Arbitraries.integers().between(0, 62))
+            .as((value, shift) -> value >>> shift);
+    Arbitrary<Long> deltas =
+        Combinators.combine(Arbitraries.longs(), Arbitraries.integers().between(0, 63))
+            .as((value, shift) -> value >> shift);
+    Arbitrary<Integer> kindsAndStatuses = Arbitraries.integers().between(0, 17);
+    return Combinators.combine(
+            ids,
+            indexes,
+            kindsAndStatuses,
+            deltas,
+            durations,
+            pairs(indexes, 40).injectNull(0.2),
+            durations.map(value -> value >>> 8).injectNull(0.5),
+            indexes.injectNull(0.5))
+        .as(
+            (idBytes, name, kindAndStatus, delta, duration, attributes, threshold, message) -> {
+              Span span = new Span();
+              span.setIds(idBytes);
+              span.setName(name);
+              span.setKind((byte) (kindAndStatus / 3));
+              span.setStatus((byte) (kindAndStatus % 3));
+              span.setStart_delta_nanos(delta);
+              span.setDuration_nanos(duration);
+              span.setAttributes(attributes);
+              if (threshold != null) {
+                // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
+                span.setSampling_threshold(threshold | (threshold & 1) << 55);
+              }
+              if (message != null) {
+                span.setStatus_message(message);
+              }
+              return span;
+            });
+  }
+
+  private static Arbitrary<List<Integer>> pairs(Arbitrary<Integer> indexes, int most) {
+    ListArbitrary<List<Integer>> lists = indexes.list().ofSize(2).list().ofMaxSize(most);
+    return lists.map(
+        pairs -> {
+          List<Integer> flat = new ArrayList<>();
+          pairs.forEach(flat::addAll);
+          return flat;
+        });
+  }
+
+  /** One fixed batch that has everything the format has. */
+  static SpanBatch fixed() {
+    SpanBatch batch = new SpanBatch();
+    batch.setVersion(1);
+    batch.setAgent(ids(0x0102030405060708L, 0x090a0b0c0d0e0f10L));
+    batch.setEpoch(7);
+    batch.setSequence(300);
+    batch.setSpan_count(3);
+    for (String string :
+        List.of(
+            "checkout",
+            "service.name",
+            "GET /cart",
+            "http.route",
+            "/cart",
+            "http.response.status_code",
+            "500",
+            "boom: naïve café",
+            "")) {
+      batch.addToDictionary(ByteBuffer.wrap(string.getBytes(UTF_8)));
+    }
+    // Indexes of two bytes too.
+    for (int i = 9; i < 70; i++) {
+      batch.addToDictionary(ByteBuffer.wrap(("entry " + i).getBytes(UTF_8)));
+    }
+    batch.setApplication(0);
+    batch.setResource(List.of(1, 0));
+    batch.setBase_unix_nanos(1_795_000_000_000_000_000L);
+
+    Span server = new Span();
+    server.setIds(ids(0x0af7651916cd43ddL, 0x8448eb211c80319cL, 0xb7ad6b7169203331L));
+    server.setName(2);
+    server.setKind((byte) 2);
+    server.setStatus((byte) 2);
+    server.setStart_delta_nanos(0);
+    server.setDuration_nanos(12_345_678);
+    server.setAttributes(List.of(3, 4, 5, 6, 65, 69));
+    server.setSampling_threshold(1L << 55);
+    server.setStatus_message(7);
+    batch.addToSpans(server);
+
+    Span client = new Span();
+    client.setIds(
+        ids(0x0af7651916cd43ddL, 0x8448eb211c80319cL, 1, 0xb7ad6b7169203331L));
+    client.setName(66);
+    client.setKind((byte) 3);
+    client.setStatus((byte) 0);
+    client.setStart_delta_nanos(-1_000_000);
+    client.setDuration_nanos(0);
+    client.setAttributes(List.of(9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24));
+    batch.addToSpans(client);
+
+    Span internal = new Span();
+    internal.setIds(ids(0, 2, 3, -4));
+    internal.setName(8);
+    internal.setKind((byte) 1);
+    internal.setStatus((byte) 1);
+    internal.setStart_delta_nanos(Long.MAX_VALUE / 2);
+    internal.setDuration_nanos(Long.MAX_VALUE);
+    batch.addToSpans(internal);
+    return batch;
+  }
+
+  /** The batch as a later version's writer could send it, without unknown fields so far. */
+  static org.traceetl.proto.extended.SpanBatch extended(SpanBatch batch) {
+    var extended = new org.traceetl.proto.extended.SpanBatch();
+    extended.setVersion(batch.getVersion());
+    extended.setAgent(batch.getAgent());
+    extended.setEpoch(batch.getEpoch());
+    extended.setSequence(batch.getSequence());
+    extended.setSpan_count(batch.getSpan_count());
+    extended.setDictionary(batch.getDictionary());
+    extended.setApplication(batch.getApplication());
+    extended.setResource(batch.getResource());
+    extended.setBase_unix_nanos(batch.getBase_unix_nanos());
+    extended.setSpans(new ArrayList<>());
+    for (Span span : batch.getSpans()) {
+      var extendedSpan = new org.traceetl.proto.extended.Span();
+      extendedSpan.setIds(span.getIds());
+      extendedSpan.setName(span.getName());
+      extendedSpan.setKind(span.getKind());
+      extendedSpan.setStatus(span.getStatus());
+      extendedSpan.setStart_delta_nanos(span.getStart_delta_nanos());
+      extendedSpan.setDuration_nanos(span.getDuration_nanos());
+      extendedSpan.setAttributes(span.getAttributes());
+      if (span.isSetSampling_threshold()) {
+        extendedSpan.setSampling_threshold(span.getSampling_threshold());
+      }
+      if (span.isSetStatus_message()) {
+        extendedSpan.setStatus_message(span.getStatus_message());
+      }
+      extended.addToSpans(extendedSpan);
+    }
+    return extended;
+  }
+
+  /** The batch with unknown fields of every type in it and in its spans. */
+  static org.traceetl.proto.extended.SpanBatch withUnknownFields(SpanBatch batch) {
+    var extended = extended(batch);
+    extended.setAfter(unknown());
+    extended.addToFar_after(unknown());
+    extended.addToFar_after(new Unknown());
+    for (var span : extended.getSpans()) {
+      span.setFlag(true);
+      span.setAfter(unknown());
+    }
+    return extended;
+  }
+
+  private static Unknown unknown() {
+    Leaf leaf = new Leaf().setNumber(Integer.MIN_VALUE).setText("leaf");
+    return new Unknown()
+        .setYes(true)
+        .setNo(false)
+        .setSmall((byte) -1)
+        .setShort_number(Short.MIN_VALUE)
+        .setNumber(Integer.MAX_VALUE)
+        .setLong_number(Long.MIN_VALUE)
+        .setReal(Math.PI)
+        .setText("text")
+        .setFlags(List.of(true, false, true))
+        .setNumbers(java.util.Collections.nCopies(20, Long.MAX_VALUE))
+        .setTexts(Set.of("a", ""))
+        .setLeaves(Map.of("none", List.of(), "two", List.of(leaf, new Leaf())))
+        .setEmpty(Map.of())
+        .setLeaf(leaf)
+        .setReals(List.of(List.of(), List.of(1.0, 2.0)))
+        .setId(new UUID(1, 2));
+  }
+
+  private static byte[] ids(long... parts) {
+    ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * parts.length);
+    for (long part : parts) {
+      bytes.putLong(part);
+    }
+    return bytes.array();
+  }
+}

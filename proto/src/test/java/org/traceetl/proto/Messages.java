@@ -1,0 +1,285 @@
+package org.traceetl.proto;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.thrift.TBase;
+import org.apache.thrift.TException;
+import org.apache.thrift.TFieldIdEnum;
+import org.apache.thrift.TSerializer;
+import org.apache.thrift.meta_data.FieldMetaData;
+import org.apache.thrift.meta_data.FieldValueMetaData;
+import org.apache.thrift.meta_data.ListMetaData;
+import org.apache.thrift.meta_data.MapMetaData;
+import org.apache.thrift.meta_data.SetMetaData;
+import org.apache.thrift.protocol.TCompactProtocol;
+import org.apache.thrift.protocol.TField;
+import org.apache.thrift.protocol.TList;
+import org.apache.thrift.protocol.TMap;
+import org.apache.thrift.protocol.TProtocol;
+import org.apache.thrift.protocol.TSet;
+import org.apache.thrift.protocol.TStruct;
+import org.apache.thrift.protocol.TType;
+import org.apache.thrift.transport.TMemoryBuffer;
+import org.traceetl.proto.thrift.Span;
+import org.traceetl.proto.thrift.SpanBatch;
+
+/** Carries batches between generated classes, the project's writer and reader, and bytes. */
+final class Messages {
+  private Messages() {}
+
+  /** The message as the project's writer makes it. */
+  static byte[] written(SpanBatch batch, SpanBatchWriter writer) {
+    writer.begin();
+    List<ByteBuffer> dictionary = batch.getDictionary();
+    for (int i = 0; i < dictionary.size(); i++) {
+      byte[] bytes = bytes(dictionary.get(i));
+      assertThat(writer.intern(bytes, 0, bytes.length)).isEqualTo(i);
+    }
+    writer.application(batch.getApplication());
+    if (batch.isSetResource()) {
+      List<Integer> resource = batch.getResource();
+      for (int i = 0; i < resource.size(); i += 2) {
+        writer.resourceAttribute(resource.get(i), resource.get(i + 1));
+      }
+    }
+    for (Span span : batch.getSpans()) {
+      ByteBuffer ids = ByteBuffer.wrap(span.getIds());
+      writer.startSpan(
+          ids.getLong(),
+          ids.getLong(),
+          ids.getLong(),
+          ids.hasRemaining() ? ids.getLong() : 0,
+          span.getName(),
+          span.getKind(),
+          span.getStatus(),
+          batch.getBase_unix_nanos() + span.getStart_delta_nanos(),
+          span.getDuration_nanos(),
+          span.getSampling_threshold());
+      if (span.isSetAttributes()) {
+        List<Integer> attributes = span.getAttributes();
+        for (int i = 0; i < attributes.size(); i += 2) {
+          writer.attribute(attributes.get(i), attributes.get(i + 1));
+        }
+      }
+      if (span.isSetStatus_message()) {
+        writer.statusMessage(span.getStatus_message());
+      }
+      writer.endSpan();
+    }
+    int bound = writer.sizeBytes();
+    ByteBuffer agent = ByteBuffer.wrap(batch.getAgent());
+    int length =
+        writer.finish(agent.getLong(), agent.getLong(), batch.getEpoch(), batch.getSequence());
+    assertThat(length).isLessThanOrEqualTo(bound);
+    return Arrays.copyOf(writer.buffer(), length);
+  }
+
+  /** The message as the project's reader reads it; it must be a good one. */
+  static SpanBatch read(byte[] message, SpanBatchReader reader) {
+    // Stands inside a larger array, as a message of a receive buffer may.
+    byte[] buffer = new byte[message.length + 7];
+    Arrays.fill(buffer, (byte) 0xff);
+    System.arraycopy(message, 0, buffer, 3, message.length);
+    assertThat(reader.wrap(buffer, 3, message.length)).isEqualTo(Rejection.NONE);
+
+    SpanBatch batch = new SpanBatch();
+    batch.setVersion(Compact.FORMAT_VERSION);
+    batch.setAgent(
+        ByteBuffer.allocate(16).putLong(reader.agentHigh()).putLong(reader.agentLow()).flip());
+    batch.setEpoch(reader.epoch());
+    batch.setSequence(reader.sequence());
+    batch.setSpan_count(reader.spanCount());
+    List<ByteBuffer> dictionary = new ArrayList<>();
+    for (int i = 0; i < reader.dictionarySize(); i++) {
+      int start = reader.dictionaryOffset(i);
+      dictionary.add(
+          ByteBuffer.wrap(Arrays.copyOfRange(buffer, start, start + reader.dictionaryLength(i))));
+    }
+    batch.setDictionary(dictionary);
+    batch.setApplication(reader.application());
+    List<Integer> resource = new ArrayList<>();
+    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
+      resource.add(reader.resourceAttributeKey(i));
+      resource.add(reader.resourceAttributeValue(i));
+    }
+    batch.setResource(resource);
+    batch.setSpans(new ArrayList<>());
+    while (reader.next()) {
+      if (batch.getSpansSize() == 0) {
+        batch.setBase_unix_nanos(reader.startUnixNanos());
+      }
+      batch.addToSpans(spanAtCursor(reader, batch.getBase_unix_nanos()));
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isFalse();
+    assertThat(batch.getSpansSize()).isEqualTo(reader.spanCount());
+    batch.setBase_unix_nanosIsSet(true);
+    return batch;
+  }
+
+  private static Span spanAtCursor(SpanBatchReader reader, long baseUnixNanos) {
+    boolean root = reader.parentSpanId() == 0;
+    ByteBuffer ids = ByteBuffer.allocate(root ? 24 : 32);
+    ids.putLong(reader.traceIdHigh()).putLong(reader.traceIdLow()).putLong(reader.spanId());
+    if (!root) {
+      ids.putLong(reader.parentSpanId());
+    }
+    Span span = new Span();
+    span.setIds(ids.flip());
+    span.setName(reader.name());
+    span.setKind((byte) reader.kind());
+    span.setStatus((byte) reader.status());
+    span.setStart_delta_nanos(reader.startUnixNanos() - baseUnixNanos);
+    span.setDuration_nanos(reader.durationNanos());
+    for (int i = 0; i < 2 * reader.attributeCount(); i++) {
+      span.addToAttributes(reader.attributes()[i]);
+    }
+    if (reader.samplingThreshold() != 0) {
+      span.setSampling_threshold(reader.samplingThreshold());
+    }
+    if (reader.statusMessage() >= 0) {
+      span.setStatus_message(reader.statusMessage());
+    }
+    return span;
+  }
+
+  /**
+   * The batch as the project's writer would say the same: relative to the first span's start, a
+   * resource always, nothing optional that says nothing.
+   */
+  static SpanBatch canonical(SpanBatch batch) {
+    SpanBatch copy = batch.deepCopy();
+    if (!copy.isSetResource()) {
+      copy.setResource(new ArrayList<>());
+    }
+    long base =
+        copy.getSpansSize() == 0
+            ? 0
+            : copy.getBase_unix_nanos() + copy.getSpans().getFirst().getStart_delta_nanos();
+    for (Span span : copy.getSpans()) {
+      span.setStart_delta_nanos(copy.getBase_unix_nanos() + span.getStart_delta_nanos() - base);
+      if (span.getAttributesSize() == 0) {
+        span.unsetAttributes();
+      }
+      if (span.getSampling_threshold() == 0) {
+        span.unsetSampling_threshold();
+      }
+      if (span.getIds().length == 32 && ByteBuffer.wrap(span.getIds()).getLong(24) == 0) {
+        span.setIds(Arrays.copyOf(span.getIds(), 24));
+      }
+    }
+    copy.setBase_unix_nanos(base);
+    return copy;
+  }
+
+  /** The message as a generated class writes it. */
+  static byte[] generated(TBase<?, ?> struct) {
+    try {
+      return new TSerializer(new TCompactProtocol.Factory()).serialize(struct);
+    } catch (TException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The message with the fields given, in that order; spans write theirs in {@code spanOrder}. */
+  static byte[] permuted(TBase<?, ?> batch, List<Short> order, List<Short> spanOrder) {
+    try {
+      TMemoryBuffer out = new TMemoryBuffer(1024);
+      writeStruct(new TCompactProtocol(out), batch, order, spanOrder);
+      return Arrays.copyOf(out.getArray(), out.length());
+    } catch (TException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void writeStruct(
+      TProtocol out, TBase<?, ?> struct, List<Short> order, List<Short> nested) throws TException {
+    out.writeStructBegin(new TStruct(""));
+    Map<? extends TFieldIdEnum, FieldMetaData> fields =
+        FieldMetaData.getStructMetaDataMap(struct.getClass().asSubclass(TBase.class));
+    for (short id : order) {
+      for (var field : fields.entrySet()) {
+        Object value = valueOf(struct, field.getKey());
+        if (field.getKey().getThriftFieldId() == id && value != null) {
+          out.writeFieldBegin(new TField("", field.getValue().valueMetaData.type, id));
+          writeValue(out, field.getValue().valueMetaData, value, nested);
+          out.writeFieldEnd();
+        }
+      }
+    }
+    out.writeFieldStop();
+    out.writeStructEnd();
+  }
+
+  @SuppressWarnings("unchecked") // The field comes from the metadata of the struct's own class.
+  private static <F extends TFieldIdEnum> Object valueOf(TBase<?, F> struct, TFieldIdEnum field) {
+    return struct.isSet((F) field) ? struct.getFieldValue((F) field) : null;
+  }
+
+  private static void writeValue(
+      TProtocol out, FieldValueMetaData meta, Object value, List<Short> spanOrder)
+      throws TException {
+    switch (meta.type) {
+      case TType.BOOL -> out.writeBool((Boolean) value);
+      case TType.BYTE -> out.writeByte((Byte) value);
+      case TType.I16 -> out.writeI16((Short) value);
+      case TType.I32 -> out.writeI32((Integer) value);
+      case TType.I64 -> out.writeI64((Long) value);
+      case TType.DOUBLE -> out.writeDouble((Double) value);
+      case TType.UUID -> out.writeUuid((java.util.UUID) value);
+      case TType.STRING -> {
+        if (value instanceof String text) {
+          out.writeString(text);
+        } else if (value instanceof ByteBuffer bytes) {
+          out.writeBinary(bytes.duplicate());
+        } else {
+          out.writeBinary(ByteBuffer.wrap((byte[]) value));
+        }
+      }
+      case TType.LIST -> {
+        FieldValueMetaData element = ((ListMetaData) meta).elemMetaData;
+        List<?> list = (List<?>) value;
+        out.writeListBegin(new TList(element.type, list.size()));
+        for (Object each : list) {
+          writeValue(out, element, each, spanOrder);
+        }
+      }
+      case TType.SET -> {
+        FieldValueMetaData element = ((SetMetaData) meta).elemMetaData;
+        java.util.Set<?> set = (java.util.Set<?>) value;
+        out.writeSetBegin(new TSet(element.type, set.size()));
+        for (Object each : set) {
+          writeValue(out, element, each, spanOrder);
+        }
+      }
+      case TType.MAP -> {
+        MapMetaData map = (MapMetaData) meta;
+        Map<?, ?> entries = (Map<?, ?>) value;
+        out.writeMapBegin(
+            new TMap(map.keyMetaData.type, map.valueMetaData.type, entries.size()));
+        for (Map.Entry<?, ?> each : entries.entrySet()) {
+          writeValue(out, map.keyMetaData, each.getKey(), spanOrder);
+          writeValue(out, map.valueMetaData, each.getValue(), spanOrder);
+        }
+      }
+      default -> {
+        if (value instanceof org.traceetl.proto.extended.Span span) {
+          writeStruct(out, span, spanOrder, List.of());
+        } else {
+          ((TBase<?, ?>) value).write(out);
+        }
+      }
+    }
+  }
+
+  private static byte[] bytes(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.duplicate().get(bytes);
+    return bytes;
+  }
+}
