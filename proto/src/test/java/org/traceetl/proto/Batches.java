@@ -45,21 +45,20 @@ final class Batches {
             pairs(indexes, 4).injectNull(0.1),
             Arbitraries.longs(),
             span(indexes).list().ofMaxSize(20))
-        .as(
-            (agent, epoch, sequence, application, resource, base, spans) -> {
-              SpanBatch batch = new SpanBatch();
-              batch.setVersion(1);
-              batch.setAgent(agent);
-              batch.setEpoch(epoch);
-              batch.setSequence(sequence);
-              batch.setSpan_count(spans.size());
-              batch.setDictionary(dictionary);
-              batch.setApplication(application);
-              batch.setResource(resource);
-              batch.setBase_unix_nanos(base);
-              batch.setSpans(spans);
-              return batch;
-            });
+        .as((agent, epoch, sequence, application, resource, base, spans) -> {
+          SpanBatch batch = new SpanBatch();
+          batch.setVersion(1);
+          batch.setAgent(agent);
+          batch.setEpoch(epoch);
+          batch.setSequence(sequence);
+          batch.setSpan_count(spans.size());
+          batch.setDictionary(dictionary);
+          batch.setApplication(application);
+          batch.setResource(resource);
+          batch.setBase_unix_nanos(base);
+          batch.setSpans(spans);
+          return batch;
+        });
   }
 
   private static Arbitrary<Span> span(Arbitrary<Integer> indexes) {
@@ -84,35 +83,33 @@ final class Batches {
             pairs(indexes, 40).injectNull(0.2),
             durations.map(value -> value >>> 8).injectNull(0.5),
             indexes.injectNull(0.5))
-        .as(
-            (idBytes, name, kindAndStatus, delta, duration, attributes, threshold, message) -> {
-              Span span = new Span();
-              span.setIds(idBytes);
-              span.setName(name);
-              span.setKind((byte) (kindAndStatus / 3));
-              span.setStatus((byte) (kindAndStatus % 3));
-              span.setStart_delta_nanos(delta);
-              span.setDuration_nanos(duration);
-              span.setAttributes(attributes);
-              if (threshold != null) {
-                // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
-                span.setSampling_threshold(threshold | (threshold & 1) << 55);
-              }
-              if (message != null) {
-                span.setStatus_message(message);
-              }
-              return span;
-            });
+        .as((idBytes, name, kindAndStatus, delta, duration, attributes, threshold, message) -> {
+          Span span = new Span();
+          span.setIds(idBytes);
+          span.setName(name);
+          span.setKind((byte) (kindAndStatus / 3));
+          span.setStatus((byte) (kindAndStatus % 3));
+          span.setStart_delta_nanos(delta);
+          span.setDuration_nanos(duration);
+          span.setAttributes(attributes);
+          if (threshold != null) {
+            // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
+            span.setSampling_threshold(threshold | (threshold & 1) << 55);
+          }
+          if (message != null) {
+            span.setStatus_message(message);
+          }
+          return span;
+        });
   }
 
   private static Arbitrary<List<Integer>> pairs(Arbitrary<Integer> indexes, int most) {
     ListArbitrary<List<Integer>> lists = indexes.list().ofSize(2).list().ofMaxSize(most);
-    return lists.map(
-        pairs -> {
-          List<Integer> flat = new ArrayList<>();
-          pairs.forEach(flat::addAll);
-          return flat;
-        });
+    return lists.map(pairs -> {
+      List<Integer> flat = new ArrayList<>();
+      pairs.forEach(flat::addAll);
+      return flat;
+    });
   }
 
   /** One fixed batch that has everything the format has. */
@@ -157,8 +154,7 @@ final class Batches {
     batch.addToSpans(server);
 
     Span client = new Span();
-    client.setIds(
-        ids(0x0af7651916cd43ddL, 0x8448eb211c80319cL, 1, 0xb7ad6b7169203331L));
+    client.setIds(ids(0x0af7651916cd43ddL, 0x8448eb211c80319cL, 1, 0xb7ad6b7169203331L));
     client.setName(66);
     client.setKind((byte) 3);
     client.setStatus((byte) 0);

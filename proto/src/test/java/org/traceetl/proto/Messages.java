@@ -260,8 +260,7 @@ final class Messages {
       case TType.MAP -> {
         MapMetaData map = (MapMetaData) meta;
         Map<?, ?> entries = (Map<?, ?>) value;
-        out.writeMapBegin(
-            new TMap(map.keyMetaData.type, map.valueMetaData.type, entries.size()));
+        out.writeMapBegin(new TMap(map.keyMetaData.type, map.valueMetaData.type, entries.size()));
         for (Map.Entry<?, ?> each : entries.entrySet()) {
           writeValue(out, map.keyMetaData, each.getKey(), spanOrder);
           writeValue(out, map.valueMetaData, each.getValue(), spanOrder);
