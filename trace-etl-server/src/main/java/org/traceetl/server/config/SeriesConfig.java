@@ -18,7 +18,7 @@ import java.util.Set;
  * @param max series in this process; default 1,000,000
  * @param maxPerApplication series of one application on one queue; default 20,000
  * @param maxApplications applications on one queue; those above share the application {@code
- *     other}; default 10,000
+ *     _other}; default 10,000
  * @param maxSymbols different strings that the series of one queue are made of; default 1,000,000
  * @param maxSymbolBytes their bytes; default 64 MiB
  * @param maxValueBytes longer names and values are cut, at a UTF-8 boundary; default 1,024

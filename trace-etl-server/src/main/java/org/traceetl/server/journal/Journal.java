@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.util.concurrent.CompletionStage;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -12,4 +13,9 @@ public interface Journal {
    * Appends a window. Completes when it is kept; fails when it is not, and then it does not count.
    */
   CompletionStage<Void> append(SealedWindow window);
+
+  /**
+   * This instance no longer owns the queue. Its followers are told after the last window appended.
+   */
+  void release(QueueId queue);
 }

@@ -1,0 +1,53 @@
+# Sourced by the scripts beside it: finds the JDK and Maven, or says how to get them.
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$1" >&2
+  shift
+  for line in "$@"; do
+    printf '  %s\n' "$line" >&2
+  done
+  exit 1
+}
+
+# Prints the major version of the JDK at $1; nothing if there is no JDK.
+jdk_major() {
+  [ -x "$1/bin/javac" ] && [ -r "$1/release" ] || return 0
+  sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release"
+}
+
+# Sets JAVA_HOME to a JDK 25 or newer: JAVA_HOME, then the java on PATH, then the usual folders.
+find_jdk() {
+  local candidates=() on_path major home
+  [ -n "${JAVA_HOME:-}" ] && candidates+=("$JAVA_HOME")
+  if on_path=$(command -v javac); then
+    candidates+=("$(dirname "$(dirname "$(readlink -f "$on_path")")")")
+  fi
+  for home in /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/*jdk* "$HOME"/.jdks/* \
+    "$HOME"/.sdkman/candidates/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
+    [ -d "$home" ] && candidates+=("$home")
+  done
+  for home in "${candidates[@]}"; do
+    major=$(jdk_major "$home")
+    if [ -n "$major" ] && [ "$major" -ge 25 ]; then
+      export JAVA_HOME=$home
+      return
+    fi
+  done
+  fail "needs a JDK 25 or newer and found none in JAVA_HOME, on PATH or in the usual folders." \
+    "Install one, for example Temurin 25 (Debian/Ubuntu package temurin-25-jdk, or an archive" \
+    "unpacked anywhere), and set JAVA_HOME to its folder."
+}
+
+find_maven() {
+  command -v mvn >/dev/null ||
+    fail "needs Maven 3.8 or newer and found no mvn on PATH." \
+      "Install it, for example with: apt-get install maven"
+  local version
+  version=$(mvn --version 2>/dev/null | sed -n 's/.*Apache Maven \([0-9]*\.[0-9]*\).*/\1/p')
+  case $version in
+    3.[89] | 3.[1-9][0-9] | [4-9].*) ;;
+    *) fail "needs Maven 3.8 or newer; $(command -v mvn) is ${version:-of unknown version}." ;;
+  esac
+  # Older Mavens use what newer JDKs warn about.
+  export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
+}

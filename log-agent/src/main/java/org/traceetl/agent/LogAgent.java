@@ -1,0 +1,106 @@
+package org.traceetl.agent;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.traceetl.agent.config.ConfigException;
+import org.traceetl.agent.config.ConfigReader;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command line. */
+@Command(
+    name = "log-agent",
+    mixinStandardHelpOptions = true,
+    versionProvider = LogAgent.Version.class,
+    description = "Receives the spans of a host and publishes them by application.",
+    footer = {
+      "",
+      "Each key of the configuration can be set by a variable as well: otlp.grpc-port is",
+      "TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
+      "",
+      "Exit codes: 0 stopped as asked, 1 cannot start, 2 the configuration is wrong."
+    })
+public final class LogAgent implements Callable<Integer> {
+  private static final int CANNOT_START = 1;
+  private static final int WRONG_CONFIG = 2;
+
+  private final Map<String, String> environment;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "YAML file; without it all is as by default.")
+  private Path configFile;
+
+  @Option(
+      names = "--check-config",
+      description = "Print the configuration in force, or what is wrong with it, and exit.")
+  private boolean checkConfig;
+
+  LogAgent(Map<String, String> environment) {
+    this.environment = environment;
+  }
+
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new LogAgent(System.getenv())).execute(args));
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    ConfigReader config;
+    try {
+      String yaml = configFile == null ? "" : Files.readString(configFile);
+      config = ConfigReader.read(yaml, environment);
+    } catch (IOException e) {
+      complain("--config = " + configFile + ": cannot be read: " + e);
+      return WRONG_CONFIG;
+    } catch (ConfigException e) {
+      e.problems().forEach(this::complain);
+      return WRONG_CONFIG;
+    }
+    if (checkConfig) {
+      spec.commandLine().getOut().print(config.effective());
+      spec.commandLine().getOut().flush();
+      return 0;
+    }
+    return run(config);
+  }
+
+  private int run(ConfigReader config) throws InterruptedException {
+    RunningAgent agent;
+    try {
+      agent = RunningAgent.start(config.config());
+    } catch (IOException e) {
+      complain(e.getMessage());
+      return CANNOT_START;
+    }
+    Duration timeout = Duration.ofMillis(config.config().drainTimeoutMillis());
+    // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
+    Runtime.getRuntime()
+        .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
+    Thread.currentThread().join();
+    return 0;
+  }
+
+  private void complain(String problem) {
+    spec.commandLine().getErr().println(problem);
+    spec.commandLine().getErr().flush();
+  }
+
+  static final class Version implements CommandLine.IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = LogAgent.class.getPackage().getImplementationVersion();
+      return new String[] {"log-agent " + (version == null ? "(not packaged)" : version)};
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package org.traceetl.agent.config;
+
+import java.nio.file.Path;
+
+/**
+ * All that can be set of an agent.
+ *
+ * @param stateDirectory where the agent keeps its identity and its places in files; made if missing
+ * @param drainTimeoutMillis longest time a stop waits for the broker's answers
+ */
+public record AgentConfig(
+    Path stateDirectory,
+    int drainTimeoutMillis,
+    OtlpConfig otlp,
+    FilesConfig files,
+    PipelineConfig pipeline,
+    RoutingConfig routing,
+    RocketMqConfig rocketmq,
+    TelemetryConfig telemetry) {}

@@ -1,0 +1,230 @@
+package org.traceetl.agent.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.traceetl.agent.config.RoutingConfig.Rule;
+import org.traceetl.agent.config.RoutingConfig.Spread;
+
+/**
+ * Reads the configuration: defaults, over them the YAML file, over it the environment. A key {@code
+ * otlp.grpc-port} is the variable {@code TRACE_ETL_AGENT_OTLP_GRPC_PORT}.
+ */
+public final class ConfigReader {
+  private final Settings settings;
+  private final AgentConfig config;
+
+  private ConfigReader(Settings settings) throws ConfigException {
+    this.settings = settings;
+    this.config = build();
+    List<String> problems = settings.problems();
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
+    }
+  }
+
+  /**
+   * Reads and checks.
+   *
+   * @param yaml the file's content; empty for the defaults
+   * @param environment the process's variables
+   * @throws ConfigException with all that is wrong
+   */
+  public static ConfigReader read(String yaml, Map<String, String> environment)
+      throws ConfigException {
+    return new ConfigReader(new Settings(yaml, environment));
+  }
+
+  /** What was read. */
+  public AgentConfig config() {
+    return config;
+  }
+
+  /** Every key with the value in force, a line each; secrets masked. */
+  public String effective() {
+    StringBuilder text = new StringBuilder();
+    settings.effective().forEach((key, value) -> text.append(key + ": " + value + "\n"));
+    return text.toString();
+  }
+
+  private AgentConfig build() {
+    Path stateDirectory = path("state-directory", "log-agent-data");
+    int drainTimeoutMillis = settings.integer("drain-timeout-millis", 10_000, 0, 600_000);
+    AgentConfig read =
+        new AgentConfig(
+            stateDirectory,
+            drainTimeoutMillis,
+            otlp(OtlpConfig.defaults()),
+            files(FilesConfig.defaults()),
+            pipeline(PipelineConfig.defaults()),
+            routing(RoutingConfig.defaults()),
+            rocketmq(RocketMqConfig.defaults()),
+            telemetry(TelemetryConfig.defaults()));
+    if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
+      settings.problem(
+          "otlp.max-request-bytes",
+          read.otlp().maxRequestBytes(),
+          "more than half of pipeline.max-bytes-in-flight = "
+              + read.pipeline().maxBytesInFlight()
+              + ": a request would block all others; raise that or lower this");
+    }
+    if (!read.otlp().enabled() && read.files().paths().isEmpty()) {
+      settings.problem(
+          "otlp.enabled", false, "nothing would be read: enable it, or name files in files.paths");
+    }
+    return read;
+  }
+
+  private OtlpConfig otlp(OtlpConfig standard) {
+    return new OtlpConfig(
+        settings.flag("otlp.enabled", standard.enabled()),
+        settings.text("otlp.host", standard.host()),
+        settings.integer("otlp.grpc-port", standard.grpcPort(), 0, 65_535),
+        settings.integer("otlp.http-port", standard.httpPort(), 0, 65_535),
+        settings.integer(
+            "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024));
+  }
+
+  private FilesConfig files(FilesConfig standard) {
+    return new FilesConfig(
+        settings.texts("files.paths", standard.paths()),
+        settings.integer("files.poll-interval-millis", standard.pollIntervalMillis(), 1, 60_000),
+        settings.integer("files.max-line-bytes", standard.maxLineBytes(), 1_024, 4 * 1024 * 1024));
+  }
+
+  private PipelineConfig pipeline(PipelineConfig standard) {
+    return new PipelineConfig(
+        settings.integer(
+            "pipeline.max-bytes-in-flight",
+            standard.maxBytesInFlight(),
+            16 * 1024 * 1024,
+            Integer.MAX_VALUE),
+        settings.integer("pipeline.batch-bytes", standard.batchBytes(), 1_024, 1024 * 1024),
+        settings.integer("pipeline.batch-spans", standard.batchSpans(), 1, 16_384),
+        settings.integer("pipeline.linger-millis", standard.lingerMillis(), 0, 10_000),
+        settings.integer("pipeline.open-batches", standard.openBatches(), 1, 4_096));
+  }
+
+  private RoutingConfig routing(RoutingConfig standard) {
+    Rule rule =
+        new Rule(
+            settings.integer(
+                "routing.queues-per-application", standard.standard().queues(), 1, 1_024),
+            spread("routing.spread", settings.text("routing.spread", "series")));
+    Map<String, Rule> rules = new LinkedHashMap<>();
+    settings
+        .sections("routing.applications")
+        .forEach((name, section) -> rules.put(name, rule(name, section, rule)));
+    return new RoutingConfig(rule, rules);
+  }
+
+  private Rule rule(String application, Map<?, ?> section, Rule standard) {
+    String prefix = "routing.applications." + application + ".";
+    int queues = standard.queues();
+    Spread spread = standard.spread();
+    for (Map.Entry<?, ?> entry : section.entrySet()) {
+      String key = prefix + entry.getKey();
+      Object value = entry.getValue();
+      switch (entry.getKey().toString()) {
+        case "queues" -> {
+          if (value instanceof Integer i && i >= 1 && i <= 1_024) {
+            queues = i;
+          } else {
+            settings.problem(key, value, "not a whole number from 1 to 1024");
+          }
+        }
+        case "spread" -> spread = spread(key, String.valueOf(value));
+        default -> settings.problem(key, value, "no such key; known are queues, spread");
+      }
+    }
+    return new Rule(queues, spread);
+  }
+
+  private Spread spread(String key, String value) {
+    for (Spread spread : Spread.values()) {
+      if (spread.name().toLowerCase(Locale.ROOT).equals(value)) {
+        return spread;
+      }
+    }
+    settings.problem(key, value, "not series or random");
+    return Spread.SERIES;
+  }
+
+  private RocketMqConfig rocketmq(RocketMqConfig standard) {
+    String accessKey = secret("rocketmq.access-key");
+    String secretKey = secret("rocketmq.secret-key");
+    if (accessKey.isEmpty() != secretKey.isEmpty()) {
+      String missing = accessKey.isEmpty() ? "rocketmq.access-key" : "rocketmq.secret-key";
+      settings.problem(missing, "", "the other key is set: set both or neither");
+    }
+    RocketMqConfig read =
+        new RocketMqConfig(
+            settings.text("rocketmq.namesrv", standard.namesrv()),
+            settings.text("rocketmq.topic", standard.topic()),
+            settings.text("rocketmq.producer-group", standard.producerGroup()),
+            accessKey,
+            secretKey,
+            settings.integer(
+                "rocketmq.send-timeout-millis", standard.sendTimeoutMillis(), 100, 60_000),
+            settings.integer("rocketmq.retry-first-millis", standard.retryFirstMillis(), 1, 60_000),
+            settings.integer("rocketmq.retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
+            settings.integer(
+                "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000));
+    if (!read.namesrv().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
+      settings.problem(
+          "rocketmq.namesrv", read.namesrv(), "not host:port, or several separated by ;");
+    }
+    if (!read.topic().matches("[%|a-zA-Z0-9_-]{1,127}")) {
+      settings.problem(
+          "rocketmq.topic", read.topic(), "not 1 to 127 letters, digits, and %, |, _ or -");
+    }
+    if (!read.producerGroup().matches("[%|a-zA-Z0-9_-]{1,255}")) {
+      settings.problem(
+          "rocketmq.producer-group",
+          read.producerGroup(),
+          "not 1 to 255 letters, digits, and %, |, _ or -");
+    }
+    return read;
+  }
+
+  /** The secret itself, or the content of the file that the key with {@code -file} names. */
+  private String secret(String key) {
+    String value = settings.secret(key);
+    String file = settings.optional(key + "-file");
+    if (file.isEmpty()) {
+      return value;
+    }
+    if (!value.isEmpty()) {
+      settings.problem(key + "-file", file, key + " is set as well: set one of them");
+      return value;
+    }
+    try {
+      return Files.readString(Path.of(file)).strip();
+    } catch (IOException | InvalidPathException e) {
+      settings.problem(key + "-file", file, "cannot be read: " + e);
+      return "";
+    }
+  }
+
+  private TelemetryConfig telemetry(TelemetryConfig standard) {
+    return new TelemetryConfig(
+        settings.flag("telemetry.enabled", standard.enabled()),
+        settings.text("telemetry.host", standard.host()),
+        settings.integer("telemetry.port", standard.port(), 0, 65_535));
+  }
+
+  private Path path(String key, String fallback) {
+    String value = settings.text(key, fallback);
+    try {
+      return Path.of(value);
+    } catch (InvalidPathException e) {
+      settings.problem(key, value, "not a path: " + e.getReason());
+      return Path.of(fallback);
+    }
+  }
+}

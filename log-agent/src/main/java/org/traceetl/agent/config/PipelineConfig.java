@@ -1,0 +1,19 @@
+package org.traceetl.agent.config;
+
+/**
+ * Bounds of what is under way between the sources and the broker.
+ *
+ * @param maxBytesInFlight bytes of payloads accepted and not yet confirmed; above it sources are
+ *     told to wait
+ * @param batchBytes size at which a batch is closed, bytes; it ends at most one span above it
+ * @param batchSpans number of spans at which a batch is closed
+ * @param lingerMillis longest time that a span waits for others in its batch
+ * @param openBatches batches filled at the same time; one more closes the oldest
+ */
+public record PipelineConfig(
+    int maxBytesInFlight, int batchBytes, int batchSpans, int lingerMillis, int openBatches) {
+  /** 64 MiB under way; batches of 64 KiB, 1,024 spans or 20 ms; 128 of them open. */
+  public static PipelineConfig defaults() {
+    return new PipelineConfig(64 * 1024 * 1024, 64 * 1024, 1024, 20, 128);
+  }
+}

@@ -1,0 +1,190 @@
+package org.traceetl.agent.pipeline;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.publish.Batch;
+import org.traceetl.agent.publish.Spool;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/**
+ * Sorts spans into open batches by resource and queue, names the batches that are full or due, and
+ * hands them on. Owned by the pipeline thread.
+ */
+final class Batcher implements SpanSink {
+  /** A span or resource with more bytes of text is rejected: a batch has to fit into a message. */
+  static final int MAX_TEXT_BYTES = 1024 * 1024;
+
+  private enum Cause {
+    SIZE,
+    SPANS,
+    LINGER,
+    POOL,
+    TOPOLOGY,
+    RESOURCES,
+    STOP;
+
+    final String label = name().toLowerCase(java.util.Locale.ROOT);
+  }
+
+  private final PipelineConfig config;
+  private final AgentIdentity identity;
+  private final Spool spool;
+  private final AgentMetrics metrics;
+  private final LongSupplier nanoClock;
+  private final long lingerNanos;
+  private final Resources resources;
+  // In the order of opening, which is the order in which they are due.
+  private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
+  private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
+  private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
+  private Topology topology;
+  private Payload payload;
+  private Resource resource;
+  private boolean resourceTooLarge;
+
+  Batcher(
+      PipelineConfig config,
+      Router router,
+      AgentIdentity identity,
+      Spool spool,
+      AgentMetrics metrics,
+      LongSupplier nanoClock) {
+    this.config = config;
+    this.identity = identity;
+    this.spool = spool;
+    this.metrics = metrics;
+    this.nanoClock = nanoClock;
+    this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
+    this.resources = new Resources(router, leaving -> closeAllOf(leaving, Cause.RESOURCES));
+  }
+
+  /** Routes by these queues from now on. Batches for the old ones are closed. */
+  void topology(Topology now) {
+    closeAll(Cause.TOPOLOGY);
+    resources.clear();
+    topology = now;
+  }
+
+  /** The spans that follow come from this payload. */
+  void payload(Payload payload) {
+    this.payload = payload;
+    resource = null;
+    resourceTooLarge = false;
+  }
+
+  @Override
+  public void resource(Attributes attributes) {
+    resourceTooLarge = textBytes(attributes) > MAX_TEXT_BYTES;
+    if (!resourceTooLarge) {
+      resource = resources.find(attributes, topology);
+    }
+  }
+
+  @Override
+  public void span(SpanView span) {
+    if (resourceTooLarge) {
+      rejected("resource_too_large");
+      return;
+    }
+    long text = (long) span.nameLength + span.statusMessageLength + textBytes(span.attributes);
+    if (text > MAX_TEXT_BYTES) {
+      rejected("span_too_large");
+      return;
+    }
+    int candidate = resource.route().candidate(span);
+    OpenBatch batch = resource.open(candidate);
+    if (batch == null) {
+      batch = open(resource, candidate);
+    }
+    batch.add(span, payload);
+    payload.accept();
+    if (batch.spans() >= config.batchSpans()) {
+      close(batch, Cause.SPANS);
+    } else if (batch.sizeBytes() >= config.batchBytes()) {
+      close(batch, Cause.SIZE);
+    }
+  }
+
+  @Override
+  public void rejected(String reason) {
+    payload.reject(reason);
+    metrics.spansRejected.labels(payload.source, reason).inc();
+  }
+
+  private static long textBytes(Attributes attributes) {
+    long bytes = 0;
+    for (int i = 0; i < attributes.size(); i++) {
+      bytes += attributes.keyLength(i) + attributes.valueLength(i);
+    }
+    return bytes;
+  }
+
+  private OpenBatch open(Resource resource, int candidate) {
+    if (open.size() >= config.openBatches()) {
+      close(open.getFirst(), Cause.POOL);
+    }
+    OpenBatch batch = pool.isEmpty() ? new OpenBatch() : pool.pop();
+    batch.open(resource, candidate, nanoClock.getAsLong() + lingerNanos);
+    resource.setOpen(candidate, batch);
+    open.add(batch);
+    return batch;
+  }
+
+  /** Closes what is due. */
+  void closeDue(long nowNanos) {
+    while (!open.isEmpty() && open.getFirst().dueNanos() - nowNanos <= 0) {
+      close(open.getFirst(), Cause.LINGER);
+    }
+  }
+
+  /** Nanoseconds until the first open batch is due; the given most when none is sooner. */
+  long untilDue(long nowNanos, long mostNanos) {
+    return open.isEmpty()
+        ? mostNanos
+        : Math.clamp(open.getFirst().dueNanos() - nowNanos, 0, mostNanos);
+  }
+
+  /** Closes all, for the end. */
+  void stop() {
+    closeAll(Cause.STOP);
+  }
+
+  private void closeAll(Cause cause) {
+    while (!open.isEmpty()) {
+      close(open.getFirst(), cause);
+    }
+  }
+
+  private void closeAllOf(Resource leaving, Cause cause) {
+    for (int i = 0; i < leaving.route().size(); i++) {
+      if (leaving.open(i) != null) {
+        close(leaving.open(i), cause);
+      }
+    }
+  }
+
+  private void close(OpenBatch batch, Cause cause) {
+    open.remove(batch);
+    Resource owner = batch.resource();
+    owner.setOpen(batch.candidate(), null);
+    BrokerQueue queue = owner.route().queue(batch.candidate());
+    long sequence = nextSequences.merge(queue, 1L, Long::sum) - 1;
+    byte[] body = batch.finish(identity.high(), identity.low(), identity.epoch(), sequence);
+    int spans = batch.spans();
+    metrics.batchesClosed.labels(cause.label).inc();
+    spool.append(new Batch(queue, sequence, body, spans, batch.release()));
+    pool.push(batch);
+  }
+}

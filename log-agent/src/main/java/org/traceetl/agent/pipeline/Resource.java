@@ -1,0 +1,142 @@
+package org.traceetl.agent.pipeline;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Arrays;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.route.Route;
+import org.traceetl.agent.route.RouteHash;
+import org.traceetl.proto.SpanBatchWriter;
+
+/**
+ * A resource by the content of its attributes, with its open batches. Owned by the pipeline thread.
+ *
+ * <p>Its attributes are kept as one array: for each the length of the key (4 bytes, big-endian),
+ * the key, the length of the value, the value. Two are the same resource when these bytes are the
+ * same.
+ */
+final class Resource {
+  private static final byte[] SERVICE_NAME = "service.name".getBytes(UTF_8);
+  private static final byte[] UNKNOWN_SERVICE = "unknown_service".getBytes(UTF_8);
+
+  private byte[] content;
+  private int length;
+  private long hash;
+  // The application's name within the content; -1 when it has none.
+  private int nameOffset;
+  private int nameLength;
+  private Route route;
+  private OpenBatch[] open;
+
+  /** One to look others up by: {@link #set} changes it. */
+  Resource() {
+    content = new byte[1024];
+  }
+
+  private Resource(Resource other, Route route) {
+    content = Arrays.copyOf(other.content, other.length);
+    length = other.length;
+    hash = other.hash;
+    nameOffset = other.nameOffset;
+    nameLength = other.nameLength;
+    this.route = route;
+    open = new OpenBatch[route.size()];
+  }
+
+  /** The same resource with its own bytes and a route. */
+  Resource routed(Route route) {
+    return new Resource(this, route);
+  }
+
+  void set(Attributes attributes) {
+    length = 0;
+    nameOffset = -1;
+    for (int i = 0; i < attributes.size(); i++) {
+      append(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i));
+      append(attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i));
+    }
+    int name = attributes.find(SERVICE_NAME);
+    if (name >= 0 && attributes.valueLength(name) > 0) {
+      nameLength = attributes.valueLength(name);
+      nameOffset = 4;
+      for (int i = 0; i < name; i++) {
+        nameOffset += 8 + attributes.keyLength(i) + attributes.valueLength(i);
+      }
+      nameOffset += attributes.keyLength(name) + 4;
+    }
+    hash = RouteHash.bytes(content, 0, length, 0);
+  }
+
+  private void append(byte[] bytes, int offset, int count) {
+    if (content.length - length < 4 + count) {
+      content = Arrays.copyOf(content, Math.max(2 * content.length, length + 4 + count));
+    }
+    content[length++] = (byte) (count >>> 24);
+    content[length++] = (byte) (count >>> 16);
+    content[length++] = (byte) (count >>> 8);
+    content[length++] = (byte) count;
+    System.arraycopy(bytes, offset, content, length, count);
+    length += count;
+  }
+
+  private int readLength(int at) {
+    return content[at] << 24
+        | (content[at + 1] & 0xff) << 16
+        | (content[at + 2] & 0xff) << 8
+        | (content[at + 3] & 0xff);
+  }
+
+  void writeTo(SpanBatchWriter writer) {
+    writer.application(writer.intern(applicationBytes(), applicationOffset(), applicationLength()));
+    int at = 0;
+    while (at < length) {
+      int keyLength = readLength(at);
+      int key = writer.intern(content, at + 4, keyLength);
+      at += 4 + keyLength;
+      int valueLength = readLength(at);
+      writer.resourceAttribute(key, writer.intern(content, at + 4, valueLength));
+      at += 4 + valueLength;
+    }
+  }
+
+  byte[] applicationBytes() {
+    return nameOffset < 0 ? UNKNOWN_SERVICE : content;
+  }
+
+  int applicationOffset() {
+    return Math.max(nameOffset, 0);
+  }
+
+  int applicationLength() {
+    return nameOffset < 0 ? UNKNOWN_SERVICE.length : nameLength;
+  }
+
+  int sizeBytes() {
+    return length;
+  }
+
+  Route route() {
+    return route;
+  }
+
+  /** The batch that is open for a candidate queue, or null. */
+  OpenBatch open(int candidate) {
+    return open[candidate];
+  }
+
+  void setOpen(int candidate, OpenBatch batch) {
+    open[candidate] = batch;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Resource that
+        && hash == that.hash
+        && Arrays.equals(content, 0, length, that.content, 0, that.length);
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(hash);
+  }
+}

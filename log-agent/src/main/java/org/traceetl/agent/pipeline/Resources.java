@@ -1,0 +1,69 @@
+package org.traceetl.agent.pipeline;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
+
+/**
+ * The resources seen of late with their routes, bounded in number and bytes; the one used longest
+ * ago leaves. Owned by the pipeline thread.
+ */
+final class Resources {
+  private static final int MAX_RESOURCES = 4_096;
+  private static final int MAX_BYTES = 16 * 1024 * 1024;
+
+  private final Router router;
+  private final Consumer<Resource> leaving;
+  private final Map<Resource, Resource> known = new LinkedHashMap<>(64, 0.75f, true);
+  private final Resource probe = new Resource();
+  private long bytes;
+
+  /**
+   * @param leaving told of each resource before it is forgotten
+   */
+  Resources(Router router, Consumer<Resource> leaving) {
+    this.router = router;
+    this.leaving = leaving;
+  }
+
+  /** The resource with these attributes. */
+  Resource find(Attributes attributes, Topology topology) {
+    probe.set(attributes);
+    Resource found = known.get(probe);
+    if (found != null) {
+      return found;
+    }
+    Resource added =
+        probe.routed(
+            router.route(
+                probe.applicationBytes(),
+                probe.applicationOffset(),
+                probe.applicationLength(),
+                topology));
+    known.put(added, added);
+    bytes += added.sizeBytes();
+    removeEldest();
+    return added;
+  }
+
+  private void removeEldest() {
+    Iterator<Resource> eldest = known.values().iterator();
+    while (known.size() > 1 && (known.size() > MAX_RESOURCES || bytes > MAX_BYTES)) {
+      Resource resource = eldest.next();
+      leaving.accept(resource);
+      eldest.remove();
+      bytes -= resource.sizeBytes();
+    }
+  }
+
+  /** Forgets all; their routes are out of date. */
+  void clear() {
+    known.values().forEach(leaving);
+    known.clear();
+    bytes = 0;
+  }
+}

@@ -1,0 +1,168 @@
+package org.traceetl.agent.publish;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
+import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendCallback;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.RPCHook;
+import org.apache.rocketmq.remoting.exception.RemotingConnectException;
+import org.apache.rocketmq.remoting.exception.RemotingException;
+import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
+import org.apache.rocketmq.remoting.protocol.ResponseCode;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.proto.Limits;
+
+/**
+ * RocketMQ as the transport. The client's own retries and compression are off: retries are the
+ * publisher's, and a dictionary batch gains less from compression than the client's costs.
+ */
+public final class RocketMqTransport implements Transport {
+  private final RocketMqConfig config;
+  private final DefaultMQProducer producer;
+
+  private RocketMqTransport(RocketMqConfig config, DefaultMQProducer producer) {
+    this.config = config;
+    this.producer = producer;
+  }
+
+  /**
+   * Starts the client. The broker need not be there yet.
+   *
+   * @param instance tells this client from others of the JVM
+   * @throws IOException when the client refuses its configuration
+   */
+  public static RocketMqTransport start(RocketMqConfig config, String instance) throws IOException {
+    RPCHook credentials =
+        config.accessKey().isEmpty()
+            ? null
+            : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
+    DefaultMQProducer producer = new DefaultMQProducer(config.producerGroup(), credentials);
+    producer.setNamesrvAddr(config.namesrv());
+    producer.setInstanceName("log-agent-" + instance);
+    producer.setSendMsgTimeout(config.sendTimeoutMillis());
+    producer.setRetryTimesWhenSendAsyncFailed(0);
+    producer.setRetryAnotherBrokerWhenNotStoreOK(false);
+    producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
+    producer.setMaxMessageSize(Limits.MAX_MESSAGE_BYTES);
+    producer.setPollNameServerInterval(config.routeRefreshMillis());
+    try {
+      producer.start();
+    } catch (MQClientException e) {
+      throw new IOException("rocketmq: the client does not start: " + e.getErrorMessage(), e);
+    }
+    return new RocketMqTransport(config, producer);
+  }
+
+  /**
+   * Keeps the RocketMQ client's log, warnings only, in a directory of the agent's. It counts only
+   * before the first class of the client is loaded, and leaves alone what was set by the operator.
+   */
+  public static void redirectClientLog(Path directory) {
+    setIfAbsent("rocketmq.log.root", directory.toAbsolutePath().toString());
+    setIfAbsent("rocketmq.log.level", "WARN");
+    setIfAbsent("rocketmq.log.file.maxIndex", "2");
+  }
+
+  private static void setIfAbsent(String key, String value) {
+    if (System.getProperty(key) == null) {
+      System.setProperty(key, value);
+    }
+  }
+
+  @Override
+  public void send(Batch batch, Answer answer) {
+    BrokerQueue queue = batch.queue();
+    Message message = new Message(config.topic(), batch.body());
+    try {
+      producer.send(
+          message,
+          new MessageQueue(config.topic(), queue.broker(), queue.id()),
+          new SendCallback() {
+            @Override
+            public void onSuccess(SendResult result) {
+              // Every status means that the broker has the message. The others tell that a replica
+              // or the disk was slow, and a repeat would add nothing to what the broker has.
+              answer.confirmed();
+            }
+
+            @Override
+            public void onException(Throwable failure) {
+              report(failure, answer);
+            }
+          });
+    } catch (MQClientException | RemotingException e) {
+      report(e, answer);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      answer.failed(Failure.CLIENT, "the sending thread was interrupted");
+    }
+  }
+
+  private static void report(Throwable failure, Answer answer) {
+    String detail = failure.getClass().getSimpleName() + ": " + firstLine(failure);
+    int code =
+        switch (failure) {
+          case MQBrokerException e -> e.getResponseCode();
+          case MQClientException e -> e.getResponseCode();
+          default -> 0;
+        };
+    if (code == ResponseCode.MESSAGE_ILLEGAL) {
+      answer.refused(detail);
+      return;
+    }
+    Failure kind =
+        switch (failure) {
+          case MQBrokerException e -> Failure.BROKER;
+          case RemotingTimeoutException e -> Failure.TIMEOUT;
+          case RemotingConnectException e -> Failure.CONNECT;
+          default -> Failure.CLIENT;
+        };
+    answer.failed(kind, detail);
+  }
+
+  private static String firstLine(Throwable failure) {
+    String message = String.valueOf(failure.getMessage());
+    return message.lines().findFirst().orElse("");
+  }
+
+  @Override
+  public List<BrokerQueue> queues() throws IOException {
+    List<MessageQueue> queues;
+    try {
+      queues = producer.fetchPublishMessageQueues(config.topic());
+    } catch (MQClientException e) {
+      throw new IOException(
+          "topic "
+              + config.topic()
+              + " has no route at name server "
+              + config.namesrv()
+              + " ("
+              + firstLine(e)
+              + "): check rocketmq.namesrv; if the topic is missing, create it with: mqadmin"
+              + " updateTopic -n "
+              + config.namesrv()
+              + " -c DefaultCluster -t "
+              + config.topic()
+              + " -r 8 -w 8",
+          e);
+    }
+    if (queues.isEmpty()) {
+      throw new IOException("topic " + config.topic() + " has no queue that can be written to");
+    }
+    return queues.stream().map(q -> new BrokerQueue(q.getBrokerName(), q.getQueueId())).toList();
+  }
+
+  @Override
+  public void close() {
+    producer.shutdown();
+  }
+}

@@ -1,0 +1,73 @@
+package org.traceetl.agent.publish;
+
+import java.io.IOException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.telemetry.LogThrottle;
+
+/**
+ * Asks for the topic's queues: every second until they are known, then at the configured interval.
+ * When they cannot be had, the last known ones stay.
+ */
+public final class TopologyWatch implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(TopologyWatch.class);
+
+  private final Transport transport;
+  private final RocketMqConfig config;
+  private final Consumer<Topology> listener;
+  private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
+  private final ScheduledExecutorService executor =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("topology").factory());
+  // Owned by the executor's thread.
+  private Topology known;
+
+  /**
+   * Not started yet.
+   *
+   * @param listener told each time the queues have changed, on the watch's thread
+   */
+  public TopologyWatch(Transport transport, RocketMqConfig config, Consumer<Topology> listener) {
+    this.transport = transport;
+    this.config = config;
+    this.listener = listener;
+  }
+
+  /** Asks for the first time. */
+  public void start() {
+    executor.execute(this::refresh);
+  }
+
+  @Override
+  public void close() {
+    executor.shutdownNow();
+  }
+
+  private void refresh() {
+    try {
+      Topology now = new Topology(transport.queues());
+      if (!now.equals(known)) {
+        log.info("Topic {} has {} queues: {}", config.topic(), now.queues().size(), now.queues());
+        known = now;
+        listener.accept(now);
+      }
+    } catch (IOException | RuntimeException e) {
+      if (failureLog.permits()) {
+        log.warn(
+            "{}{}",
+            e.getMessage(),
+            known == null ? "" : "; the " + known.queues().size() + " known queues stay in use");
+      }
+    }
+    if (!executor.isShutdown()) {
+      long delayMillis = known == null ? 1_000 : config.routeRefreshMillis();
+      executor.schedule(this::refresh, delayMillis, TimeUnit.MILLISECONDS);
+    }
+  }
+}

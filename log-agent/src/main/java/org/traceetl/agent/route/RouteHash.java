@@ -1,0 +1,58 @@
+package org.traceetl.agent.route;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+
+/**
+ * The hashes that routing is made of, so that any program in any language can tell where a series
+ * lives. All are 64 bits wide, arithmetic wraps around, strings are UTF-8:
+ *
+ * <pre>
+ * application = XXH64(name of the application, seed 0)
+ * queue       = XXH64(name of the broker, seed = number of the queue)
+ * series      = XXH64(name of the span, seed = application + 8 * kind + status)
+ * weight(a,b) = mix(a XOR b)
+ * mix(h)      : h ^= h >>> 33; h *= 0xff51afd7ed558ccd; h ^= h >>> 33;
+ *               h *= 0xc4ceb9fe1a85ec53; h ^= h >>> 33      (MurmurHash3's finaliser)
+ * </pre>
+ *
+ * An application's candidates are the k queues of the highest {@code weight(application, queue)},
+ * compared as unsigned numbers, equal ones in the order of broker and number. A span goes to the
+ * candidate of the highest {@code weight(series, queue)}; with random spread {@code span ID XOR low
+ * half of the trace ID} takes the place of {@code series}. Kind and status are numbered as in OTLP.
+ */
+public final class RouteHash {
+  // The portable one: the others reach into memory by sun.misc.Unsafe.
+  private static final XXHash64 XX_HASH = XXHashFactory.safeInstance().hash64();
+
+  private RouteHash() {}
+
+  /** XXH64. */
+  public static long bytes(byte[] bytes, int offset, int length, long seed) {
+    return XX_HASH.hash(bytes, offset, length, seed);
+  }
+
+  static long application(byte[] name, int offset, int length) {
+    return bytes(name, offset, length, 0);
+  }
+
+  static long queue(BrokerQueue queue) {
+    byte[] broker = queue.broker().getBytes(UTF_8);
+    return bytes(broker, 0, broker.length, queue.id());
+  }
+
+  static long series(long application, byte[] name, int offset, int length, int kind, int status) {
+    return bytes(name, offset, length, application + 8L * kind + status);
+  }
+
+  static long weight(long a, long b) {
+    long h = a ^ b;
+    h ^= h >>> 33;
+    h *= 0xff51afd7ed558ccdL;
+    h ^= h >>> 33;
+    h *= 0xc4ceb9fe1a85ec53L;
+    return h ^ (h >>> 33);
+  }
+}

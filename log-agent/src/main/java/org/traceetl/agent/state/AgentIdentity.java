@@ -1,0 +1,54 @@
+package org.traceetl.agent.state;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Who sends the batches: the first two parts of their names.
+ *
+ * @param high first half of the agent's ID, drawn at its first start and kept since
+ * @param low second half
+ * @param epoch raised at each start, from 1
+ */
+public record AgentIdentity(long high, long low, long epoch) {
+  private static final String FILE = "agent-id";
+  private static final Pattern CONTENT = Pattern.compile("([0-9a-f-]{36}) ([0-9]{1,18})\\s*");
+
+  /**
+   * Reads the identity, raises its epoch and writes it back: once this returns no earlier run used
+   * the epoch.
+   *
+   * @throws IOException when the file cannot be read or written, or is not one of ours
+   */
+  public static AgentIdentity next(StateDirectory state) throws IOException {
+    Optional<byte[]> content = state.read(FILE);
+    UUID id;
+    long epoch;
+    if (content.isEmpty()) {
+      id = UUID.randomUUID();
+      epoch = 1;
+    } else {
+      Matcher matcher = CONTENT.matcher(new String(content.get(), US_ASCII));
+      if (!matcher.matches()) {
+        throw new IOException(
+            state.path().resolve(FILE).toAbsolutePath()
+                + " does not hold an agent's ID and epoch: restore it, or delete it to become a new"
+                + " agent");
+      }
+      id = UUID.fromString(matcher.group(1));
+      epoch = Long.parseLong(matcher.group(2)) + 1;
+    }
+    state.write(FILE, (id + " " + epoch + "\n").getBytes(US_ASCII));
+    return new AgentIdentity(id.getMostSignificantBits(), id.getLeastSignificantBits(), epoch);
+  }
+
+  /** The ID without the epoch, as text. */
+  public String id() {
+    return new UUID(high, low).toString();
+  }
+}

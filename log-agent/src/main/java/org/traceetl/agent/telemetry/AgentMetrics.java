@@ -1,0 +1,99 @@
+package org.traceetl.agent.telemetry;
+
+import io.prometheus.client.Collector;
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.Counter;
+import io.prometheus.client.GaugeMetricFamily;
+import io.prometheus.client.Histogram;
+import java.util.List;
+import java.util.function.DoubleSupplier;
+
+/**
+ * The agent's own metrics, one set for each agent in a JVM. For each source the books balance:
+ * spans received = accepted + rejected by reason, and accepted = published + under way + failed.
+ */
+public final class AgentMetrics {
+  public final CollectorRegistry registry = new CollectorRegistry();
+
+  public final Counter payloads =
+      counter(
+          "payloads_total",
+          "Payloads offered by a source, by what the pipeline answered.",
+          "source",
+          "admission");
+
+  public final Counter payloadBytes =
+      counter("payload_bytes_total", "Bytes of the payloads accepted.", "source");
+
+  public final Counter payloadsMalformed =
+      counter(
+          "payloads_malformed_total", "Payloads accepted that could not be read at all.", "source");
+
+  public final Counter spansReceived =
+      counter("spans_received_total", "Spans read from payloads.", "source");
+
+  public final Counter spansAccepted =
+      counter("spans_accepted_total", "Spans that went into a batch.", "source");
+
+  public final Counter spansRejected =
+      counter("spans_rejected_total", "Spans that cannot be accepted.", "source", "reason");
+
+  public final Counter batchesClosed =
+      counter("batches_closed_total", "Batches closed, by what closed them.", "cause");
+
+  public final Counter batchesPublished =
+      counter("batches_published_total", "Batches confirmed by the broker.");
+
+  public final Counter spansPublished =
+      counter("spans_published_total", "Spans in batches confirmed by the broker.");
+
+  public final Counter bytesPublished =
+      counter("bytes_published_total", "Bytes of the batches confirmed by the broker.");
+
+  public final Counter sendFailures =
+      counter(
+          "send_failures_total",
+          "Attempts to send a batch that failed, by kind of failure.",
+          "kind");
+
+  public final Counter batchesFailed =
+      counter(
+          "batches_failed_total",
+          "Batches given up, by reason; their senders were told.",
+          "reason");
+
+  public final Counter spansFailed =
+      counter("spans_failed_total", "Spans in batches given up, by reason.", "reason");
+
+  public final Histogram sendSeconds =
+      Histogram.build()
+          .name("trace_etl_agent_send_seconds")
+          .help("Time from sending a batch to the broker's confirmation.")
+          .buckets(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+          .register(registry);
+
+  private Counter counter(String name, String help, String... labels) {
+    return Counter.build()
+        .name("trace_etl_agent_" + name)
+        .help(help)
+        .labelNames(labels)
+        .register(registry);
+  }
+
+  /** Adds a gauge that is read at each scrape. The prefix is put before the name. */
+  public void gauge(String name, String help, DoubleSupplier value) {
+    registry.register(
+        new Collector() {
+          @Override
+          public List<MetricFamilySamples> collect() {
+            return List.of(
+                new GaugeMetricFamily("trace_etl_agent_" + name, help, value.getAsDouble()));
+          }
+        });
+  }
+
+  /** A counter of a source's own, in the same registry. The prefix is put before the name. */
+  public Counter sourceCounter(String name, String help, String... labels) {
+    return counter(name, help, labels);
+  }
+}

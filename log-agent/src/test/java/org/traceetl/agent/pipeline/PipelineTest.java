@@ -1,0 +1,415 @@
+package org.traceetl.agent.pipeline;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.publish.Batch;
+import org.traceetl.agent.publish.MemoryTransport;
+import org.traceetl.agent.publish.MemoryTransport.Mode;
+import org.traceetl.agent.publish.Publisher;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+
+final class PipelineTest {
+  private static final AgentIdentity IDENTITY = new AgentIdentity(7, 8, 3);
+  private static final RocketMqConfig ROCKETMQ =
+      new RocketMqConfig("unused:1", "trace-spans", "log-agent", "", "", 100, 1, 5, 1_000);
+
+  private final MemoryTransport transport = new MemoryTransport();
+  private final AgentMetrics metrics = new AgentMetrics();
+  private final Publisher publisher = new Publisher(transport, ROCKETMQ, metrics, System::nanoTime);
+  private final Outcomes outcomes = new Outcomes();
+  private Pipeline pipeline;
+
+  @AfterEach
+  void stop() {
+    if (pipeline != null) {
+      pipeline.close();
+      publisher.close();
+    }
+  }
+
+  @Test
+  void everySpanOfEveryPayloadIsInOneBatchOfItsResource() {
+    start(new PipelineConfig(64 << 20, 4_096, 100, 5, 8), 8);
+    Random random = new Random(42);
+    Map<String, Integer> spansOf = new HashMap<>();
+    int spans = 0;
+    for (int p = 0; p < 200; p++) {
+      StringBuilder payload = new StringBuilder();
+      for (int i = random.nextInt(60); i >= 0; i--) {
+        String application = "application-" + random.nextInt(30);
+        payload.append(application + " operation-" + random.nextInt(50) + "\n");
+        spansOf.merge(application, 1, Integer::sum);
+        spans++;
+      }
+      assertThat(offer(payload.toString())).isEqualTo(Admission.ACCEPTED);
+    }
+    await().until(() -> outcomes.settled() == 200);
+
+    Contents contents = read(transport.stored());
+    assertThat(outcomes.accepted).isEqualTo(spans);
+    assertThat(outcomes.rejected).isZero();
+    assertThat(contents.spansOf).isEqualTo(spansOf);
+    assertThat(pipeline.bytesInFlight()).isZero();
+    assertThat(sample("spans_accepted_total", "source", "test")).isEqualTo(spans);
+    assertThat(sample("spans_published_total")).isEqualTo(spans);
+  }
+
+  @Test
+  void batchesOfAQueueAreNumberedWithoutGaps() {
+    start(new PipelineConfig(64 << 20, 4_096, 10, 0, 8), 4);
+    for (int i = 0; i < 100; i++) {
+      offer("checkout operation-" + i + "\ncart operation-" + i + "\n");
+    }
+    await().until(() -> outcomes.settled() == 100);
+
+    Map<BrokerQueue, List<Long>> sequences = new HashMap<>();
+    for (Batch batch : transport.stored()) {
+      sequences.computeIfAbsent(batch.queue(), queue -> new ArrayList<>()).add(batch.sequence());
+    }
+    assertThat(sequences).isNotEmpty();
+    sequences.forEach((queue, numbers) -> {
+      Collections.sort(numbers);
+      assertThat(numbers.getFirst()).isZero();
+      assertThat(numbers.getLast()).isEqualTo(numbers.size() - 1L);
+      assertThat(numbers).doesNotHaveDuplicates();
+    });
+  }
+
+  @Test
+  void aPayloadIsConfirmedOnlyWhenAllItsBatchesAre() {
+    transport.mode(Mode.HOLD);
+    start(new PipelineConfig(64 << 20, 65_536, 1, 0, 8), 2);
+    offer("a x\nb y\nc z\n");
+    await().until(() -> transport.attempts() == 3);
+    assertThat(outcomes.settled()).isZero();
+    assertThat(pipeline.bytesInFlight()).isPositive();
+
+    transport.confirmHeld();
+
+    await().until(() -> outcomes.confirmed == 1);
+    assertThat(outcomes.accepted).isEqualTo(3);
+  }
+
+  @Test
+  void aResourceWithoutAServiceNameIsAnUnknownService() {
+    start(PipelineConfig.defaults(), 1);
+    offer("- operation\n");
+    await().until(() -> outcomes.settled() == 1);
+
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("unknown_service", 1));
+  }
+
+  @Test
+  void spansThatCannotBeAcceptedAreCountedByReasonAndTold() {
+    start(PipelineConfig.defaults(), 1);
+    offer("a x\n!bad_id\n!bad_id\n!bad_time\nhuge x\n");
+    await().until(() -> outcomes.settled() == 1);
+
+    assertThat(outcomes.accepted).isEqualTo(1);
+    assertThat(outcomes.rejected).isEqualTo(4);
+    assertThat(outcomes.reason).isEqualTo("bad_id, bad_time, span_too_large");
+    assertThat(sample("spans_rejected_total", "source", "test", "reason", "bad_id")).isEqualTo(2);
+    assertThat(sample("spans_received_total", "source", "test")).isEqualTo(5);
+  }
+
+  @Test
+  void aMalformedPayloadBetweenGoodOnesLosesOnlyItself() {
+    start(PipelineConfig.defaults(), 2);
+    offer("a x\n");
+    offer("?");
+    offer("throw");
+    offer("a y\n");
+    await().until(() -> outcomes.settled() == 4);
+
+    assertThat(outcomes.confirmed).isEqualTo(2);
+    assertThat(outcomes.malformed).isEqualTo(2);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("a", 2));
+  }
+
+  @Test
+  void whileTheBytesInFlightAreAtTheirBoundPayloadsAreNotTaken() {
+    transport.mode(Mode.HOLD);
+    start(new PipelineConfig(20_000, 65_536, 1_000, 0, 8), 2);
+    String payload = "a x\n".repeat(1_500);
+
+    assertThat(offer(payload)).isEqualTo(Admission.ACCEPTED);
+    assertThat(offer(payload)).isEqualTo(Admission.ACCEPTED);
+    assertThat(offer(payload)).isEqualTo(Admission.FULL);
+    await().until(() -> transport.attempts() > 0);
+    transport.mode(Mode.CONFIRM);
+    transport.confirmHeld();
+    await().until(() -> offer(payload) == Admission.ACCEPTED);
+  }
+
+  @Test
+  void untilTheQueuesAreKnownTheBrokerIsAway() {
+    start(PipelineConfig.defaults(), 0);
+
+    assertThat(offer("a x\n")).isEqualTo(Admission.BROKER_AWAY);
+    pipeline.topology(topology(1));
+    assertThat(offer("a x\n")).isEqualTo(Admission.ACCEPTED);
+  }
+
+  @Test
+  void whileTheBrokerIsAwayPayloadsAreNotTakenAndThoseTakenArriveWhenItIsBack() {
+    transport.mode(Mode.UNREACHABLE);
+    start(PipelineConfig.defaults(), 1);
+    offer("a x\n");
+    await().until(() -> offer("a y\n") == Admission.BROKER_AWAY);
+    assertThat(outcomes.settled()).isZero();
+    int taken = (int) sample("payloads_total", "source", "test", "admission", "accepted");
+
+    transport.mode(Mode.CONFIRM);
+
+    await().until(() -> outcomes.confirmed == taken);
+    await().until(() -> offer("a z\n") == Admission.ACCEPTED);
+  }
+
+  @Test
+  void aBatchSentAgainKeepsItsName() {
+    transport.mode(Mode.STORE_AND_TIME_OUT);
+    start(PipelineConfig.defaults(), 1);
+    offer("a x\n");
+    await().until(() -> transport.attempts() >= 2);
+    transport.mode(Mode.CONFIRM);
+    await().until(() -> outcomes.confirmed == 1);
+
+    Set<List<Object>> names = new HashSet<>();
+    for (Batch batch : transport.stored()) {
+      names.add(List.of(batch.queue(), batch.sequence()));
+      assertThat(batch.body()).isEqualTo(transport.stored().getFirst().body());
+    }
+    assertThat(names).hasSize(1);
+  }
+
+  @Test
+  void aBatchRefusedForGoodFailsItsPayload() {
+    transport.mode(Mode.REFUSE);
+    start(PipelineConfig.defaults(), 1);
+    offer("a x\n");
+
+    await().until(() -> outcomes.failed == 1);
+    assertThat(sample("spans_failed_total", "reason", "refused")).isEqualTo(1);
+    assertThat(pipeline.bytesInFlight()).isZero();
+  }
+
+  @Test
+  void newQueuesAreUsedFromTheNextPayloadOn() {
+    start(PipelineConfig.defaults(), 1);
+    offer("a x\n");
+    await().until(() -> outcomes.confirmed == 1);
+    Topology others = new Topology(List.of(new BrokerQueue("broker-b", 5)));
+    pipeline.topology(others);
+    offer("a x\n");
+    await().until(() -> outcomes.confirmed == 2);
+
+    assertThat(transport.stored().getLast().queue()).isEqualTo(others.queues().getFirst());
+  }
+
+  @Test
+  void aStopSettlesEveryPayloadTaken() throws InterruptedException {
+    start(new PipelineConfig(64 << 20, 65_536, 1_000, 10_000, 8), 4);
+    for (int i = 0; i < 20; i++) {
+      offer("a x\nb y\n");
+    }
+    pipeline.close();
+    assertThat(offer("a x\n")).isEqualTo(Admission.STOPPING);
+
+    assertThat(publisher.drain(Long.MAX_VALUE)).isTrue();
+    assertThat(outcomes.confirmed).isEqualTo(20);
+    assertThat(read(transport.stored()).spansOf).isEqualTo(Map.of("a", 20, "b", 20));
+  }
+
+  @Test
+  void whatIsNotConfirmedByTheEndIsAnsweredAsFailed() throws InterruptedException {
+    transport.mode(Mode.UNREACHABLE);
+    start(PipelineConfig.defaults(), 1);
+    offer("a x\n");
+    pipeline.close();
+
+    assertThat(publisher.drain(1)).isFalse();
+    publisher.close();
+
+    assertThat(outcomes.failed).isEqualTo(1);
+    assertThat(sample("spans_failed_total", "reason", "agent_stops")).isEqualTo(1);
+  }
+
+  private void start(PipelineConfig config, int queues) {
+    pipeline =
+        new Pipeline(
+            config,
+            new Router(RoutingConfig.defaults()),
+            IDENTITY,
+            publisher,
+            metrics,
+            System::nanoTime);
+    if (queues > 0) {
+      pipeline.topology(topology(queues));
+      publisher.topology(topology(queues));
+    }
+    publisher.start();
+    pipeline.start();
+  }
+
+  private Admission offer(String payload) {
+    return pipeline.offer("test", payload.getBytes(UTF_8), new LineDecoder(), outcomes);
+  }
+
+  private double sample(String name, String... labels) {
+    String[] names = new String[labels.length / 2];
+    String[] values = new String[labels.length / 2];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = labels[2 * i];
+      values[i] = labels[2 * i + 1];
+    }
+    Double value = metrics.registry.getSampleValue("trace_etl_agent_" + name, names, values);
+    return value == null ? 0 : value;
+  }
+
+  private static Topology topology(int queues) {
+    List<BrokerQueue> all = new ArrayList<>();
+    for (int i = 0; i < queues; i++) {
+      all.add(new BrokerQueue("broker-a", i));
+    }
+    return new Topology(all);
+  }
+
+  private static final class Contents {
+    final Map<String, Integer> spansOf = new HashMap<>();
+  }
+
+  private static Contents read(List<Batch> batches) {
+    Contents contents = new Contents();
+    for (Batch batch : batches) {
+      SpanBatchReader reader = new SpanBatchReader();
+      assertThat(reader.wrap(batch.body(), 0, batch.body().length)).isEqualTo(Rejection.NONE);
+      assertThat(reader.agentHigh()).isEqualTo(IDENTITY.high());
+      assertThat(reader.agentLow()).isEqualTo(IDENTITY.low());
+      assertThat(reader.epoch()).isEqualTo(IDENTITY.epoch());
+      assertThat(reader.sequence()).isEqualTo(batch.sequence());
+      String application = text(reader, reader.application());
+      assertThat(reader.resourceAttributeCount()).isBetween(0, 1);
+      int spans = 0;
+      while (reader.next()) {
+        spans++;
+        assertThat(reader.attributeCount()).isEqualTo(1);
+        assertThat(text(reader, reader.attributes()[1])).isEqualTo(text(reader, reader.name()));
+        contents.spansOf.merge(application, 1, Integer::sum);
+      }
+      assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+      assertThat(spans).isEqualTo(batch.spans());
+    }
+    return contents;
+  }
+
+  private static String text(SpanBatchReader reader, int index) {
+    return new String(
+        reader.buffer(), reader.dictionaryOffset(index), reader.dictionaryLength(index), UTF_8);
+  }
+
+  /**
+   * Payloads for these tests: a line {@code application operation} is a span, {@code !reason} one
+   * that is rejected, application {@code -} none at all, {@code ?} alone cannot be read.
+   */
+  private static final class LineDecoder implements SpanDecoder {
+    @Override
+    public void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
+      String text = new String(payload, UTF_8);
+      if (text.equals("?")) {
+        throw new MalformedPayloadException("no lines");
+      }
+      if (text.equals("throw")) {
+        throw new IllegalStateException("a decoder's fault, as the test wants it");
+      }
+      text.lines().forEach(line -> decodeLine(line, sink));
+    }
+
+    private static void decodeLine(String line, SpanSink sink) {
+      if (line.startsWith("!")) {
+        sink.rejected(line.substring(1));
+        return;
+      }
+      String[] parts = line.split(" ", 2);
+      Attributes resource = new Attributes();
+      if (!parts[0].equals("-")) {
+        add(resource, "service.name", parts[0]);
+      }
+      sink.resource(resource);
+      SpanView span = new SpanView();
+      span.traceIdHigh = 1;
+      span.traceIdLow = 2;
+      span.spanId = 3;
+      span.kind = 2;
+      span.name = parts[1].getBytes(UTF_8);
+      span.nameLength = span.name.length;
+      String value = parts[0].equals("huge") ? "x".repeat(2 * Batcher.MAX_TEXT_BYTES) : parts[1];
+      add(span.attributes, "key", value);
+      sink.span(span);
+    }
+
+    private static void add(Attributes attributes, String key, String value) {
+      byte[] keyBytes = key.getBytes(UTF_8);
+      byte[] valueBytes = value.getBytes(UTF_8);
+      attributes.add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
+    }
+  }
+
+  private static final class Outcomes implements Completion {
+    volatile int confirmed;
+    volatile int malformed;
+    volatile int failed;
+    int accepted;
+    int rejected;
+    String reason;
+
+    @Override
+    public synchronized void confirmed(int accepted, int rejected, String reason) {
+      this.accepted += accepted;
+      this.rejected += rejected;
+      this.reason = reason;
+      confirmed++;
+    }
+
+    @Override
+    public synchronized void malformed(String reason) {
+      malformed++;
+    }
+
+    @Override
+    public synchronized void failed(String reason) {
+      failed++;
+    }
+
+    synchronized int settled() {
+      return confirmed + malformed + failed;
+    }
+  }
+}

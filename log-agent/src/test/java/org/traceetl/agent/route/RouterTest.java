@@ -1,0 +1,152 @@
+package org.traceetl.agent.route;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.NotEmpty;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingConfig.Rule;
+import org.traceetl.agent.config.RoutingConfig.Spread;
+import org.traceetl.agent.flow.SpanView;
+
+final class RouterTest {
+  private final Router router = new Router(RoutingConfig.defaults());
+
+  @Property(tries = 200)
+  void aNewQueueIsTheOnlyOneThatSpansMoveToWhileTheirOldOneStaysACandidate(
+      @ForAll @NotEmpty String application,
+      @ForAll @IntRange(min = 1, max = 40) int queues,
+      @ForAll @IntRange(min = 1, max = 5) int candidates) {
+    Router routerOfK = new Router(new RoutingConfig(new Rule(candidates, Spread.SERIES), Map.of()));
+    Topology before = topology(queues);
+    Topology after = topology(queues + 1);
+    BrokerQueue added = after.queues().getLast();
+
+    Route old = route(routerOfK, application, before);
+    Route now = route(routerOfK, application, after);
+
+    Set<BrokerQueue> joined = candidates(now);
+    joined.removeAll(candidates(old));
+    assertThat(joined).isSubsetOf(added);
+    for (int i = 0; i < 50; i++) {
+      SpanView span = span("operation " + i, 2, 0);
+      BrokerQueue was = old.queue(old.candidate(span));
+      BrokerQueue is = now.queue(now.candidate(span));
+      if (!is.equals(was) && candidates(now).contains(was)) {
+        assertThat(is).isEqualTo(added);
+      }
+    }
+  }
+
+  @Property(tries = 200)
+  void theOrderInWhichTheBrokerNamesItsQueuesDoesNotMatter(@ForAll String application) {
+    List<BrokerQueue> reversed = new ArrayList<>(topology(9).queues()).reversed();
+
+    Route one = route(router, application, topology(9));
+    Route other = route(router, application, new Topology(reversed));
+
+    SpanView span = span("GET /", 2, 0);
+    assertThat(one.queue(one.candidate(span))).isEqualTo(other.queue(other.candidate(span)));
+    assertThat(candidates(one)).isEqualTo(candidates(other));
+  }
+
+  @Test
+  void aSeriesStaysOnOneQueueWhateverItsSpansAre() {
+    Route route = route(router, "checkout", topology(8));
+    SpanView span = span("GET /", 2, 0);
+    int candidate = route.candidate(span);
+    span.spanId = 99;
+    span.traceIdLow = 123;
+    span.durationNanos = 5;
+
+    assertThat(route.candidate(span)).isEqualTo(candidate);
+  }
+
+  @Test
+  void applicationsAndSeriesAreBalanced() {
+    Topology topology = topology(8);
+    int[] applicationsOf = new int[8];
+    int[] seriesOf = new int[8];
+    for (int a = 0; a < 4_000; a++) {
+      Route route = route(router, "application-" + a, topology);
+      assertThat(candidates(route)).hasSize(2);
+      for (BrokerQueue queue : candidates(route)) {
+        applicationsOf[queue.id()]++;
+      }
+      for (int s = 0; s < 10; s++) {
+        seriesOf[route.queue(route.candidate(span("operation " + s, 2, s % 3))).id()]++;
+      }
+    }
+    // 1,000 applications and 5,000 series a queue; five standard deviations.
+    for (int queue = 0; queue < 8; queue++) {
+      assertThat(applicationsOf[queue]).isBetween(860, 1_140);
+      assertThat(seriesOf[queue]).isBetween(4_300, 5_700);
+    }
+  }
+
+  @Test
+  void anApplicationWithARuleOfItsOwnFollowsIt() {
+    Router ruled =
+        new Router(
+            new RoutingConfig(
+                new Rule(2, Spread.SERIES), Map.of("hot", new Rule(4, Spread.RANDOM))));
+    Topology topology = topology(8);
+    Route hot = route(ruled, "hot", topology);
+
+    assertThat(route(ruled, "other", topology).size()).isEqualTo(2);
+    assertThat(hot.size()).isEqualTo(4);
+    int[] spansOf = new int[4];
+    for (int i = 0; i < 4_000; i++) {
+      SpanView span = span("the one operation", 2, 0);
+      span.spanId = 0x9e3779b97f4a7c15L * i;
+      spansOf[hot.candidate(span)]++;
+    }
+    assertThat(IntStream.of(spansOf).boxed())
+        .allSatisfy(spans -> assertThat(spans).isBetween(850, 1_150));
+  }
+
+  @Test
+  void aTopicWithFewerQueuesThanCandidatesGivesThemAll() {
+    assertThat(route(router, "checkout", topology(1)).size()).isEqualTo(1);
+  }
+
+  static Topology topology(int queues) {
+    List<BrokerQueue> all = new ArrayList<>();
+    for (int i = 0; i < queues; i++) {
+      all.add(new BrokerQueue("broker-a", i));
+    }
+    return new Topology(all);
+  }
+
+  static Route route(Router router, String application, Topology topology) {
+    byte[] name = application.getBytes(UTF_8);
+    return router.route(name, 0, name.length, topology);
+  }
+
+  private static Set<BrokerQueue> candidates(Route route) {
+    Set<BrokerQueue> all = new HashSet<>();
+    for (int i = 0; i < route.size(); i++) {
+      all.add(route.queue(i));
+    }
+    return all;
+  }
+
+  static SpanView span(String name, int kind, int status) {
+    SpanView span = new SpanView();
+    span.name = name.getBytes(UTF_8);
+    span.nameLength = span.name.length;
+    span.kind = kind;
+    span.status = status;
+    return span;
+  }
+}

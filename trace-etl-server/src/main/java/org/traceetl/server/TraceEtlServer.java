@@ -1,0 +1,134 @@
+package org.traceetl.server;
+
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.web.ConfigurationRefused;
+import org.traceetl.server.web.WebServer;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+/** The server: as a program by {@link #main}, inside another one by {@link #start}. */
+public final class TraceEtlServer implements AutoCloseable {
+  private final WebServer web;
+
+  private TraceEtlServer(WebServer web) {
+    this.web = web;
+  }
+
+  /** Runs until it is told to end; SIGTERM drains it. Exit code 2: the configuration is wrong. */
+  public static void main(String... arguments) {
+    int code = new CommandLine(new Program()).execute(arguments);
+    if (code != 0) {
+      System.exit(code);
+    }
+  }
+
+  /**
+   * Starts a server in this JVM; whoever starts it closes it.
+   *
+   * @param properties keys and values, such as {@code server.port} and {@code
+   *     trace-etl.rocketmq.name-server}; they win over files and environment
+   * @throws ConfigurationRefused if the configuration cannot be run
+   */
+  public static TraceEtlServer start(Map<String, Object> properties) {
+    return new TraceEtlServer(
+        WebServer.start(List.of(), properties, false, TraceEtlServer::pipeline));
+  }
+
+  /** The HTTP port. */
+  public int port() {
+    return web.port();
+  }
+
+  /** Drains within {@code trace-etl.drain-within}, then ends. Idempotent. */
+  @Override
+  public void close() {
+    web.close();
+  }
+
+  private static Pipeline pipeline(org.traceetl.server.config.ServerConfig config) {
+    return new Pipeline(config, InstantSource.system());
+  }
+
+  @Command(
+      name = "trace-etl-server",
+      description = "Turns spans into metrics for Prometheus, and keeps the slow and failed ones.",
+      footer = {
+        "",
+        "Every key can be given as --key=value, in the environment",
+        "(TRACE_ETL_WINDOW_LENGTH for trace-etl.window.length), or in the file; the first wins.",
+        "server.port is the HTTP port, 8080 unless told otherwise."
+      })
+  private static final class Program implements java.util.concurrent.Callable<Integer> {
+    private static final List<String> KEYS =
+        List.of("trace-etl.", "server.", "spring.", "management.", "logging.");
+
+    @Spec private CommandSpec spec;
+
+    @Option(names = "--config", paramLabel = "FILE", description = "YAML or properties file.")
+    private Path file;
+
+    @Option(names = "--check-config", description = "Say whether the configuration can be run.")
+    private boolean check;
+
+    @Option(names = "--help", usageHelp = true, description = "Show this.")
+    private boolean help;
+
+    @Option(names = "--version", description = "Show the version.")
+    private boolean version;
+
+    @Unmatched private List<String> rest = new ArrayList<>();
+
+    @Override
+    public Integer call() {
+      PrintWriter out = spec.commandLine().getOut();
+      if (version) {
+        out.println(Version.text());
+        return CommandLine.ExitCode.OK;
+      }
+      List<String> arguments = arguments();
+      try {
+        if (check) {
+          out.println(WebServer.check(arguments));
+          out.println("The configuration can be run.");
+        } else {
+          WebServer.start(arguments, Map.of(), true, TraceEtlServer::pipeline);
+        }
+        return CommandLine.ExitCode.OK;
+      } catch (ConfigurationRefused e) {
+        spec.commandLine().getErr().println(e.getMessage());
+        return CommandLine.ExitCode.USAGE;
+      }
+    }
+
+    private List<String> arguments() {
+      for (String argument : rest) {
+        if (KEYS.stream().noneMatch(key -> argument.startsWith("--" + key))
+            || !argument.contains("=")) {
+          throw new ParameterException(
+              spec.commandLine(),
+              argument + ": is neither an option nor --key=value with a key of this server");
+        }
+      }
+      List<String> arguments = new ArrayList<>(rest);
+      if (file != null) {
+        if (!Files.isReadable(file)) {
+          throw new ParameterException(
+              spec.commandLine(), "--config = " + file + ": must be a file that can be read");
+        }
+        arguments.add("--spring.config.additional-location=" + file.toUri());
+      }
+      return arguments;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+import java.util.stream.DoubleStream;
+
+/**
+ * How series are named on the page: {@code trace-etl.metrics}. A missing value is its default.
+ *
+ * @param profile whose names; default {@link Profile#OTEL}
+ * @param namespace what the names begin with; default the profile's own: {@code
+ *     traces_span_metrics}, {@code traces_spanmetrics}
+ * @param unit of durations; default the profile's own; tempo's is seconds alone
+ */
+public record MetricsConfig(Profile profile, String namespace, Unit unit) {
+  private static final String PREFIX = "trace-etl.metrics.";
+
+  public MetricsConfig {
+    profile = orElse(profile, Profile.OTEL);
+    namespace = orElse(namespace, profile.namespace);
+    unit = orElse(unit, profile.unit);
+    check(
+        namespace.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
+        PREFIX + "namespace",
+        namespace,
+        "must be the beginning of a Prometheus metric name: letters, digits, _ and :");
+    check(
+        profile != Profile.TEMPO || unit == Unit.SECONDS,
+        PREFIX + "unit",
+        unit.name().toLowerCase(java.util.Locale.ROOT),
+        "must be seconds with profile tempo");
+  }
+
+  public static MetricsConfig defaults() {
+    return new MetricsConfig(null, null, null);
+  }
+
+  /** Whose dashboards the names fit. */
+  public enum Profile {
+    /** OpenTelemetry's span metrics connector; Jaeger's monitor tab. */
+    OTEL("traces_span_metrics", Unit.MILLISECONDS),
+    /** Tempo's metrics generator; Grafana's span metrics table. */
+    TEMPO("traces_spanmetrics", Unit.SECONDS);
+
+    private static final int TEMPO_BOUNDS = 14;
+
+    private final String namespace;
+    private final Unit unit;
+
+    Profile(String namespace, Unit unit) {
+      this.namespace = namespace;
+      this.unit = unit;
+    }
+
+    /** The bounds that its dashboards expect: of tempo 2 ms doubled 13 times. */
+    public HistogramConfig histogram() {
+      return new HistogramConfig(
+          this == OTEL
+              ? null
+              : DoubleStream.iterate(2, bound -> 2 * bound).limit(TEMPO_BOUNDS).boxed().toList());
+    }
+  }
+
+  /** Of durations. */
+  public enum Unit {
+    MILLISECONDS,
+    SECONDS
+  }
+}

@@ -1,0 +1,47 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+import java.time.Duration;
+
+/**
+ * Everything that a server is told: {@code trace-etl}. A missing part is its default.
+ *
+ * @param histogram default: the bounds of the profile
+ * @param drainWithin how long a server that is told to end may take to seal, keep and show what it
+ *     has read; default 20 s
+ */
+public record ServerConfig(
+    RocketMqConfig rocketmq,
+    WindowConfig window,
+    SeriesConfig series,
+    HistogramConfig histogram,
+    DocumentsConfig documents,
+    MetricsConfig metrics,
+    IndexConfig index,
+    WebConfig web,
+    Duration drainWithin) {
+  private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
+
+  public ServerConfig {
+    rocketmq = orElse(rocketmq, new RocketMqConfig(null, null, null, null, null, null));
+    window = orElse(window, new WindowConfig(null, null));
+    series = orElse(series, SeriesConfig.defaults());
+    metrics = orElse(metrics, MetricsConfig.defaults());
+    histogram = orElse(histogram, metrics.profile().histogram());
+    documents = orElse(documents, DocumentsConfig.defaults());
+    index = orElse(index, IndexConfig.defaults());
+    web = orElse(web, WebConfig.open());
+    drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
+    check(
+        drainWithin.isPositive() && drainWithin.compareTo(MAX_DRAIN) <= 0,
+        "trace-etl.drain-within",
+        drainWithin,
+        "must be above 0, at most 10 minutes");
+  }
+
+  public static ServerConfig defaults() {
+    return new ServerConfig(null, null, null, null, null, null, null, null, null);
+  }
+}

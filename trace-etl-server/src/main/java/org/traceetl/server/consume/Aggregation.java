@@ -1,0 +1,79 @@
+package org.traceetl.server.consume;
+
+import java.time.Duration;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.series.SeriesBudget;
+import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.QueueId;
+
+/** How spans are aggregated: the configuration made ready for use, shared by all queues. */
+public final class Aggregation {
+  /** Agents remembered on one queue: each takes about 1 KB. */
+  private static final int MAX_AGENTS = 10_000;
+
+  /** Agents silent for so long are forgotten: nothing they sent before is under way any more. */
+  private static final Duration AGENT_SILENCE = Duration.ofHours(24);
+
+  final SeriesConfig series;
+  final SeriesBudget budget;
+  final SlowThresholds slow;
+  final DimensionKeys dimensions;
+  final AttributeKeys documentKeys;
+  final Buckets buckets;
+  private final DocumentsConfig documents;
+  private final long idleMillis;
+
+  public Aggregation(
+      SeriesConfig series,
+      HistogramConfig histogram,
+      DocumentsConfig documents,
+      WindowConfig window) {
+    this.series = series;
+    this.documents = documents;
+    budget = new SeriesBudget(series.max());
+    slow = new SlowThresholds(documents);
+    dimensions = new DimensionKeys(series.dimensions());
+    documentKeys = new AttributeKeys(documents.attributes());
+    buckets = new Buckets(histogram.boundsNanos());
+    idleMillis = window.idle().toMillis();
+  }
+
+  /** A decoder for one worker's queues. */
+  public BatchDecoder newDecoder() {
+    return new BatchDecoder(dimensions);
+  }
+
+  /** An aggregator for one queue, used by the thread that uses the decoder. */
+  public QueueAggregator newAggregator(
+      QueueId queue, BatchDecoder decoder, PipelineListener listener) {
+    return new QueueAggregator(queue, this, decoder, listener);
+  }
+
+  Metrics newMetrics() {
+    return new Metrics(
+        buckets.count(),
+        documents.perSeries(),
+        documents.perQueue(),
+        documents.exemplarsPerQueue());
+  }
+
+  long idleMillis() {
+    return idleMillis;
+  }
+
+  int maxAgents() {
+    return MAX_AGENTS;
+  }
+
+  long agentSilenceMillis() {
+    return AGENT_SILENCE.toMillis();
+  }
+}

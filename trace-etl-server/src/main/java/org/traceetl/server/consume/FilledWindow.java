@@ -1,0 +1,34 @@
+package org.traceetl.server.consume;
+
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+
+/**
+ * A window on its way from the worker that filled it to the sealer. Whoever holds it owns the
+ * metrics, and gives them back after use.
+ */
+record FilledWindow(
+    QueueId queue,
+    long from,
+    long to,
+    long openedMillis,
+    long sealedMillis,
+    List<SeriesDefinition> created,
+    int[] evicted,
+    Metrics metrics,
+    BlockingQueue<Metrics> home) {
+
+  SealedWindow seal() {
+    return metrics.seal(queue, from, to, openedMillis, sealedMillis, created, evicted);
+  }
+
+  /** Clears the metrics and gives them back to their queue. */
+  void giveBack() {
+    metrics.clear();
+    home.add(metrics);
+  }
+}

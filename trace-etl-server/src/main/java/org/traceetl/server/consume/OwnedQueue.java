@@ -1,0 +1,166 @@
+package org.traceetl.server.consume;
+
+import java.util.List;
+import org.apache.rocketmq.common.message.MessageConst;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * A queue in the hands of the worker that owns it: which offset comes next, and whether a message
+ * is that one. Windows are contiguous: a message is taken at its offset or not at all, unless the
+ * broker has deleted what was before it.
+ *
+ * <p>Belongs to the worker; {@link #status} and {@link #kept} are for all threads.
+ */
+final class OwnedQueue {
+  private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
+  private static final long UNKNOWN = -1;
+  private static final int MAX_REWINDS = 3;
+
+  /** What a message list asks of the worker. */
+  enum Outcome {
+    TAKEN,
+    /** The next message is missing: pull again from {@link #next}. */
+    REWIND
+  }
+
+  private final QueueId id;
+  private final MessageQueue messageQueue;
+  private final QueueAggregator aggregator;
+  private final PipelineListener listener;
+
+  private long next;
+  private long end = UNKNOWN;
+  private int rewinds;
+
+  private volatile QueueStatus status;
+  private volatile long keptTo = UNKNOWN;
+
+  /**
+   * @param next offset to begin at
+   */
+  OwnedQueue(
+      QueueId id,
+      MessageQueue messageQueue,
+      QueueAggregator aggregator,
+      PipelineListener listener,
+      long next) {
+    this.id = id;
+    this.messageQueue = messageQueue;
+    this.aggregator = aggregator;
+    this.listener = listener;
+    this.next = next;
+    aggregator.beginAt(next);
+    publishStatus();
+  }
+
+  QueueId id() {
+    return id;
+  }
+
+  MessageQueue messageQueue() {
+    return messageQueue;
+  }
+
+  long next() {
+    return next;
+  }
+
+  /** Takes messages in the order of their offsets. */
+  Outcome take(List<MessageExt> messages, long nowMillis) {
+    for (MessageExt message : messages) {
+      long offset = message.getQueueOffset();
+      if (offset != next && !isNext(message, offset)) {
+        if (offset > next) {
+          return Outcome.REWIND;
+        }
+        continue;
+      }
+      rewinds = 0;
+      next = offset + 1;
+      aggregator.accept(message.getBody(), nowMillis);
+    }
+    end = longProperty(messages.getLast(), MessageConst.PROPERTY_MAX_OFFSET);
+    publishStatus();
+    return Outcome.TAKEN;
+  }
+
+  /** Whether a message counts although its offset is not the expected one. */
+  private boolean isNext(MessageExt message, long offset) {
+    if (offset < next) {
+      if (longProperty(message, MessageConst.PROPERTY_MAX_OFFSET) >= next) {
+        return false; // pulled twice
+      }
+      log.warn(
+          "Queue {} begins anew at {}: the topic was made again (was at {})", id, offset, next);
+      aggregator.beginAt(offset);
+      return true;
+    }
+    boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;
+    if (!deleted && rewinds < MAX_REWINDS) {
+      rewinds++;
+      listener.outOfOrder(id);
+      return false;
+    }
+    log.error(
+        "Queue {}: messages {} to {} are gone from the broker and were never read;"
+            + " keep messages for longer or add servers",
+        id,
+        next,
+        offset - 1);
+    listener.skipped(id, offset - next);
+    return true;
+  }
+
+  private static long longProperty(MessageExt message, String name) {
+    String value = message.getProperty(name);
+    return value == null ? UNKNOWN : Long.parseLong(value);
+  }
+
+  /** Ends the window, to be sealed, unless it has to go on: null. */
+  FilledWindow swap(long nowMillis) {
+    FilledWindow filled = aggregator.swap(next, nowMillis);
+    publishStatus();
+    return filled;
+  }
+
+  /** Ends the window, waiting for its predecessor for so long. */
+  FilledWindow awaitSwap(long nowMillis, long timeoutNanos) throws InterruptedException {
+    return aggregator.awaitSwap(next, nowMillis, timeoutNanos);
+  }
+
+  void release() {
+    aggregator.release();
+  }
+
+  /** The journal has the queue's windows up to this offset. */
+  void kept(long offset) {
+    keptTo = offset;
+  }
+
+  /** Offset to which windows are kept, or -1. */
+  long keptTo() {
+    return keptTo;
+  }
+
+  private void publishStatus() {
+    status =
+        new QueueStatus(
+            id,
+            next,
+            UNKNOWN,
+            end,
+            aggregator.seriesCount(),
+            aggregator.symbolCount(),
+            aggregator.agentCount());
+  }
+
+  QueueStatus status() {
+    QueueStatus now = status;
+    return new QueueStatus(
+        id, now.next(), keptTo, now.end(), now.series(), now.symbols(), now.agents());
+  }
+}

@@ -1,0 +1,49 @@
+package org.traceetl.server.consume;
+
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * Hears what the pipeline does, per batch and per window, never per span. Called by the threads
+ * that do it: must be quick, thread-safe, and not throw.
+ */
+public interface PipelineListener {
+  /** Hears nothing. */
+  PipelineListener NONE = new PipelineListener() {};
+
+  /** A batch that counts. */
+  default void accepted(int bytes) {}
+
+  /** A batch that was seen before. */
+  default void duplicate(int bytes) {}
+
+  /** A batch that was refused. */
+  default void rejected(int bytes, Rejection reason) {}
+
+  /** A window was swapped out: for so long the queue's worker recorded nothing. */
+  default void swapped(QueueId queue, long pauseNanos) {}
+
+  /** A window was due, but its predecessor is still with the journal: it goes on growing. */
+  default void swapDeferred(QueueId queue) {}
+
+  /** A window was copied out of its double buffer. */
+  default void sealed(QueueId queue, long nanos) {}
+
+  /** The journal has a window. */
+  default void appended(QueueId queue, long nanos) {}
+
+  /** The journal did not take a window; it is tried again. */
+  default void appendFailed(QueueId queue) {}
+
+  /** An offset was not committed; the next window's commit makes up for it. */
+  default void commitFailed(QueueId queue) {}
+
+  /** The broker no longer has these messages: they were never read. */
+  default void skipped(QueueId queue, long messages) {}
+
+  /** Messages came out of order; they are pulled again. */
+  default void outOfOrder(QueueId queue) {}
+
+  /** Something failed that should not; the worker went on. */
+  default void failed() {}
+}

@@ -1,0 +1,355 @@
+package org.traceetl.server.consume;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.proto.TraceId;
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.series.Weight;
+import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
+
+/**
+ * Aggregates the batches of one queue: decodes, tells repeats, finds each span's series and adds it
+ * to the open window. In a steady state it allocates nothing.
+ *
+ * <p>Concurrency: everything here belongs to the one worker that owns the queue. The only hand-offs
+ * are of {@link Metrics}: {@link #swap} gives the filled one away and goes on with the spare one,
+ * and the sealer puts it back into {@link #spares} when the journal has the window. The flip
+ * happens on the owner's thread between two batches, so no lock is held and none is waited for; if
+ * the spare one is not back yet, the window just goes on. At most one window of a queue is under
+ * way.
+ */
+public final class QueueAggregator {
+  private static final int STATUS_ERROR = 2;
+  private static final int NOT_RESOLVED = Integer.MIN_VALUE;
+
+  private final QueueId queue;
+  private final PipelineListener listener;
+  private final BatchDecoder decoder;
+  private final Buckets buckets;
+  private final AttributeKeys documentKeys;
+  private final int maxValueBytes;
+  private final long idleMillis;
+  private final long agentSilenceMillis;
+
+  private final SymbolTable symbols;
+  private final Applications applications;
+  private final SeriesTable series;
+  private final BatchHistory history;
+
+  private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
+  private Metrics open;
+  private long openedMillis = -1;
+  private long from = -1;
+
+  /** By dictionary index of the batch: its symbol. */
+  private int[] symbolOf = new int[256];
+
+  // The key of the span at hand
+  private final int[] key;
+  private int keyHash;
+
+  /** False if a symbol of the key found no room in the table. */
+  private boolean keyIsComplete;
+
+  // What became of the batch's spans
+  private int recorded;
+  private int overflowed;
+  private int filtered;
+  private int insane;
+  private int heldBack;
+
+  QueueAggregator(
+      QueueId queue, Aggregation aggregation, BatchDecoder decoder, PipelineListener listener) {
+    this.queue = queue;
+    this.listener = listener;
+    this.decoder = decoder;
+    buckets = aggregation.buckets;
+    documentKeys = aggregation.documentKeys;
+    maxValueBytes = aggregation.series.maxValueBytes();
+    idleMillis = aggregation.idleMillis();
+    agentSilenceMillis = aggregation.agentSilenceMillis();
+    symbols =
+        new SymbolTable(
+            aggregation.series.maxSymbols(), aggregation.series.maxSymbolBytes(), maxValueBytes);
+    applications =
+        new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
+    series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
+    history = new BatchHistory(aggregation.maxAgents());
+    key = new int[series.width()];
+    open = aggregation.newMetrics();
+    spares.add(aggregation.newMetrics());
+  }
+
+  /**
+   * Aggregates a message.
+   *
+   * @param nowMillis milliseconds since 1970
+   */
+  public void accept(byte[] message, long nowMillis) {
+    if (openedMillis < 0) {
+      openedMillis = nowMillis;
+    }
+    Rejection rejection = decoder.decode(message, 0, message.length);
+    SpanBatchReader batch = decoder.batch();
+    int spans = batch.spanCount();
+    if (rejection != Rejection.NONE) {
+      int application =
+          batch.application() < 0 ? Applications.UNKNOWN : openApplication(batch, nowMillis);
+      open.openBooks(application, applications.name(application));
+      open.bookRejected(application, rejection, spans, true);
+      listener.rejected(message.length, rejection);
+      return;
+    }
+    int application = openApplication(batch, nowMillis);
+    if (!history.isFirst(
+        batch.agentHigh(), batch.agentLow(), batch.epoch(), batch.sequence(), nowMillis)) {
+      open.bookDuplicate(application, spans);
+      listener.duplicate(message.length);
+      return;
+    }
+    record(application, nowMillis);
+    open.book(application, spans, recorded, overflowed, filtered, heldBack);
+    if (insane > 0) {
+      open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
+    }
+    listener.accepted(message.length);
+  }
+
+  private int openApplication(SpanBatchReader batch, long nowMillis) {
+    int entry = batch.application();
+    int application =
+        applications.resolve(
+            batch.buffer(),
+            batch.dictionaryOffset(entry),
+            batch.dictionaryLength(entry),
+            nowMillis);
+    open.openBooks(application, applications.name(application));
+    return application;
+  }
+
+  private void record(int application, long nowMillis) {
+    recorded = 0;
+    overflowed = 0;
+    filtered = 0;
+    insane = 0;
+    heldBack = 0;
+    int entries = decoder.batch().dictionarySize();
+    if (symbolOf.length < entries) {
+      symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
+    }
+    Arrays.fill(symbolOf, 0, entries, NOT_RESOLVED);
+    key[SeriesTable.APPLICATION] = applications.symbol(application);
+    long[] slowNanos = applications.slowNanos(application);
+    SpanColumns spans = decoder.columns();
+    int size = spans.size();
+    for (int span = 0; span < size; span++) {
+      record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
+    }
+  }
+
+  private void record(
+      SpanColumns spans, int span, int application, long slowNanos, long nowMillis) {
+    long threshold = spans.samplingThreshold(span);
+    if (threshold != 0 && !Weight.isSane(threshold)) {
+      insane++;
+      return;
+    }
+    int number = application == Applications.OTHER ? SeriesTable.NONE : series(spans, span);
+    if (number == SeriesTable.NONE && application != Applications.OTHER) {
+      number = newSeries(application, nowMillis);
+    }
+    if (number == SeriesTable.NONE) {
+      number = series.overflow(application, nowMillis);
+      overflowed++;
+    } else if (series.isFiltered(number)) {
+      series.touch(number, nowMillis);
+      filtered++;
+      return;
+    } else {
+      recorded++;
+    }
+
+    Metrics metrics = open;
+    int row = metrics.row(number);
+    if (row < 0) {
+      row = metrics.open(number);
+      series.touch(number, nowMillis);
+    }
+    long nanos = spans.durationNanos(span);
+    int bucket = buckets.of(nanos);
+    if (threshold == 0) {
+      metrics.add(row, bucket, 1, nanos);
+    } else {
+      long weight = Weight.of(threshold);
+      long owed = weight + series.carry(number);
+      series.carry(number, Weight.fraction(owed));
+      metrics.add(row, bucket, Weight.whole(owed), Weight.times(weight, nanos));
+    }
+    if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
+      keepDocument(spans, span, row, bucket, application);
+    }
+    if (metrics.wantsExemplar(row)) {
+      metrics.keepExemplar(
+          row, bucket, document(spans, span, application, TraceDocument.Reason.EXEMPLAR));
+    }
+  }
+
+  /** The span's series if it exists; leaves its key in {@link #key}. */
+  private int series(SpanColumns spans, int span) {
+    int[] key = this.key;
+    int name = symbol(spans.name(span));
+    boolean full = name == SymbolTable.FULL;
+    key[SeriesTable.NAME] = name;
+    key[SeriesTable.KIND_AND_STATUS] =
+        SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
+    for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
+      int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
+      int symbol = entry == SpanColumns.NONE ? SymbolTable.NONE : dimensionSymbol(entry);
+      key[i] = symbol;
+      full |= symbol == SymbolTable.FULL;
+    }
+    keyIsComplete = !full;
+    keyHash = series.hash(key);
+    return full ? SeriesTable.NONE : series.find(keyHash, key);
+  }
+
+  private int newSeries(int application, long nowMillis) {
+    return keyIsComplete ? series.create(keyHash, key, application, nowMillis) : SeriesTable.NONE;
+  }
+
+  private int symbol(int entry) {
+    int symbol = symbolOf[entry];
+    return symbol != NOT_RESOLVED ? symbol : resolve(entry);
+  }
+
+  /** To Prometheus a label without a value is no label: an empty value counts as none. */
+  private int dimensionSymbol(int entry) {
+    return decoder.batch().dictionaryLength(entry) == 0 ? SymbolTable.NONE : symbol(entry);
+  }
+
+  private int resolve(int entry) {
+    SpanBatchReader batch = decoder.batch();
+    int symbol =
+        symbols.resolve(
+            batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+    symbolOf[entry] = symbol;
+    return symbol;
+  }
+
+  private void keepDocument(SpanColumns spans, int span, int row, int bucket, int application) {
+    if (!open.admitsDocument(row)) {
+      heldBack++;
+      return;
+    }
+    TraceDocument.Reason reason =
+        spans.status(span) == STATUS_ERROR ? TraceDocument.Reason.ERROR : TraceDocument.Reason.SLOW;
+    open.keepDocument(row, bucket, document(spans, span, application, reason));
+  }
+
+  private TraceDocument document(
+      SpanColumns spans, int span, int application, TraceDocument.Reason reason) {
+    int message = spans.statusMessage(span);
+    return new TraceDocument(
+        TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
+        hex(spans.spanId(span)),
+        application == Applications.OTHER
+            ? decoder.text(decoder.batch().application(), maxValueBytes)
+            : applications.name(application),
+        decoder.text(spans.name(span), maxValueBytes),
+        spans.kind(span),
+        spans.status(span),
+        message == SpanColumns.NONE ? "" : decoder.text(message, maxValueBytes),
+        spans.startUnixNanos(span),
+        spans.durationNanos(span),
+        reason,
+        decoder.attributes(documentKeys, span, maxValueBytes));
+  }
+
+  private static String hex(long spanId) {
+    return TraceId.toHex(0, spanId).substring(TraceId.HEX_LENGTH / 2);
+  }
+
+  /** Begins the first window at this offset. */
+  public void beginAt(long offset) {
+    from = offset;
+  }
+
+  /**
+   * Ends the open window if there is anything in it and its predecessor is back. Series and agents
+   * that were idle for long leave with it.
+   *
+   * @param to offset after the window's last message
+   * @return the window, to be sealed; null if it goes on
+   */
+  FilledWindow swap(long to, long nowMillis) {
+    Metrics spare = spares.poll();
+    if (spare == null) {
+      listener.swapDeferred(queue);
+      return null;
+    }
+    return swap(spare, to, nowMillis);
+  }
+
+  /** Ends the open window, waiting so long for its predecessor; null if it is not back by then. */
+  FilledWindow awaitSwap(long to, long nowMillis, long timeoutNanos) throws InterruptedException {
+    Metrics spare = spares.poll(timeoutNanos, TimeUnit.NANOSECONDS);
+    return spare == null ? null : swap(spare, to, nowMillis);
+  }
+
+  private FilledWindow swap(Metrics spare, long to, long nowMillis) {
+    int[] evicted = series.evictIdle(nowMillis - idleMillis);
+    history.forgetSilent(nowMillis - agentSilenceMillis);
+    List<SeriesDefinition> created = series.takeCreated();
+    FilledWindow filled = null;
+    if (to > from || !open.isEmpty() || evicted.length > 0) {
+      filled =
+          new FilledWindow(
+              queue,
+              from,
+              to,
+              openedMillis < 0 ? nowMillis : openedMillis,
+              nowMillis,
+              created,
+              evicted,
+              open,
+              spares);
+      open = spare;
+    } else {
+      spares.add(spare);
+    }
+    openedMillis = nowMillis;
+    from = to;
+    return filled;
+  }
+
+  /** The queue is no longer this process's; what was recorded since the last swap is dropped. */
+  void release() {
+    series.release();
+  }
+
+  int seriesCount() {
+    return series.size();
+  }
+
+  int symbolCount() {
+    return symbols.size();
+  }
+
+  int agentCount() {
+    return history.agents();
+  }
+}

@@ -1,0 +1,49 @@
+package org.traceetl.server.consume;
+
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
+import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.remoting.RPCHook;
+import org.traceetl.server.config.RocketMqConfig;
+
+/** Makes the workers' RocketMQ consumers. */
+final class SpanConsumers {
+  /**
+   * A pull waits at the broker, and keeps its thread, until there is a message or some seconds have
+   * passed: with fewer threads than queues, silent queues would hold up the others.
+   */
+  private static final int PULL_THREADS = 32;
+
+  private static final int PULL_BATCH = 32;
+  private static final int MAX_CACHED_MESSAGES_PER_QUEUE = 512;
+  private static final int MAX_CACHED_MIB_PER_QUEUE = 16;
+  private static final int MAX_CACHED_MESSAGES = 4_096;
+  private static final int ROUTE_POLL_MILLIS = 5_000;
+
+  private SpanConsumers() {}
+
+  /** A consumer that is not started, with a client identity of its own. */
+  static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker) {
+    DefaultLitePullConsumer consumer =
+        new DefaultLitePullConsumer(config.consumerGroup(), credentials(config));
+    consumer.setNamesrvAddr(config.nameServer());
+    consumer.setInstanceName(
+        ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker);
+    consumer.setAutoCommit(false);
+    consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+    consumer.setPullThreadNums(PULL_THREADS);
+    consumer.setPullBatchSize(PULL_BATCH);
+    consumer.setPullThresholdForQueue(MAX_CACHED_MESSAGES_PER_QUEUE);
+    consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
+    consumer.setPullThresholdForAll(MAX_CACHED_MESSAGES);
+    consumer.setPollNameServerInterval(ROUTE_POLL_MILLIS);
+    return consumer;
+  }
+
+  private static RPCHook credentials(RocketMqConfig config) {
+    return config.accessKey().isEmpty()
+        ? null
+        : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
+  }
+}

@@ -1,0 +1,156 @@
+package org.traceetl.server.consume;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.Journal;
+
+/**
+ * The way of the spans, from the topic to the journal: workers that pull and aggregate, and a
+ * sealer that appends their windows and commits. {@link #start} once; end with {@link #drain} or
+ * {@link #close}. Thread-safe.
+ */
+public final class SpanPipeline implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
+  private final List<Worker> workers = new ArrayList<>();
+  private final List<Thread> workerThreads = new ArrayList<>();
+  private final Sealer sealer;
+  private final Thread sealerThread;
+  private final Aggregation aggregation;
+  private boolean started;
+  private volatile boolean ended;
+
+  /**
+   * @param journal where windows go; used by one thread
+   * @param clock tells when windows end; series and documents bear its time
+   */
+  public SpanPipeline(
+      RocketMqConfig rocketMq,
+      WindowConfig window,
+      SeriesConfig series,
+      HistogramConfig histogram,
+      DocumentsConfig documents,
+      Journal journal,
+      Clock clock,
+      PipelineListener listener) {
+    aggregation = new Aggregation(series, histogram, documents, window);
+    QueueOwners owners = new QueueOwners();
+    sealer = new Sealer(journal, owners, listener, clock);
+    sealerThread = Thread.ofPlatform().name("trace-etl-sealer").unstarted(sealer);
+    for (int i = 0; i < rocketMq.workers(); i++) {
+      Worker worker =
+          new Worker(
+              i,
+              rocketMq,
+              aggregation,
+              window.length().toMillis(),
+              owners,
+              sealer,
+              listener,
+              clock);
+      workers.add(worker);
+      workerThreads.add(Thread.ofPlatform().name("trace-etl-worker-" + i).unstarted(worker));
+    }
+  }
+
+  /** Starts the threads. Returns at once; {@link #ready} tells when the topic was found. */
+  public synchronized void start() {
+    if (started || ended) {
+      return;
+    }
+    started = true;
+    sealerThread.start();
+    workerThreads.forEach(Thread::start);
+  }
+
+  /** Whether every worker has found the topic, and none has ended. */
+  public boolean ready() {
+    return !ended
+        && sealerThread.isAlive()
+        && workerThreads.stream().allMatch(Thread::isAlive)
+        && workers.stream().allMatch(Worker::isConnected);
+  }
+
+  /** The queues that this process reads at present. */
+  public List<QueueStatus> queues() {
+    return workers.stream().flatMap(worker -> worker.queues().stream()).toList();
+  }
+
+  /** Series that may still be made in this process. */
+  public int seriesLeft() {
+    return aggregation.budget.left();
+  }
+
+  /**
+   * Stops pulling, seals what was recorded, appends, commits and leaves the consumer group.
+   *
+   * @param timeout after it, what is left is dropped, to be read again by the queues' next owners
+   * @return whether everything was kept and committed in time
+   */
+  public synchronized boolean drain(Duration timeout) {
+    if (ended || !started) {
+      close();
+      return true;
+    }
+    long deadlineNanos = System.nanoTime() + timeout.toNanos();
+    workers.forEach(worker -> worker.drain(deadlineNanos));
+    boolean inTime = joined(workerThreads, deadlineNanos);
+    if (inTime) {
+      try {
+        sealer.finish();
+        inTime = joined(List.of(sealerThread), deadlineNanos);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        inTime = false;
+      }
+    }
+    if (!inTime) {
+      log.warn("Not drained within {}: the rest will be read again", timeout);
+    }
+    close();
+    return inTime;
+  }
+
+  /** Stops at once. What was not sealed is read again by the queues' next owners. */
+  @Override
+  public synchronized void close() {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    workers.forEach(Worker::close);
+    sealer.close();
+    if (started) {
+      long deadlineNanos = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+      sealerThread.interrupt();
+      joined(workerThreads, deadlineNanos);
+      joined(List.of(sealerThread), deadlineNanos);
+      List<Thread> leaving =
+          workers.stream().map(worker -> Thread.ofVirtual().start(worker::leave)).toList();
+      joined(leaving, deadlineNanos);
+    }
+  }
+
+  private static boolean joined(List<Thread> threads, long deadlineNanos) {
+    boolean all = true;
+    for (Thread thread : threads) {
+      try {
+        all &= thread.join(Duration.ofNanos(Math.max(1, deadlineNanos - System.nanoTime())));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
+    }
+    return all;
+  }
+}

@@ -1,0 +1,315 @@
+package org.traceetl.server.consume;
+
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.client.consumer.store.OffsetStore;
+import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * A thread with a RocketMQ consumer of its own: it pulls from the queues that RocketMQ assigns to
+ * it, aggregates their messages, and hands filled windows to the sealer. All workers of a consumer
+ * group share the topic's queues, within a process and across processes; a worker is never held up
+ * by another one's queue.
+ *
+ * <p>A queue that is taken away loses its open window: nothing of it was committed, so the next
+ * owner reads it again and counts it. Were it sealed here, the next owner, which may have begun
+ * already, would count it too.
+ *
+ * <p>Concurrency: the thread owns its decoder and its queues' aggregators. RocketMQ's rebalancing
+ * thread only puts assignments into a queue; the sealer only commits offsets.
+ */
+final class Worker implements Runnable {
+  private static final Logger log = LoggerFactory.getLogger(Worker.class);
+  private static final long POLL_MILLIS = 100;
+  private static final long RETRY_MILLIS = 1_000;
+  private static final int MAX_ASSIGNMENTS = 1_024;
+  private static final long NO_OFFSET = -1;
+
+  private enum State {
+    RUNNING,
+    DRAINING,
+    CLOSED
+  }
+
+  private final int number;
+  private final RocketMqConfig config;
+  private final Aggregation aggregation;
+  private final long windowMillis;
+  private final QueueOwners owners;
+  private final Sealer sealer;
+  private final PipelineListener listener;
+  private final Clock clock;
+  private final LogThrottle throttle;
+
+  private final BlockingQueue<Set<MessageQueue>> assignments =
+      new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
+  private final Map<MessageQueue, OwnedQueue> owned = new ConcurrentHashMap<>();
+  private final Set<MessageQueue> wanted = new HashSet<>();
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private final BatchDecoder decoder;
+
+  private volatile State state = State.RUNNING;
+  private volatile long drainDeadlineNanos;
+  private volatile DefaultLitePullConsumer consumer;
+  private volatile boolean connected;
+  private long dueMillis = Long.MAX_VALUE;
+
+  Worker(
+      int number,
+      RocketMqConfig config,
+      Aggregation aggregation,
+      long windowMillis,
+      QueueOwners owners,
+      Sealer sealer,
+      PipelineListener listener,
+      Clock clock) {
+    this.number = number;
+    this.config = config;
+    this.aggregation = aggregation;
+    this.windowMillis = windowMillis;
+    this.owners = owners;
+    this.sealer = sealer;
+    this.listener = listener;
+    this.clock = clock;
+    throttle = new LogThrottle(clock);
+    decoder = aggregation.newDecoder();
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (state == State.RUNNING && !connect()) {
+        stop.await(RETRY_MILLIS, TimeUnit.MILLISECONDS);
+      }
+      schedule(clock.millis());
+      while (state == State.RUNNING) {
+        step();
+      }
+      if (state == State.DRAINING) {
+        sealRest();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Error e) {
+      log.error("Worker {} ended by an error; its queues stand still", number, e);
+      throw e;
+    }
+  }
+
+  private boolean connect() {
+    if (consumer == null) {
+      DefaultLitePullConsumer fresh = SpanConsumers.newConsumer(config, number);
+      try {
+        fresh.subscribe(config.topic(), "*", (topic, all, mine) -> assigned(mine));
+        fresh.start();
+      } catch (MQClientException | RuntimeException e) {
+        fresh.shutdown();
+        logDisconnected(e);
+        return false;
+      }
+      consumer = fresh;
+    }
+    try {
+      connected = !consumer.fetchMessageQueues(config.topic()).isEmpty();
+    } catch (MQClientException | RuntimeException e) {
+      logDisconnected(e);
+    }
+    return connected;
+  }
+
+  private void logDisconnected(Exception e) {
+    if (throttle.permits()) {
+      log.warn(
+          "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on",
+          config.topic(),
+          config.nameServer(),
+          e);
+    }
+  }
+
+  private void assigned(Set<MessageQueue> queues) {
+    if (!assignments.offer(Set.copyOf(queues))) {
+      log.error("Worker {} stands still: it does not take note of its queues", number);
+    }
+  }
+
+  /** The worker's boundary: whatever fails in here is counted, and the worker goes on. */
+  private void step() throws InterruptedException {
+    try {
+      applyAssignments();
+      takeOver();
+      List<MessageExt> messages = consumer.poll(POLL_MILLIS);
+      if (!messages.isEmpty()) {
+        take(messages);
+      }
+      swapIfDue(clock.millis());
+    } catch (MQClientException | RuntimeException e) {
+      listener.failed();
+      if (throttle.permits()) {
+        log.error("Worker {} failed and goes on", number, e);
+      }
+      stop.await(POLL_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void applyAssignments() throws InterruptedException {
+    for (Set<MessageQueue> mine = assignments.poll(); mine != null; mine = assignments.poll()) {
+      for (MessageQueue queue : new ArrayList<>(owned.keySet())) {
+        if (!mine.contains(queue)) {
+          giveUp(owned.remove(queue));
+        }
+      }
+      wanted.clear();
+      wanted.addAll(mine);
+      wanted.removeAll(owned.keySet());
+    }
+  }
+
+  private void giveUp(OwnedQueue queue) throws InterruptedException {
+    log.info("Worker {} gives up queue {} at {}", number, queue.id(), queue.next());
+    queue.release();
+    sealer.release(queue);
+  }
+
+  /** Begins with queues assigned, as soon as their last owner in this process has ended. */
+  private void takeOver() throws MQClientException {
+    if (wanted.isEmpty()) {
+      return;
+    }
+    for (MessageQueue queue : List.copyOf(wanted)) {
+      QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
+      if (!owners.acquire(id, this)) {
+        continue;
+      }
+      boolean begun = false;
+      try {
+        begin(id, queue);
+        begun = true;
+      } finally {
+        if (!begun) {
+          owners.release(id, NO_OFFSET);
+        }
+      }
+      wanted.remove(queue);
+    }
+  }
+
+  private void begin(QueueId id, MessageQueue queue) throws MQClientException {
+    long committed = consumer.getOffsetStore().readOffset(queue, ReadOffsetType.READ_FROM_STORE);
+    if (committed < NO_OFFSET) {
+      throw new MQClientException("the broker does not tell the offset of queue " + id, null);
+    }
+    long next = Math.max(0, Math.max(committed, owners.keptTo(id)));
+    try {
+      consumer.seek(queue, next);
+    } catch (MQClientException e) {
+      // Deleted since, or never there: whether that is a loss shows at the first message.
+      log.warn("Queue {} cannot be read from {}; reading from its oldest message", id, next, e);
+      consumer.seekToBegin(queue);
+    }
+    owned.put(
+        queue,
+        new OwnedQueue(
+            id, queue, aggregation.newAggregator(id, decoder, listener), listener, next));
+    log.info("Worker {} reads queue {} from {}", number, id, next);
+  }
+
+  private void take(List<MessageExt> messages) throws MQClientException {
+    MessageExt first = messages.getFirst();
+    OwnedQueue queue =
+        owned.get(new MessageQueue(first.getTopic(), first.getBrokerName(), first.getQueueId()));
+    if (queue == null) {
+      return; // pulled before the queue was taken over, which pulls again
+    }
+    if (queue.take(messages, clock.millis()) == OwnedQueue.Outcome.REWIND) {
+      consumer.seek(queue.messageQueue(), queue.next());
+    }
+  }
+
+  private void schedule(long nowMillis) {
+    dueMillis = (Math.floorDiv(nowMillis, windowMillis) + 1) * windowMillis;
+  }
+
+  private void swapIfDue(long nowMillis) throws InterruptedException {
+    boolean setBack = nowMillis < dueMillis - windowMillis;
+    if (nowMillis < dueMillis && !setBack) {
+      return;
+    }
+    for (OwnedQueue queue : owned.values()) {
+      long startNanos = System.nanoTime();
+      FilledWindow filled = queue.swap(nowMillis);
+      if (filled != null) {
+        listener.swapped(queue.id(), System.nanoTime() - startNanos);
+        sealer.seal(queue, filled, this::commit);
+      }
+    }
+    schedule(nowMillis);
+  }
+
+  private void sealRest() throws InterruptedException {
+    for (OwnedQueue queue : owned.values()) {
+      FilledWindow filled =
+          queue.awaitSwap(clock.millis(), Math.max(0, drainDeadlineNanos - System.nanoTime()));
+      if (filled != null) {
+        sealer.seal(queue, filled, this::commit);
+      }
+    }
+  }
+
+  /** Called by the sealer, after the journal has the window that ends at this offset. */
+  private void commit(OwnedQueue queue, long offset) throws Exception {
+    OffsetStore store = consumer.getOffsetStore();
+    // The client sends what it remembers now and then: that must not be an older offset.
+    store.updateOffset(queue.messageQueue(), offset, false);
+    store.updateConsumeOffsetToBroker(queue.messageQueue(), offset, false);
+  }
+
+  boolean isConnected() {
+    return connected;
+  }
+
+  List<QueueStatus> queues() {
+    return owned.values().stream().map(OwnedQueue::status).toList();
+  }
+
+  /** Ends the thread after sealing what it has, if the queues' metrics are back by the deadline. */
+  void drain(long deadlineNanos) {
+    drainDeadlineNanos = deadlineNanos;
+    if (state == State.RUNNING) {
+      state = State.DRAINING;
+    }
+    stop.countDown();
+  }
+
+  /** Ends the thread. What was not sealed will be read again by the next owner. */
+  void close() {
+    state = State.CLOSED;
+    stop.countDown();
+  }
+
+  /** Leaves the consumer group. After the thread and the sealer have ended. */
+  void leave() {
+    DefaultLitePullConsumer started = consumer;
+    if (started != null) {
+      started.shutdown();
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package org.traceetl.server.decode;
+
+import java.util.Arrays;
+import org.traceetl.proto.SpanBatchReader;
+
+/**
+ * The spans of one batch, a column for each of their parts. Strings are indexes into the batch's
+ * dictionary. The columns grow to the largest batch seen, which the format bounds. One owner
+ * thread; valid until the next batch is decoded.
+ */
+public final class SpanColumns {
+  /** No such value. */
+  public static final int NONE = -1;
+
+  private static final int INITIAL_SPANS = 512;
+
+  private final int dimensions;
+  private int size;
+  private long[] traceIdHighs = new long[INITIAL_SPANS];
+  private long[] traceIdLows = new long[INITIAL_SPANS];
+  private long[] spanIds = new long[INITIAL_SPANS];
+  private long[] startsUnixNanos = new long[INITIAL_SPANS];
+  private long[] durationsNanos = new long[INITIAL_SPANS];
+  private long[] samplingThresholds = new long[INITIAL_SPANS];
+  private int[] names = new int[INITIAL_SPANS];
+  private byte[] kinds = new byte[INITIAL_SPANS];
+  private byte[] statuses = new byte[INITIAL_SPANS];
+  private int[] statusMessages = new int[INITIAL_SPANS];
+
+  /** Values of span i's dimensions from {@code i * dimensions} on. */
+  private int[] dimensionValues;
+
+  /** Keys and values of span i's attributes in {@code [attributeStarts[i], [i + 1])}. */
+  private int[] attributes = new int[INITIAL_SPANS * 16];
+
+  private int[] attributeStarts = new int[INITIAL_SPANS + 1];
+
+  SpanColumns(int dimensions) {
+    this.dimensions = dimensions;
+    dimensionValues = new int[INITIAL_SPANS * dimensions];
+  }
+
+  void clear() {
+    size = 0;
+  }
+
+  /**
+   * Adds the span at the reader's cursor.
+   *
+   * @param inherited values of the dimensions where the span has none
+   */
+  void add(SpanBatchReader span, int[] inherited) {
+    int i = size;
+    if (i == names.length) {
+      grow(i * 2);
+    }
+    traceIdHighs[i] = span.traceIdHigh();
+    traceIdLows[i] = span.traceIdLow();
+    spanIds[i] = span.spanId();
+    startsUnixNanos[i] = span.startUnixNanos();
+    durationsNanos[i] = span.durationNanos();
+    samplingThresholds[i] = span.samplingThreshold();
+    names[i] = span.name();
+    kinds[i] = (byte) span.kind();
+    statuses[i] = (byte) span.status();
+    statusMessages[i] = span.statusMessage();
+    int ints = span.attributeCount() * 2;
+    int start = attributeStarts[i];
+    if (start + ints > attributes.length) {
+      attributes = Arrays.copyOf(attributes, Math.max(start + ints, attributes.length * 2));
+    }
+    System.arraycopy(span.attributes(), 0, attributes, start, ints);
+    attributeStarts[i + 1] = start + ints;
+    System.arraycopy(inherited, 0, dimensionValues, i * dimensions, dimensions);
+    size = i + 1;
+  }
+
+  /** Gives the last span added a value of its own in a dimension. */
+  void setDimension(int dimension, int value) {
+    dimensionValues[(size - 1) * dimensions + dimension] = value;
+  }
+
+  private void grow(int capacity) {
+    traceIdHighs = Arrays.copyOf(traceIdHighs, capacity);
+    traceIdLows = Arrays.copyOf(traceIdLows, capacity);
+    spanIds = Arrays.copyOf(spanIds, capacity);
+    startsUnixNanos = Arrays.copyOf(startsUnixNanos, capacity);
+    durationsNanos = Arrays.copyOf(durationsNanos, capacity);
+    samplingThresholds = Arrays.copyOf(samplingThresholds, capacity);
+    names = Arrays.copyOf(names, capacity);
+    kinds = Arrays.copyOf(kinds, capacity);
+    statuses = Arrays.copyOf(statuses, capacity);
+    statusMessages = Arrays.copyOf(statusMessages, capacity);
+    dimensionValues = Arrays.copyOf(dimensionValues, capacity * dimensions);
+    attributeStarts = Arrays.copyOf(attributeStarts, capacity + 1);
+  }
+
+  /** Spans in the batch. */
+  public int size() {
+    return size;
+  }
+
+  public long traceIdHigh(int span) {
+    return traceIdHighs[span];
+  }
+
+  public long traceIdLow(int span) {
+    return traceIdLows[span];
+  }
+
+  public long spanId(int span) {
+    return spanIds[span];
+  }
+
+  public long startUnixNanos(int span) {
+    return startsUnixNanos[span];
+  }
+
+  /** At least 0. */
+  public long durationNanos(int span) {
+    return durationsNanos[span];
+  }
+
+  /** 0 when the span stands for itself alone. */
+  public long samplingThreshold(int span) {
+    return samplingThresholds[span];
+  }
+
+  public int name(int span) {
+    return names[span];
+  }
+
+  /** As in OTLP, 0 to 5. */
+  public int kind(int span) {
+    return kinds[span];
+  }
+
+  /** As in OTLP, 0 to 2. */
+  public int status(int span) {
+    return statuses[span];
+  }
+
+  /** Dictionary index, or {@link #NONE}. */
+  public int statusMessage(int span) {
+    return statusMessages[span];
+  }
+
+  /** Dictionary index of the span's value in a dimension, or {@link #NONE}. */
+  public int dimension(int span, int dimension) {
+    return dimensionValues[span * dimensions + dimension];
+  }
+
+  public int attributeCount(int span) {
+    return (attributeStarts[span + 1] - attributeStarts[span]) / 2;
+  }
+
+  public int attributeKey(int span, int i) {
+    return attributes[attributeStarts[span] + 2 * i];
+  }
+
+  public int attributeValue(int span, int i) {
+    return attributes[attributeStarts[span] + 2 * i + 1];
+  }
+}

@@ -1,0 +1,88 @@
+package org.traceetl.server.expose;
+
+import java.util.zip.CRC32;
+import java.util.zip.Deflater;
+
+/**
+ * What makes one gzip member (RFC 1952) of sections that were deflated one by one: each ends on a
+ * byte, is not marked as the last one, and looks back at no other, so that they can be put together
+ * in any order. Members could be put together with less work, but some readers, browsers among
+ * them, stop after the first.
+ */
+final class GzipFrame {
+  private static final byte[] HEADER = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 0, (byte) 0xff};
+
+  /** An empty last block, then the checksum and the length, little-endian. */
+  private static final int TRAILER_BYTES = 2 + 4 + 4;
+
+  private static final int POLYNOMIAL = 0xedb88320;
+
+  /** x^(2^n) modulo the polynomial, for n below 32. */
+  private static final int[] POWERS = powers();
+
+  private GzipFrame() {}
+
+  static byte[] header() {
+    return HEADER;
+  }
+
+  /**
+   * @param plainLength of all sections before compression
+   */
+  static byte[] trailer(int crc, long plainLength) {
+    byte[] trailer = new byte[TRAILER_BYTES];
+    trailer[0] = 3;
+    for (int i = 0; i < 4; i++) {
+      trailer[2 + i] = (byte) (crc >>> (8 * i));
+      trailer[6 + i] = (byte) (plainLength >>> (8 * i));
+    }
+    return trailer;
+  }
+
+  /** A new compressor of sections. */
+  static Deflater deflater() {
+    return new Deflater(Deflater.BEST_SPEED, true);
+  }
+
+  static int crc(byte[] bytes) {
+    CRC32 crc = new CRC32();
+    crc.update(bytes);
+    return (int) crc.getValue();
+  }
+
+  /** The checksum of A followed by B, from theirs and B's length, as zlib's crc32_combine. */
+  static int combine(int crcA, int crcB, long lengthB) {
+    int shift = 1 << 31;
+    int power = 3; // x^(8 * length): 8 bits a byte
+    for (long n = lengthB; n != 0; n >>>= 1, power++) {
+      if ((n & 1) != 0) {
+        shift = multiply(POWERS[power & 31], shift);
+      }
+    }
+    return multiply(shift, crcA) ^ crcB;
+  }
+
+  private static int[] powers() {
+    int[] powers = new int[32];
+    powers[0] = 1 << 30;
+    for (int i = 1; i < powers.length; i++) {
+      powers[i] = multiply(powers[i - 1], powers[i - 1]);
+    }
+    return powers;
+  }
+
+  /** a times b modulo the polynomial, bits reversed; a is not 0. */
+  private static int multiply(int a, int b) {
+    int product = 0;
+    int factor = b;
+    for (int bit = 1 << 31; ; bit >>>= 1) {
+      if ((a & bit) != 0) {
+        product ^= factor;
+        if ((a & (bit - 1)) == 0) {
+          return product;
+        }
+      }
+      factor = (factor & 1) != 0 ? (factor >>> 1) ^ POLYNOMIAL : factor >>> 1;
+    }
+  }
+}

@@ -1,0 +1,215 @@
+package org.traceetl.server.expose;
+
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Profile;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+
+/** Names of the families and their labels under one profile, as the bytes that stand on a page. */
+public final class Naming {
+  /** Tells apart series of different queues that would otherwise have the same labels. */
+  static final String QUEUE_LABEL = "trace_etl_queue";
+
+  private static final String OVERFLOW_LABEL = "otel_metric_overflow";
+  private static final int UNIT_MILLI_DIGITS = 6;
+  private static final int UNIT_SECOND_DIGITS = 9;
+
+  private static final String[] KINDS = {
+    "SPAN_KIND_UNSPECIFIED",
+    "SPAN_KIND_INTERNAL",
+    "SPAN_KIND_SERVER",
+    "SPAN_KIND_CLIENT",
+    "SPAN_KIND_PRODUCER",
+    "SPAN_KIND_CONSUMER"
+  };
+  private static final String[] STATUSES = {
+    "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"
+  };
+
+  /** Label of each dimension, in the order of {@link SeriesDefinition#values}. */
+  private final List<String> labels;
+
+  private final boolean seconds;
+  final byte[] callsTotal;
+  final byte[] callsCreated;
+  final byte[] durationBucket;
+  final byte[] durationSum;
+  final byte[] durationCount;
+  final byte[] durationCreated;
+
+  /** What stands between the labels and a bucket's value; the last one is +Inf. */
+  final byte[][] le;
+
+  private final String calls;
+  private final String duration;
+  private final boolean durationNamesUnit;
+
+  /**
+   * @throws IllegalArgumentException if a configured dimension's label is one that the profile uses
+   *     itself; the message names it
+   */
+  public Naming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
+    seconds = metrics.unit() == Unit.SECONDS;
+    labels = new ArrayList<>();
+    labels.add(metrics.profile() == Profile.OTEL ? "service_name" : "service");
+    labels.add("span_name");
+    labels.add("span_kind");
+    labels.add("status_code");
+    for (SeriesConfig.Dimension dimension : series.dimensions()) {
+      String label = dimension.label();
+      if (labels.contains(label) || label.equals(OVERFLOW_LABEL) || label.equals(QUEUE_LABEL)) {
+        throw new IllegalArgumentException(
+            "trace-etl.series.dimensions.label = "
+                + label
+                + ": is a label of its own; give attribute "
+                + dimension.attribute()
+                + " another label");
+      }
+      labels.add(label);
+    }
+    calls = metrics.namespace() + "_calls";
+    durationNamesUnit = metrics.profile() == Profile.OTEL;
+    duration =
+        metrics.namespace()
+            + (durationNamesUnit
+                ? (seconds ? "_duration_seconds" : "_duration_milliseconds")
+                : "_latency");
+    callsTotal = bytes(calls + "_total{");
+    callsCreated = bytes(calls + "_created{");
+    durationBucket = bytes(duration + "_bucket{");
+    durationSum = bytes(duration + "_sum{");
+    durationCount = bytes(duration + "_count{");
+    durationCreated = bytes(duration + "_created{");
+    long[] boundsNanos = histogram.boundsNanos();
+    le = new byte[boundsNanos.length + 1][];
+    for (int i = 0; i < boundsNanos.length; i++) {
+      le[i] = bytes(",le=\"" + bound(boundsNanos[i]) + "\"} ");
+    }
+    le[boundsNanos.length] = bytes(",le=\"+Inf\"} ");
+  }
+
+  /** Buckets of a series, the one of +Inf included. */
+  int stride() {
+    return le.length;
+  }
+
+  boolean seconds() {
+    return seconds;
+  }
+
+  /**
+   * What stands before a family's samples. Given without samples as well: a page never is empty.
+   */
+  byte[] callsHeader(boolean openMetrics) {
+    String family = openMetrics ? calls : calls + "_total";
+    return bytes(
+        "# HELP "
+            + family
+            + " Spans, by service, name, kind and status.\n# TYPE "
+            + family
+            + " counter\n");
+  }
+
+  byte[] durationHeader(boolean openMetrics) {
+    String unit = seconds ? "seconds" : "milliseconds";
+    return bytes(
+        "# HELP "
+            + duration
+            + " Duration of spans in "
+            + unit
+            + ".\n# TYPE "
+            + duration
+            + " histogram\n"
+            + (openMetrics && durationNamesUnit ? "# UNIT " + duration + " " + unit + "\n" : ""));
+  }
+
+  /**
+   * The labels of a series, without braces.
+   *
+   * @param queue is added as a label, unless null
+   */
+  byte[] labels(SeriesDefinition definition, String queue) {
+    StringBuilder out = new StringBuilder(128);
+    String application = definition.values().get(SeriesDefinition.APPLICATION);
+    // Written even if it is empty, so that what follows can begin with a comma.
+    append(out, labels.getFirst(), application == null ? "" : application);
+    if (definition.overflow()) {
+      append(out, OVERFLOW_LABEL, "true");
+    } else {
+      for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
+        String value = definition.values().get(i);
+        // To Prometheus an empty label is an absent one.
+        if (value != null && !value.isEmpty()) {
+          append(out, labels.get(i), shown(i, value));
+        }
+      }
+    }
+    if (queue != null) {
+      append(out, QUEUE_LABEL, queue);
+    }
+    return bytes(out.toString());
+  }
+
+  /** Whether a series is named after its queue from the start: every queue may have one like it. */
+  static String queueLabel(SeriesDefinition definition, QueueId queue) {
+    return definition.overflow() ? queue.toString() : null;
+  }
+
+  private static String shown(int dimension, String value) {
+    return switch (dimension) {
+      case SeriesDefinition.SPAN_KIND -> named(KINDS, value);
+      case SeriesDefinition.STATUS_CODE -> named(STATUSES, value);
+      default -> value;
+    };
+  }
+
+  private static String named(String[] names, String number) {
+    int i = number.length() == 1 ? number.charAt(0) - '0' : -1;
+    return i >= 0 && i < names.length ? names[i] : names[0];
+  }
+
+  private static void append(StringBuilder out, String label, String value) {
+    if (!out.isEmpty()) {
+      out.append(',');
+    }
+    out.append(label).append("=\"");
+    for (int i = 0; i < value.length(); ) {
+      int c = value.codePointAt(i);
+      switch (c) {
+        case '\\' -> out.append("\\\\");
+        case '"' -> out.append("\\\"");
+        case '\n' -> out.append("\\n");
+        // Prometheus' lexer takes a zero byte for the end of the page.
+        case 0 -> out.append('\uFFFD');
+        default -> out.appendCodePoint(isLoneSurrogate(c) ? '\uFFFD' : c);
+      }
+      i += Character.charCount(c);
+    }
+    out.append('"');
+  }
+
+  private static boolean isLoneSurrogate(int codePoint) {
+    return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
+  }
+
+  /**
+   * With a decimal point, as OpenMetrics wants it, in both formats: so that le is the same label.
+   */
+  private String bound(long nanos) {
+    BigDecimal value =
+        BigDecimal.valueOf(nanos, seconds ? UNIT_SECOND_DIGITS : UNIT_MILLI_DIGITS)
+            .stripTrailingZeros();
+    return value.setScale(Math.max(1, value.scale())).toPlainString();
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

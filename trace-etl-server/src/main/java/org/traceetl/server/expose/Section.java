@@ -1,0 +1,18 @@
+package org.traceetl.server.expose;
+
+import java.util.List;
+
+/**
+ * A part of a page. Immutable by contract: nobody writes to the arrays.
+ *
+ * @param plain its bytes, or null if they were not wanted
+ * @param deflated the same as raw deflate blocks without a last one, or null
+ * @param length of the plain bytes, whether kept or not
+ * @param crc CRC-32 of the plain bytes; computed only with {@code deflated}
+ */
+record Section(List<byte[]> plain, List<byte[]> deflated, long length, int crc) {
+  /** Whether it has what is wanted. */
+  boolean has(boolean wantPlain, boolean wantGzip) {
+    return (!wantPlain || plain != null) && (!wantGzip || deflated != null);
+  }
+}

@@ -1,0 +1,322 @@
+package org.traceetl.server.expose;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * The pages of the span families. One thread, the fold thread, owns all series: windows, releases
+ * and wishes for a page come to it through one bounded queue; it folds what waits, renders the
+ * queues that changed, and publishes all pages by one reference. A page so holds whole windows, and
+ * a scrape reads it without a lock.
+ *
+ * <p>Only encodings that were asked for lately are kept up to date; the first request for another
+ * one waits until the fold thread has rendered it.
+ */
+public final class SpanPages implements WindowFollower, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(SpanPages.class);
+  private static final int INBOX_MESSAGES = 1_024;
+  private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
+  private static final long PUT_MILLIS = 500;
+
+  private final Naming naming;
+  private final LongSupplier nanoClock;
+  private final LongConsumer renderedNanos;
+  private final BlockingQueue<Message> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
+  private final Thread thread;
+
+  /** When each encoding was last asked for, on the nano clock; {@code MIN_VALUE}: never. */
+  private final AtomicLongArray askedNanos = new AtomicLongArray(Encoding.values().length);
+
+  private volatile Map<Encoding, Page> pages = Map.of();
+  private volatile Totals totals = new Totals(0, 0, 0, 0);
+  private volatile boolean ended;
+
+  // The fold thread's
+  private final Map<QueueId, QueueSeries> queues = new TreeMap<>();
+  private final LongSet labelSets = new LongSet();
+  private final SectionWriter writer = new SectionWriter();
+  private final Map<Encoding, Page> rendered = new EnumMap<>(Encoding.class);
+  private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
+  private long windows;
+  private long unknownRows;
+
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   * @param renderedNanos is told on the fold thread how long each publishing took
+   */
+  public SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos) {
+    this.naming = naming;
+    this.nanoClock = nanoClock;
+    this.renderedNanos = renderedNanos;
+    for (int i = 0; i < askedNanos.length(); i++) {
+      askedNanos.set(i, Long.MIN_VALUE);
+    }
+    thread = Thread.ofPlatform().name("fold").daemon().unstarted(this::run);
+  }
+
+  public void start() {
+    thread.start();
+  }
+
+  /**
+   * Hands the window to the fold thread. Waits while its queue is full: the window is kept in the
+   * journal already, so dropping it would make the page wrong.
+   *
+   * @throws IllegalArgumentException if the window's buckets are not the configured ones
+   * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
+   */
+  @Override
+  public void window(SealedWindow window) {
+    if (window.rows() > 0 && window.stride() != naming.stride()) {
+      throw new IllegalArgumentException(
+          "window of queue "
+              + window.queue()
+              + " from offset "
+              + window.from()
+              + " has "
+              + window.stride()
+              + " buckets: must have "
+              + naming.stride()
+              + ", as trace-etl.histogram.bounds-millis says");
+    }
+    put(new Fold(window));
+  }
+
+  @Override
+  public void released(QueueId queue) {
+    put(new Release(queue));
+  }
+
+  /**
+   * The page as it is now.
+   *
+   * @throws TimeoutException if it has to be rendered first and that took longer than {@code most}
+   * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
+   */
+  public Page page(Encoding encoding, Duration most) throws TimeoutException, InterruptedException {
+    askedNanos.set(encoding.ordinal(), nanoClock.getAsLong());
+    Page page = pages.get(encoding);
+    if (page != null) {
+      return page;
+    }
+    await(most);
+    page = pages.get(encoding);
+    if (page == null) {
+      throw new TimeoutException(encoding + " was asked for long ago by the clock");
+    }
+    return page;
+  }
+
+  /** Waits until all windows given before are on the pages. */
+  public void await(Duration most) throws TimeoutException, InterruptedException {
+    long deadlineNanos = System.nanoTime() + most.toNanos();
+    var done = new CompletableFuture<Void>();
+    if (ended) {
+      throw endedException();
+    }
+    if (!inbox.offer(new Publish(done), most.toNanos(), TimeUnit.NANOSECONDS)) {
+      throw new TimeoutException("the fold thread is behind by " + INBOX_MESSAGES + " windows");
+    }
+    try {
+      done.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw endedException();
+    }
+  }
+
+  /** What the pages hold. */
+  public Totals totals() {
+    return totals;
+  }
+
+  /** False once the fold thread has ended, by {@link #close} or by an error. */
+  public boolean running() {
+    return !ended;
+  }
+
+  /** Ends the fold thread after what waits. The last pages stay readable. Idempotent. */
+  @Override
+  public void close() {
+    if (thread.getState() == Thread.State.NEW) {
+      ended = true;
+      writer.close();
+      return;
+    }
+    try {
+      if (!ended) {
+        put(new End());
+      }
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void put(Message message) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        if (ended) {
+          throw endedException();
+        }
+        try {
+          if (inbox.offer(message, PUT_MILLIS, TimeUnit.MILLISECONDS)) {
+            return;
+          }
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static IllegalStateException endedException() {
+    return new IllegalStateException("the fold thread has ended; see the log");
+  }
+
+  private void run() {
+    try {
+      boolean more = true;
+      while (more) {
+        more = apply(inbox.take());
+        for (int i = 0; more && i < INBOX_MESSAGES && !inbox.isEmpty(); i++) {
+          more = apply(inbox.take());
+        }
+        publish();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Throwable e) {
+      log.error("The pages are no longer kept up to date: the fold thread ends.", e);
+      throw e;
+    } finally {
+      ended = true;
+      writer.close();
+      waiting.forEach(done -> done.cancel(false));
+      for (Message left = inbox.poll(); left != null; left = inbox.poll()) {
+        if (left instanceof Publish publish) {
+          publish.done().cancel(false);
+        }
+      }
+    }
+  }
+
+  /** False if this was the last message. */
+  private boolean apply(Message message) {
+    switch (message) {
+      case Fold(SealedWindow window) -> {
+        unknownRows +=
+            queues
+                .computeIfAbsent(window.queue(), id -> new QueueSeries(id, naming, labelSets))
+                .fold(window);
+        windows++;
+      }
+      case Release(QueueId queue) -> {
+        QueueSeries left = queues.remove(queue);
+        if (left != null) {
+          left.release();
+        }
+      }
+      case Publish(CompletableFuture<Void> done) -> waiting.add(done);
+      case End() -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void publish() {
+    long startNanos = nanoClock.getAsLong();
+    rendered.clear();
+    render(false);
+    render(true);
+    pages = Map.copyOf(rendered);
+    totals = new Totals(queues.size(), labelSets.size(), windows, unknownRows);
+    renderedNanos.accept(nanoClock.getAsLong() - startNanos);
+    waiting.forEach(done -> done.complete(null));
+    waiting.clear();
+  }
+
+  private void render(boolean openMetrics) {
+    boolean plain = wanted(Encoding.of(openMetrics, false));
+    boolean gzip = wanted(Encoding.of(openMetrics, true));
+    if (!plain && !gzip) {
+      queues.values().forEach(queue -> queue.forget(openMetrics));
+      return;
+    }
+    List<Section> sections = new ArrayList<>();
+    for (QueueSeries.Family family : QueueSeries.Family.values()) {
+      sections.add(header(family, openMetrics));
+      for (QueueSeries queue : queues.values()) {
+        sections.add(queue.section(family, openMetrics, plain, gzip, writer));
+      }
+    }
+    if (plain) {
+      put(Encoding.of(openMetrics, false), sections);
+    }
+    if (gzip) {
+      put(Encoding.of(openMetrics, true), sections);
+    }
+  }
+
+  private void put(Encoding encoding, List<Section> sections) {
+    rendered.put(encoding, Page.of(encoding, sections));
+  }
+
+  private Section header(QueueSeries.Family family, boolean openMetrics) {
+    byte[] header =
+        switch (family) {
+          case CALLS -> naming.callsHeader(openMetrics);
+          case DURATION -> naming.durationHeader(openMetrics);
+        };
+    writer.begin(true, true);
+    writer.ensure(header.length);
+    writer.write(header);
+    return writer.finish();
+  }
+
+  private boolean wanted(Encoding encoding) {
+    long asked = askedNanos.get(encoding.ordinal());
+    return asked != Long.MIN_VALUE && nanoClock.getAsLong() - asked < WANTED_NANOS;
+  }
+
+  /**
+   * What the pages hold.
+   *
+   * @param windows folded since the start
+   * @param unknownRows rows of windows that belonged to no series: 0 unless something is broken
+   */
+  public record Totals(int queues, int series, long windows, long unknownRows) {}
+
+  private sealed interface Message {}
+
+  private record Fold(SealedWindow window) implements Message {}
+
+  private record Release(QueueId queue) implements Message {}
+
+  private record Publish(CompletableFuture<Void> done) implements Message {}
+
+  private record End() implements Message {}
+}

@@ -1,0 +1,2 @@
+/** Sealed windows folded into cumulative series, and those written as pages for Prometheus. */
+package org.traceetl.server.expose;

@@ -1,0 +1,2 @@
+/** The server, put together. */
+package org.traceetl.server;

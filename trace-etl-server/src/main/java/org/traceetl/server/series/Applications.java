@@ -1,0 +1,144 @@
+package org.traceetl.server.series;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Arrays;
+
+/**
+ * The applications of one queue, as numbers. Two are always there: {@link #UNKNOWN}, in whose name
+ * batches are booked that were refused before their application was known, and {@link #OTHER},
+ * named {@code _other}, which takes the spans of applications that find no room: all of them
+ * overflow. One owner thread.
+ */
+public final class Applications {
+  public static final int UNKNOWN = 0;
+  public static final int OTHER = 1;
+
+  private static final byte[] OTHER_NAME = "_other".getBytes(UTF_8);
+
+  /** What OpenTelemetry calls a service that has no name. */
+  private static final byte[] UNNAMED = "unknown_service".getBytes(UTF_8);
+
+  private static final int NO_SERIES = -1;
+
+  private final SymbolTable symbols;
+  private final SlowThresholds thresholds;
+  private final int max;
+  private final IntStack free = new IntStack();
+
+  /** By symbol: number + 1; 0 where no application has that name. */
+  private int[] numberOf = new int[64];
+
+  private int[] symbolOf = new int[64];
+  private String[] names = new String[64];
+  private long[][] slowNanos = new long[64][];
+  private int[] series = new int[64];
+  private int[] overflowSeries = new int[64];
+  private long[] touchedMillis = new long[64];
+  private int numbers;
+  private int size;
+
+  public Applications(SymbolTable symbols, SlowThresholds thresholds, int max) {
+    this.symbols = symbols;
+    this.thresholds = thresholds;
+    this.max = max;
+    symbolOf[UNKNOWN] = SymbolTable.NONE;
+    names[UNKNOWN] = "";
+    numbers = OTHER;
+    add(symbols.resolve(OTHER_NAME, 0, OTHER_NAME.length));
+    size = 0;
+  }
+
+  /** The application of this name, or {@link #OTHER} if there is no room for it. */
+  public int resolve(byte[] buffer, int offset, int length, long nowMillis) {
+    int symbol =
+        length == 0
+            ? symbols.resolve(UNNAMED, 0, UNNAMED.length)
+            : symbols.resolve(buffer, offset, length);
+    int application = OTHER;
+    if (symbol != SymbolTable.FULL) {
+      if (symbol < numberOf.length && numberOf[symbol] != 0) {
+        application = numberOf[symbol] - 1;
+      } else if (size < max) {
+        application = add(symbol);
+      }
+    }
+    touchedMillis[application] = nowMillis;
+    return application;
+  }
+
+  private int add(int symbol) {
+    int application = free.isEmpty() ? numbers++ : free.pop();
+    if (application == symbolOf.length) {
+      int capacity = application * 2;
+      symbolOf = Arrays.copyOf(symbolOf, capacity);
+      names = Arrays.copyOf(names, capacity);
+      slowNanos = Arrays.copyOf(slowNanos, capacity);
+      series = Arrays.copyOf(series, capacity);
+      overflowSeries = Arrays.copyOf(overflowSeries, capacity);
+      touchedMillis = Arrays.copyOf(touchedMillis, capacity);
+    }
+    if (symbol >= numberOf.length) {
+      numberOf = Arrays.copyOf(numberOf, Math.max(symbol + 1, numberOf.length * 2));
+    }
+    symbols.retain(symbol);
+    numberOf[symbol] = application + 1;
+    symbolOf[application] = symbol;
+    names[application] = symbols.text(symbol);
+    slowNanos[application] = thresholds.nanosByKind(names[application]);
+    series[application] = 0;
+    overflowSeries[application] = NO_SERIES;
+    size++;
+    return application;
+  }
+
+  /** The name; empty for {@link #UNKNOWN}. */
+  public String name(int application) {
+    return names[application];
+  }
+
+  public int symbol(int application) {
+    return symbolOf[application];
+  }
+
+  /** From which duration on a span is slow, nanoseconds by kind. Not to be written to. */
+  public long[] slowNanos(int application) {
+    return slowNanos[application];
+  }
+
+  int series(int application) {
+    return series[application];
+  }
+
+  void addSeries(int application, int count) {
+    series[application] += count;
+  }
+
+  /** Its overflow series, or -1. */
+  int overflowSeries(int application) {
+    return overflowSeries[application];
+  }
+
+  void overflowSeries(int application, int number) {
+    overflowSeries[application] = number;
+  }
+
+  /** Forgets applications that have no series and had no batch since {@code sinceMillis}. */
+  void evictIdle(long sinceMillis) {
+    for (int application = OTHER + 1; application < numbers; application++) {
+      int symbol = symbolOf[application];
+      if (symbol != SymbolTable.NONE
+          && series[application] == 0
+          && overflowSeries[application] == NO_SERIES
+          && touchedMillis[application] < sinceMillis) {
+        numberOf[symbol] = 0;
+        symbolOf[application] = SymbolTable.NONE;
+        names[application] = null;
+        slowNanos[application] = null;
+        symbols.release(symbol);
+        free.push(application);
+        size--;
+      }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package org.traceetl.server.series;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The strings of one queue as numbers. A string is hashed and compared once a batch; from there a
+ * span is numbers.
+ *
+ * <p>Symbols are counted by the series and applications that use them. One that nobody uses lives
+ * until {@link #sweep}, so a batch may resolve first and use afterwards. Strings of malformed UTF-8
+ * share the symbol of their repaired text: two symbols never look alike. One owner thread.
+ */
+public final class SymbolTable {
+  /** No symbol: the span has no such value. */
+  public static final int NONE = -1;
+
+  /** The table has no room for a new string. */
+  public static final int FULL = -2;
+
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
+
+  private final int maxSymbols;
+  private final long maxBytes;
+  private final int maxValueBytes;
+
+  /** Differs from table to table, so that nobody can prepare strings that collide. */
+  private final long seed = ThreadLocalRandom.current().nextLong();
+
+  private final HashIndex index = new HashIndex(256);
+  private final IntStack free = new IntStack();
+
+  /** Symbols that had no user when they were made or left; some may have found one since. */
+  private final IntStack unused = new IntStack();
+
+  private byte[][] strings = new byte[256][];
+  private int[] hashes = new int[256];
+  private int[] uses = new int[256];
+  private int numbers;
+  private long bytes;
+
+  /**
+   * @param maxSymbols most symbols at a time
+   * @param maxBytes most bytes of strings at a time
+   * @param maxValueBytes longer strings are cut, at a UTF-8 boundary
+   */
+  public SymbolTable(int maxSymbols, long maxBytes, int maxValueBytes) {
+    this.maxSymbols = maxSymbols;
+    this.maxBytes = maxBytes;
+    this.maxValueBytes = maxValueBytes;
+  }
+
+  /** The symbol of a string, made at its first sight; {@link #FULL} if there is no room. */
+  public int resolve(byte[] buffer, int offset, int length) {
+    int kept = Utf8.cut(buffer, offset, length, maxValueBytes);
+    int hash = hash(buffer, offset, kept);
+    int symbol = find(hash, buffer, offset, kept);
+    return symbol != NONE ? symbol : add(hash, buffer, offset, kept);
+  }
+
+  private int find(int hash, byte[] buffer, int offset, int length) {
+    for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
+      if (index.hasHash(slot, hash)) {
+        byte[] string = strings[index.number(slot)];
+        if (Arrays.equals(string, 0, string.length, buffer, offset, offset + length)) {
+          return index.number(slot);
+        }
+      }
+    }
+    return NONE;
+  }
+
+  private int add(int hash, byte[] buffer, int offset, int length) {
+    byte[] repaired = new String(buffer, offset, length, UTF_8).getBytes(UTF_8);
+    if (!Arrays.equals(repaired, 0, repaired.length, buffer, offset, offset + length)) {
+      int repairedHash = hash(repaired, 0, repaired.length);
+      int symbol = find(repairedHash, repaired, 0, repaired.length);
+      return symbol != NONE ? symbol : insert(repairedHash, repaired);
+    }
+    return insert(hash, repaired);
+  }
+
+  private int insert(int hash, byte[] string) {
+    if (index.size() >= maxSymbols || bytes + string.length > maxBytes) {
+      return FULL;
+    }
+    int symbol = free.isEmpty() ? numbers++ : free.pop();
+    if (symbol == strings.length) {
+      strings = Arrays.copyOf(strings, symbol * 2);
+      hashes = Arrays.copyOf(hashes, symbol * 2);
+      uses = Arrays.copyOf(uses, symbol * 2);
+    }
+    strings[symbol] = string;
+    hashes[symbol] = hash;
+    bytes += string.length;
+    index.add(hash, symbol);
+    unused.push(symbol);
+    return symbol;
+  }
+
+  private int hash(byte[] buffer, int offset, int length) {
+    long hash = seed ^ length;
+    int at = offset;
+    int end = offset + length;
+    for (; at + Long.BYTES <= end; at += Long.BYTES) {
+      hash = mix(hash ^ (long) LONG.get(buffer, at));
+    }
+    long tail = 0;
+    for (; at < end; at++) {
+      tail = (tail << Byte.SIZE) | (buffer[at] & 0xFF);
+    }
+    hash = mix(hash ^ tail);
+    return (int) (hash ^ (hash >>> 32));
+  }
+
+  private static long mix(long value) {
+    long high = Math.multiplyHigh(value, MIX);
+    return high ^ (value * MIX) ^ (value >>> 29);
+  }
+
+  /** The symbol's text. */
+  public String text(int symbol) {
+    return new String(strings[symbol], UTF_8);
+  }
+
+  void retain(int symbol) {
+    uses[symbol]++;
+  }
+
+  void release(int symbol) {
+    if (--uses[symbol] == 0) {
+      unused.push(symbol);
+    }
+  }
+
+  /** Forgets the symbols that nobody uses. Numbers resolved before must not be used any more. */
+  public void sweep() {
+    while (!unused.isEmpty()) {
+      int symbol = unused.pop();
+      if (uses[symbol] == 0 && strings[symbol] != null) {
+        index.remove(hashes[symbol], symbol);
+        bytes -= strings[symbol].length;
+        strings[symbol] = null;
+        free.push(symbol);
+      }
+    }
+  }
+
+  /** Symbols at present. */
+  public int size() {
+    return index.size();
+  }
+}

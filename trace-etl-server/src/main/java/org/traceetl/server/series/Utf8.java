@@ -1,0 +1,19 @@
+package org.traceetl.server.series;
+
+/** Bytes of UTF-8. */
+public final class Utf8 {
+  private Utf8() {}
+
+  /** The length of a string's longest part from its start that is at most {@code max} bytes. */
+  public static int cut(byte[] buffer, int offset, int length, int max) {
+    if (length <= max) {
+      return length;
+    }
+    int end = max;
+    // A byte 10xxxxxx continues a character: the cut goes before the character's first byte.
+    while (end > 0 && (buffer[offset + end] & 0xC0) == 0x80) {
+      end--;
+    }
+    return end;
+  }
+}

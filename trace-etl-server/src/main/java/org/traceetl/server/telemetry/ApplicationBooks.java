@@ -1,0 +1,116 @@
+package org.traceetl.server.telemetry;
+
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.Counter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * The books of sealed windows, added up per application. An application without spans for a while
+ * leaves; above the most that are kept, the one that was quiet longest does.
+ */
+final class ApplicationBooks implements WindowFollower {
+  private static final String[] LABELS = {"application"};
+
+  private final Counter received;
+  private final Counter recorded;
+  private final Counter overflowed;
+  private final Counter filtered;
+  private final Counter duplicate;
+  private final Counter rejected;
+  private final Counter heldBack;
+  private final Counter windows;
+  private final int maxApplications;
+  private final long idleMillis;
+
+  /** When each application last had spans, by the windows' own time; quietest first. */
+  private final Map<String, Long> lastMillis = new LinkedHashMap<>(16, 0.75f, true);
+
+  ApplicationBooks(CollectorRegistry registry, int maxApplications, long idleMillis) {
+    this.maxApplications = maxApplications;
+    this.idleMillis = idleMillis;
+    received = counter(registry, "received", "Spans received; the sum of the other counters.");
+    recorded = counter(registry, "recorded", "Spans counted in a series of their own.");
+    overflowed =
+        counter(registry, "overflowed", "Spans counted in their application's overflow series.");
+    filtered = counter(registry, "filtered", "Spans left out by a configured filter.");
+    duplicate = counter(registry, "duplicate", "Spans received before, in the same batch.");
+    rejected =
+        Counter.build("trace_etl_spans_rejected_total", "Spans in batches refused as malformed.")
+            .labelNames("application", "reason")
+            .register(registry);
+    heldBack =
+        Counter.build(
+                "trace_etl_documents_held_back_total",
+                "Slow or failed spans not kept as documents because of a rate cap.")
+            .labelNames(LABELS)
+            .register(registry);
+    windows =
+        Counter.build("trace_etl_windows_total", "Windows sealed and kept.").register(registry);
+    // Batches refused before their application was known; here from the start, to be alerted on.
+    for (Rejection reason : Rejection.values()) {
+      if (reason != Rejection.NONE) {
+        rejected.labels("", reason.label());
+      }
+    }
+  }
+
+  @Override
+  public synchronized void window(SealedWindow window) {
+    windows.inc();
+    for (Books books : window.books()) {
+      add(books, window.sealedMillis());
+    }
+    var quietest = lastMillis.entrySet().iterator();
+    while (quietest.hasNext()) {
+      Map.Entry<String, Long> entry = quietest.next();
+      if (lastMillis.size() <= maxApplications
+          && window.sealedMillis() - entry.getValue() <= idleMillis) {
+        break;
+      }
+      quietest.remove();
+      remove(entry.getKey());
+    }
+  }
+
+  @Override
+  public void released(QueueId queue) {
+    // What was counted here stays counted here.
+  }
+
+  private void add(Books books, long sealedMillis) {
+    String application = books.application();
+    lastMillis.merge(application, sealedMillis, Math::max);
+    received.labels(application).inc(books.received());
+    recorded.labels(application).inc(books.recorded());
+    overflowed.labels(application).inc(books.overflowed());
+    filtered.labels(application).inc(books.filtered());
+    duplicate.labels(application).inc(books.duplicate());
+    heldBack.labels(application).inc(books.heldBack());
+    books.rejected().forEach((reason, spans) -> rejected.labels(application, reason).inc(spans));
+  }
+
+  private void remove(String application) {
+    for (Counter counter :
+        new Counter[] {received, recorded, overflowed, filtered, duplicate, heldBack}) {
+      counter.remove(application);
+    }
+    if (application.isEmpty()) {
+      return;
+    }
+    for (Rejection reason : Rejection.values()) {
+      rejected.remove(application, reason.label());
+    }
+  }
+
+  private static Counter counter(CollectorRegistry registry, String what, String help) {
+    return Counter.build("trace_etl_spans_" + what + "_total", help)
+        .labelNames(LABELS)
+        .register(registry);
+  }
+}

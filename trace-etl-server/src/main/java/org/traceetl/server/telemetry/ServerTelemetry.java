@@ -1,0 +1,124 @@
+package org.traceetl.server.telemetry;
+
+import io.prometheus.client.Collector;
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.CounterMetricFamily;
+import io.prometheus.client.Gauge;
+import io.prometheus.client.GaugeMetricFamily;
+import io.prometheus.client.Histogram;
+import io.prometheus.client.exporter.common.TextFormat;
+import io.prometheus.client.hotspot.DefaultExports;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+import org.traceetl.server.journal.WindowFollower;
+
+/**
+ * The server's own metrics, in a registry of its own. Parts are added while the server is put
+ * together; reading is safe from any thread and changes nothing.
+ */
+public final class ServerTelemetry {
+  private static final int MAX_APPLICATIONS = 10_000;
+  private static final double[] SECONDS = {
+    0.000_01, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
+  };
+
+  private final CollectorRegistry registry = new CollectorRegistry();
+  private final ApplicationBooks books;
+
+  /**
+   * @param version of this build
+   * @param idle an application without spans for so long leaves
+   */
+  public ServerTelemetry(String version, Duration idle) {
+    Gauge.build("trace_etl_build_info", "1, with the server's version as a label.")
+        .labelNames("version")
+        .register(registry)
+        .labels(version)
+        .set(1);
+    books = new ApplicationBooks(registry, MAX_APPLICATIONS, idle.toMillis());
+    DefaultExports.register(registry);
+  }
+
+  /** Adds up the books of the windows it is given. */
+  public WindowFollower books() {
+    return books;
+  }
+
+  /** Adds a histogram; its name ends in {@code _seconds}. */
+  public Timer timer(String name, String help) {
+    return new Timer(Histogram.build(name, help).buckets(SECONDS).register(registry));
+  }
+
+  /** Adds a gauge that is read when it is asked for. */
+  public void gauge(String name, String help, DoubleSupplier value) {
+    collector(() -> new GaugeMetricFamily(name, help, value.getAsDouble()));
+  }
+
+  /** Adds a gauge with one label, all of whose values are read when it is asked for. */
+  public void gauge(
+      String name,
+      String help,
+      String label,
+      Supplier<? extends Map<String, ? extends Number>> values) {
+    collector(() -> {
+      var family = new GaugeMetricFamily(name, help, List.of(label));
+      values.get().forEach((key, value) -> family.addMetric(List.of(key), value.doubleValue()));
+      return family;
+    });
+  }
+
+  /** Adds a counter that is kept elsewhere; its name ends in {@code _total}. */
+  public void counter(String name, String help, DoubleSupplier value) {
+    collector(() -> new CounterMetricFamily(name, help, value.getAsDouble()));
+  }
+
+  /** Adds a counter with one label that is kept elsewhere; its name ends in {@code _total}. */
+  public void counter(
+      String name,
+      String help,
+      String label,
+      Supplier<? extends Map<String, ? extends Number>> values) {
+    collector(() -> {
+      var family = new CounterMetricFamily(name, help, List.of(label));
+      values.get().forEach((key, value) -> family.addMetric(List.of(key), value.doubleValue()));
+      return family;
+    });
+  }
+
+  /**
+   * All families, as they end a page.
+   *
+   * @param openMetrics with creation times and {@code # EOF}; otherwise text 0.0.4
+   */
+  public byte[] families(boolean openMetrics) {
+    var out = new StringWriter(1 << 15);
+    try {
+      if (openMetrics) {
+        TextFormat.writeOpenMetrics100(out, registry.metricFamilySamples());
+      } else {
+        // Text 0.0.4 has no place for creation times: there they would be families of their own.
+        TextFormat.write004(
+            out, registry.filteredMetricFamilySamples(name -> !name.endsWith("_created")));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("writing to memory", e);
+    }
+    return out.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private void collector(Supplier<Collector.MetricFamilySamples> family) {
+    new Collector() {
+      @Override
+      public List<MetricFamilySamples> collect() {
+        return List.of(family.get());
+      }
+    }.register(registry);
+  }
+}

@@ -1,0 +1,53 @@
+package org.traceetl.server.web;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Page;
+import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.telemetry.ServerTelemetry;
+
+/** {@code GET /metrics}: the span families, then the server's own. Never a 200 without a page. */
+final class MetricsServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+
+  /** Prometheus gives up after 10 s unless told otherwise. */
+  private static final Duration MAX_WAIT = Duration.ofSeconds(9);
+
+  private final transient SpanPages pages;
+  private final transient ServerTelemetry telemetry;
+
+  MetricsServlet(SpanPages pages, ServerTelemetry telemetry) {
+    this.pages = pages;
+    this.telemetry = telemetry;
+  }
+
+  @Override
+  protected void doGet(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    Encoding encoding =
+        Negotiation.encoding(request.getHeader("Accept"), request.getHeader("Accept-Encoding"));
+    Page page;
+    try {
+      page = pages.page(encoding, MAX_WAIT).with(telemetry.families(encoding.openMetrics()));
+    } catch (TimeoutException | IllegalStateException e) {
+      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, e.getMessage());
+      return;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
+      return;
+    }
+    response.setContentType(encoding.contentType());
+    response.setHeader("Vary", "Accept, Accept-Encoding");
+    if (encoding.gzip()) {
+      response.setHeader("Content-Encoding", "gzip");
+    }
+    response.setContentLengthLong(page.bytes());
+    page.writeTo(response.getOutputStream());
+  }
+}

@@ -1,0 +1,88 @@
+package org.traceetl.server.web;
+
+import java.util.Locale;
+import org.traceetl.server.expose.Encoding;
+
+/** Chooses the encoding of a page by the headers of a request. */
+final class Negotiation {
+  private static final String OPENMETRICS = "application/openmetrics-text";
+  private static final String TEXT = "text/plain";
+
+  private Negotiation() {}
+
+  /**
+   * OpenMetrics if it is asked for and text is not liked better; otherwise text, even to those who
+   * accept neither: an unreadable answer tells more than a refused one.
+   *
+   * @param accept value of the Accept header, or null
+   * @param acceptEncoding value of the Accept-Encoding header, or null
+   */
+  static Encoding encoding(String accept, String acceptEncoding) {
+    return Encoding.of(openMetrics(accept), gzip(acceptEncoding));
+  }
+
+  private static boolean openMetrics(String accept) {
+    double openMetrics = 0;
+    double text = 0;
+    for (String range : ranges(accept)) {
+      String type = type(range);
+      double quality = quality(range);
+      if (type.equals(OPENMETRICS) && versionFits(range, "1.0.0", "0.0.1")) {
+        openMetrics = Math.max(openMetrics, quality);
+      } else if ((type.equals(TEXT) && versionFits(range, "0.0.4")) || type.equals("text/*")) {
+        text = Math.max(text, quality);
+      }
+    }
+    return openMetrics > 0 && openMetrics >= text;
+  }
+
+  private static boolean gzip(String acceptEncoding) {
+    double gzip = -1;
+    double any = 0;
+    for (String range : ranges(acceptEncoding)) {
+      switch (type(range)) {
+        case "gzip", "x-gzip" -> gzip = Math.max(gzip, quality(range));
+        case "*" -> any = quality(range);
+        default -> {}
+      }
+    }
+    return (gzip >= 0 ? gzip : any) > 0;
+  }
+
+  private static String[] ranges(String header) {
+    return header == null ? new String[0] : header.toLowerCase(Locale.ROOT).split(",", -1);
+  }
+
+  private static String type(String range) {
+    int end = range.indexOf(';');
+    return (end < 0 ? range : range.substring(0, end)).strip();
+  }
+
+  private static boolean versionFits(String range, String... versions) {
+    String version = parameter(range, "version");
+    return version == null || java.util.List.of(versions).contains(version);
+  }
+
+  private static double quality(String range) {
+    String q = parameter(range, "q");
+    if (q == null) {
+      return 1;
+    }
+    try {
+      return Math.clamp(Double.parseDouble(q), 0, 1);
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  private static String parameter(String range, String name) {
+    String[] parts = range.split(";", -1);
+    for (int i = 1; i < parts.length; i++) {
+      int equals = parts[i].indexOf('=');
+      if (equals > 0 && parts[i].substring(0, equals).strip().equals(name)) {
+        return parts[i].substring(equals + 1).strip().replace("\"", "");
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,120 @@
+package org.traceetl.server.web;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.Secret;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.config.WindowConfig;
+
+/** The keys below {@code trace-etl} as they are written; null where one is missing. */
+record ServerProperties(
+    RocketMqConfig rocketmq,
+    WindowConfig window,
+    SeriesConfig series,
+    HistogramConfig histogram,
+    DocumentsConfig documents,
+    MetricsConfig metrics,
+    Index index,
+    Web web,
+    Duration drainWithin) {
+
+  ServerConfig toConfig() {
+    return new ServerConfig(
+        rocketmq,
+        window,
+        series,
+        histogram,
+        documents,
+        metrics,
+        index == null ? null : index.toConfig(),
+        web == null ? null : WebConfig.of(web.token, web.tokenFile),
+        drainWithin);
+  }
+
+  record Web(String token, Path tokenFile) {}
+
+  record Index(
+      IndexConfig.Type type,
+      Integer queueDocuments,
+      Long queueBytes,
+      Integer batchDocuments,
+      Elasticsearch elasticsearch,
+      Lucene lucene) {
+
+    IndexConfig toConfig() {
+      IndexConfig defaults = IndexConfig.defaults();
+      return new IndexConfig(
+          or(type, defaults.type()),
+          or(queueDocuments, defaults.queueDocuments()),
+          or(queueBytes, defaults.queueBytes()),
+          or(batchDocuments, defaults.batchDocuments()),
+          elasticsearch == null ? defaults.elasticsearch() : elasticsearch.toConfig(),
+          lucene == null ? defaults.lucene() : lucene.toConfig());
+    }
+  }
+
+  record Elasticsearch(
+      List<URI> urls,
+      String dataStream,
+      Duration retention,
+      Duration requestTimeout,
+      String username,
+      String password,
+      Path passwordFile,
+      String apiKey,
+      Path apiKeyFile,
+      Path caFile) {
+
+    private IndexConfig.Elasticsearch toConfig() {
+      IndexConfig.Elasticsearch defaults = IndexConfig.defaults().elasticsearch();
+      return new IndexConfig.Elasticsearch(
+          or(urls, defaults.urls()),
+          or(dataStream, defaults.dataStream()),
+          or(retention, defaults.retention()),
+          or(requestTimeout, defaults.requestTimeout()),
+          username,
+          secret("password", password, passwordFile),
+          secret("api-key", apiKey, apiKeyFile),
+          caFile);
+    }
+  }
+
+  record Lucene(Path directory, Duration retention, Integer maxDocuments) {
+    private IndexConfig.Lucene toConfig() {
+      IndexConfig.Lucene defaults = IndexConfig.defaults().lucene();
+      return new IndexConfig.Lucene(
+          or(directory, defaults.directory()),
+          or(retention, defaults.retention()),
+          or(maxDocuments, defaults.maxDocuments()));
+    }
+  }
+
+  private static Secret secret(String key, String value, Path file) {
+    if (file == null) {
+      return value == null ? null : new Secret(value);
+    }
+    String name = "index.elasticsearch." + key + "-file = " + file;
+    if (value != null) {
+      throw new IllegalArgumentException(name + ": must be absent where " + key + " is given");
+    }
+    try {
+      return Secret.fromFile(file);
+    } catch (IOException e) {
+      throw new IllegalArgumentException(name + ": must hold it: " + e.getMessage(), e);
+    }
+  }
+
+  private static <T> T or(T value, T otherwise) {
+    return value == null ? otherwise : value;
+  }
+}

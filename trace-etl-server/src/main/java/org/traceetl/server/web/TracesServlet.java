@@ -1,0 +1,183 @@
+package org.traceetl.server.web;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.index.Cursor;
+import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.index.TracePage;
+import org.traceetl.server.index.TraceQuery;
+import org.traceetl.server.window.TraceDocument;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code GET /api/traces}: spans that were slow, failed, or are exemplars; newest first. */
+final class TracesServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+  private static final Logger log = LoggerFactory.getLogger(TracesServlet.class);
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final int DEFAULT_LIMIT = 100;
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final long NANOS_PER_SECOND = 1_000_000_000;
+  private static final int MILLI_DIGITS = 6;
+  private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
+  private static final Set<String> PARAMETERS =
+      Set.of("application", "operation", "reason", "from", "to", "limit", "cursor");
+
+  private final transient TraceIndex index;
+
+  TracesServlet(TraceIndex index) {
+    this.index = index;
+  }
+
+  @Override
+  protected void doGet(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    TraceQuery query;
+    try {
+      query = query(request.getParameterMap());
+    } catch (IllegalArgumentException e) {
+      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
+      return;
+    }
+    TracePage page;
+    try {
+      page = index.search(query);
+    } catch (IOException e) {
+      log.warn("A search in the trace index failed: {}", e.toString());
+      Problem.write(
+          response,
+          HttpServletResponse.SC_SERVICE_UNAVAILABLE,
+          "the trace index did not answer; try again later");
+      return;
+    }
+    response.setContentType("application/json");
+    response.getOutputStream().write(JSON.writeValueAsBytes(json(page)));
+  }
+
+  /**
+   * @throws IllegalArgumentException saying which parameter, which value, and what would be right
+   */
+  static TraceQuery query(Map<String, String[]> parameters) {
+    for (Map.Entry<String, String[]> parameter : parameters.entrySet()) {
+      if (!PARAMETERS.contains(parameter.getKey())) {
+        throw new IllegalArgumentException(
+            parameter.getKey() + ": is no parameter; there are " + new TreeSet<>(PARAMETERS));
+      }
+      if (parameter.getValue().length > 1) {
+        throw new IllegalArgumentException(parameter.getKey() + ": must be given once");
+      }
+    }
+    String limit = value(parameters, "limit");
+    String cursor = value(parameters, "cursor");
+    return new TraceQuery(
+        value(parameters, "application"),
+        value(parameters, "operation"),
+        reason(value(parameters, "reason")),
+        time("from", value(parameters, "from"), 0),
+        time("to", value(parameters, "to"), Long.MAX_VALUE),
+        limit == null ? DEFAULT_LIMIT : limit(limit),
+        cursor == null ? null : Cursor.parse(cursor));
+  }
+
+  /** Null for an absent or empty one: a form sends its empty fields. */
+  private static String value(Map<String, String[]> parameters, String name) {
+    String[] values = parameters.get(name);
+    return values == null || values[0].isEmpty() ? null : values[0];
+  }
+
+  private static TraceDocument.Reason reason(String text) {
+    if (text == null) {
+      return null;
+    }
+    for (TraceDocument.Reason reason : TraceDocument.Reason.values()) {
+      if (reason.label().equals(text)) {
+        return reason;
+      }
+    }
+    throw new IllegalArgumentException(
+        "reason = "
+            + text
+            + ": must be one of "
+            + Arrays.stream(TraceDocument.Reason.values())
+                .map(TraceDocument.Reason::label)
+                .collect(Collectors.joining(", ")));
+  }
+
+  private static int limit(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "limit = " + text + ": must be a number from 1 to " + TraceQuery.MAX_LIMIT, e);
+    }
+  }
+
+  private static long time(String name, String text, long otherwise) {
+    if (text == null) {
+      return otherwise;
+    }
+    try {
+      if (text.chars().allMatch(c -> c >= '0' && c <= '9')) {
+        return Math.multiplyExact(Long.parseLong(text), NANOS_PER_MILLI);
+      }
+      Instant instant = OffsetDateTime.parse(text).toInstant();
+      return Math.addExact(
+          Math.multiplyExact(instant.getEpochSecond(), NANOS_PER_SECOND), instant.getNano());
+    } catch (DateTimeException | ArithmeticException | NumberFormatException e) {
+      throw new IllegalArgumentException(
+          name
+              + " = "
+              + text
+              + ": must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
+          e);
+    }
+  }
+
+  private static ObjectNode json(TracePage page) {
+    ObjectNode root = JSON.createObjectNode();
+    ArrayNode traces = root.putArray("traces");
+    for (TraceDocument document : page.documents()) {
+      ObjectNode trace =
+          traces
+              .addObject()
+              .put("traceId", document.traceId())
+              .put("spanId", document.spanId())
+              .put("application", document.application())
+              .put("operation", document.operation())
+              .put("kind", named(SpanKind.values(), document.kind()))
+              .put("status", named(STATUSES, document.status()))
+              .put("statusMessage", document.statusMessage())
+              .put("start", start(document.startUnixNanos()).toString())
+              .put("durationMillis", BigDecimal.valueOf(document.durationNanos(), MILLI_DIGITS))
+              .put("reason", document.reason().label());
+      ObjectNode attributes = trace.putObject("attributes");
+      document.attributes().forEach(attributes::put);
+    }
+    root.put("next", page.next() == null ? null : page.next().toText());
+    return root;
+  }
+
+  private static Instant start(long unixNanos) {
+    return Instant.ofEpochSecond(
+        Math.floorDiv(unixNanos, NANOS_PER_SECOND), Math.floorMod(unixNanos, NANOS_PER_SECOND));
+  }
+
+  private static String named(Object[] names, int number) {
+    return (number >= 0 && number < names.length ? names[number] : names[0]).toString();
+  }
+}

@@ -1,0 +1,178 @@
+package org.traceetl.server.web;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+import org.traceetl.server.config.ServerConfig;
+
+/** The port, open, with the service behind it. */
+public final class WebServer implements AutoCloseable {
+  private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
+
+  /** What Spring Boot is told unless somebody says otherwise. */
+  private static final Map<String, Object> DEFAULTS =
+      Map.of(
+          "spring.application.name", "trace-etl-server",
+          "spring.main.banner-mode", "off",
+          "spring.threads.virtual.enabled", "true",
+          "management.endpoints.web.exposure.include", "health",
+          "management.endpoint.health.probes.enabled", "true",
+          "management.endpoint.health.group.liveness.include", "livenessState,pipeline",
+          "management.endpoint.health.group.liveness.additional-path", "server:/health",
+          "management.endpoint.health.group.readiness.additional-path", "server:/ready");
+
+  private final ConfigurableApplicationContext context;
+
+  private WebServer(ConfigurableApplicationContext context) {
+    this.context = context;
+  }
+
+  /**
+   * Reads the configuration, opens the port, starts the service.
+   *
+   * @param arguments {@code --key=value}; they win over files and environment
+   * @param properties keys and values; they win over everything else
+   * @param endsWithProcess whether the end of the JVM drains and closes it
+   * @throws ConfigurationRefused if the configuration cannot be run
+   */
+  public static WebServer start(
+      List<String> arguments,
+      Map<String, Object> properties,
+      boolean endsWithProcess,
+      Function<ServerConfig, Service> service) {
+    var reading = new ReadConfiguration(properties, false);
+    SpringApplication application = application(reading);
+    application.setRegisterShutdownHook(endsWithProcess);
+    application.addInitializers(context -> {
+      ServerConfig config = reading.config;
+      register((GenericApplicationContext) context, service.apply(config), config);
+    });
+    return new WebServer(run(application, arguments, reading));
+  }
+
+  /**
+   * Reads the configuration as {@link #start} does, and starts nothing.
+   *
+   * @throws ConfigurationRefused if it cannot be run
+   */
+  public static ServerConfig check(List<String> arguments) {
+    var reading = new ReadConfiguration(Map.of(), true);
+    run(application(reading), arguments, reading);
+    return reading.config;
+  }
+
+  /** The port that is open: the one asked for, or a free one if that was 0. */
+  public int port() {
+    return ((WebServerApplicationContext) context).getWebServer().getPort();
+  }
+
+  /** Drains the service, then closes the port. Idempotent. */
+  @Override
+  public void close() {
+    context.close();
+  }
+
+  private static SpringApplication application(ReadConfiguration reading) {
+    var application = new SpringApplication(Edge.class);
+    application.setDefaultProperties(DEFAULTS);
+    application.addListeners(reading);
+    return application;
+  }
+
+  private static ConfigurableApplicationContext run(
+      SpringApplication application, List<String> arguments, ReadConfiguration reading) {
+    try {
+      return application.run(arguments.toArray(String[]::new));
+    } catch (SpringApplication.AbandonedRunException e) {
+      if (reading.refused != null) {
+        throw reading.refused;
+      }
+      return null;
+    }
+  }
+
+  private static void register(
+      GenericApplicationContext context, Service service, ServerConfig config) {
+    // Ends last, after the port: a request may still want it.
+    context.registerBean(Service.class, () -> service);
+    context.registerBean(
+        ServiceLifecycle.class, () -> new ServiceLifecycle(service, config.drainWithin()));
+    context.registerBean(
+        "pipelineHealthIndicator",
+        HealthIndicator.class,
+        () -> () -> (service.alive() ? Health.up() : Health.down()).build());
+    context.registerBean(
+        "metrics",
+        ServletRegistrationBean.class,
+        () ->
+            new ServletRegistrationBean<>(
+                new MetricsServlet(service.pages(), service.telemetry()), "/metrics"));
+    context.registerBean(
+        "traces",
+        ServletRegistrationBean.class,
+        () -> new ServletRegistrationBean<>(new TracesServlet(service.index()), "/api/traces"));
+    if (config.web().token() != null) {
+      context.registerBean(
+          "token",
+          FilterRegistrationBean.class,
+          () -> {
+            var filter = new FilterRegistrationBean<>(new TokenFilter(config.web().token()));
+            filter.addUrlPatterns("/metrics", "/api/*");
+            return filter;
+          });
+    }
+  }
+
+  /**
+   * Makes the configuration as soon as its sources are read: before anything is started or logged,
+   * so that a refused one costs neither a stack trace nor a half-open server.
+   */
+  private static final class ReadConfiguration
+      implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
+    private final Map<String, Object> properties;
+    private final boolean thenStop;
+    private ServerConfig config;
+    private ConfigurationRefused refused;
+
+    ReadConfiguration(Map<String, Object> properties, boolean thenStop) {
+      this.properties = properties;
+      this.thenStop = thenStop;
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
+      ConfigurableEnvironment environment = event.getEnvironment();
+      environment.getPropertySources().addFirst(new MapPropertySource("in-process", properties));
+      try {
+        config = Configuration.bind(environment);
+      } catch (ConfigurationRefused e) {
+        refused = e;
+        throw new SpringApplication.AbandonedRunException();
+      }
+      if (thenStop) {
+        throw new SpringApplication.AbandonedRunException();
+      }
+      Duration shutdown = config.drainWithin().plus(PORT_CLOSES_WITHIN);
+      environment
+          .getPropertySources()
+          .addLast(
+              new MapPropertySource(
+                  "from-configuration",
+                  Map.of(
+                      "spring.lifecycle.timeout-per-shutdown-phase", shutdown.toMillis() + "ms")));
+    }
+  }
+}
