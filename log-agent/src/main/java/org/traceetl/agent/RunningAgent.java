@@ -13,6 +13,8 @@ import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.route.Router;
+import org.traceetl.agent.source.file.FileSource;
+import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -30,6 +32,8 @@ public final class RunningAgent implements AutoCloseable {
 
   private final Pipeline pipeline;
   private final Publisher publisher;
+  private final OtlpReceiver otlp;
+  private final FileSource files;
   private final TelemetryServer telemetry;
   private boolean drained;
 
@@ -78,6 +82,18 @@ public final class RunningAgent implements AutoCloseable {
                   }));
       watch.start();
 
+      otlp = config.otlp().enabled() ? open(new OtlpReceiver(config.otlp(), pipeline)) : null;
+      if (otlp != null) {
+        OtlpMetrics.register(otlp.counters(), metrics);
+        otlp.start();
+        log.info(
+            "OTLP is received on {}: gRPC {}, HTTP {}",
+            config.otlp().host(),
+            otlp.grpcPort(),
+            otlp.httpPort());
+      }
+      files = open(new FileSource(config.files(), pipeline, state, metrics));
+      files.start();
       telemetry =
           config.telemetry().enabled()
               ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
@@ -98,6 +114,16 @@ public final class RunningAgent implements AutoCloseable {
     return pipeline.canAccept() ? "" : "the broker is away or the topic has no route";
   }
 
+  /** The port of OTLP over gRPC in use, if it is open. */
+  public OptionalInt otlpGrpcPort() {
+    return otlp == null ? OptionalInt.empty() : OptionalInt.of(otlp.grpcPort());
+  }
+
+  /** The port of OTLP over HTTP in use, if it is open. */
+  public OptionalInt otlpHttpPort() {
+    return otlp == null ? OptionalInt.empty() : OptionalInt.of(otlp.httpPort());
+  }
+
   /** The telemetry port in use, if it is open. */
   public OptionalInt telemetryPort() {
     return telemetry == null ? OptionalInt.empty() : OptionalInt.of(telemetry.port());
@@ -116,6 +142,10 @@ public final class RunningAgent implements AutoCloseable {
       return true;
     }
     drained = true;
+    if (otlp != null) {
+      otlp.stopAccepting();
+    }
+    files.stopAccepting();
     pipeline.close();
     boolean confirmed = false;
     try {

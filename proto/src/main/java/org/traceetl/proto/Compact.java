@@ -3,6 +3,7 @@ package org.traceetl.proto;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** What writer and reader share of Thrift's compact protocol and of {@code span_batch.thrift}. */
 final class Compact {
@@ -72,6 +73,8 @@ final class Compact {
   static final VarHandle LONG_LITTLE_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+  private static final long CONTINUATION_BITS = 0x8080_8080_8080_8080L;
+
   private Compact() {}
 
   /** Header of a field whose ID is {@code delta}, 1 to 15, above that of the field before. */
@@ -89,5 +92,47 @@ final class Compact {
 
   static int unZigZag(int encoded) {
     return encoded >>> 1 ^ -(encoded & 1);
+  }
+
+  /** Writes a varint and answers where it ends: at most 10 bytes on. */
+  static int putVarint(byte[] out, int at, long value) {
+    int end = at;
+    long rest = value;
+    while ((rest & ~0x7fL) != 0) {
+      out[end++] = (byte) (rest | 0x80);
+      rest >>>= 7;
+    }
+    out[end++] = (byte) rest;
+    return end;
+  }
+
+  /** The array, or a longer copy if {@code more} bytes do not fit after those used. */
+  static byte[] grown(byte[] array, int used, int more) {
+    int needed = used + more;
+    return needed <= array.length
+        ? array
+        : Arrays.copyOf(array, Math.max(needed, 2 * array.length));
+  }
+
+  // Numbers for paths that read without looking at every byte
+
+  /** A zigzag number as an index: a negative one, being odd, comes out beyond every dictionary. */
+  static int indexOf(int zigZag) {
+    return Integer.rotateRight(zigZag, 1);
+  }
+
+  /** Length of the varint in the lowest bytes of {@code word}; 9 if it is longer than 8. */
+  static int varintLength(long word) {
+    return (Long.numberOfTrailingZeros(~word & CONTINUATION_BITS) >>> 3) + 1;
+  }
+
+  /** Value of the varint of 1 to 8 bytes in the lowest bytes of {@code word}. */
+  static long varint(long word) {
+    long stops = ~word & CONTINUATION_BITS;
+    // Keeps all up to the lowest stop bit; then closes the gap at every byte, pair and four.
+    long groups = word & (stops ^ (stops - 1)) & ~CONTINUATION_BITS;
+    groups = (groups & 0x007f_007f_007f_007fL) | ((groups & 0x7f00_7f00_7f00_7f00L) >>> 1);
+    groups = (groups & 0x0000_3fff_0000_3fffL) | ((groups & 0x3fff_0000_3fff_0000L) >>> 2);
+    return (groups & 0x0fff_ffffL) | ((groups & 0x0fff_ffff_0000_0000L) >>> 4);
   }
 }

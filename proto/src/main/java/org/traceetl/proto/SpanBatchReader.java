@@ -19,9 +19,6 @@ import java.util.Objects;
 public final class SpanBatchReader {
   private static final int NONE = -1;
 
-  /** Deepest nesting of unknown fields that is skipped. */
-  private static final int MAX_DEPTH = 16;
-
   /** Fewest bytes of a span: its required fields, one byte for each number. */
   private static final int MIN_SPAN_BYTES = 37;
 
@@ -33,8 +30,6 @@ public final class SpanBatchReader {
 
   /** Most bytes of a dictionary index: {@code 2 * 262,143} has 19 bits. */
   private static final int INDEX_BYTES = 3;
-
-  private static final long CONTINUATION_BITS = 0x8080_8080_8080_8080L;
 
   private static final int BATCH_REQUIRED =
       1 << Compact.VERSION
@@ -57,15 +52,7 @@ public final class SpanBatchReader {
           | 1 << Compact.START_DELTA_NANOS
           | 1 << Compact.DURATION_NANOS;
 
-  private byte[] buffer = new byte[0];
-  private int pos;
-  private int limit;
-  private Rejection rejection = Rejection.NONE;
-
-  /** The last field read of the struct being read: its ID and its type. */
-  private int fieldId;
-
-  private int fieldType;
+  private final CompactInput input = new CompactInput();
 
   private int seenBatchFields;
   private long agentHigh;
@@ -109,10 +96,7 @@ public final class SpanBatchReader {
    */
   public Rejection wrap(byte[] buffer, int offset, int length) {
     Objects.checkFromIndexSize(offset, length, buffer.length);
-    this.buffer = buffer;
-    pos = offset;
-    limit = offset + length;
-    rejection = Rejection.NONE;
+    input.wrap(buffer, offset, length);
     seenBatchFields = 0;
     agentHigh = 0;
     agentLow = 0;
@@ -127,18 +111,19 @@ public final class SpanBatchReader {
     tailRead = false;
     attributeCount = 0;
     if (length > Limits.MAX_MESSAGE_BYTES) {
-      return refuse(Rejection.TOO_LARGE);
+      input.refuse(Rejection.TOO_LARGE);
+    } else {
+      readHead();
     }
-    readHead();
-    return rejection;
+    return input.rejection();
   }
 
   /** Moves to the next span. False at the end and when the batch is refused: {@link #rejection}. */
   public boolean next() {
     if (spansLeft == 0) {
       attributeCount = 0;
-      if (!tailRead && rejection == Rejection.NONE) {
-        fieldId = Compact.SPANS;
+      if (!tailRead && !input.isRefused()) {
+        input.fieldsAfter(Compact.SPANS);
         readTail();
       }
       return false;
@@ -149,12 +134,12 @@ public final class SpanBatchReader {
 
   /** Why the batch was refused; {@link Rejection#NONE} while nothing is wrong with it. */
   public Rejection rejection() {
-    return rejection;
+    return input.rejection();
   }
 
   /** The array given to {@link #wrap}. */
   public byte[] buffer() {
-    return buffer;
+    return input.bytes();
   }
 
   // The batch
@@ -284,83 +269,82 @@ public final class SpanBatchReader {
     return attributes;
   }
 
-  // The batch's fields. Once a rejection is set, reads answer 0 and callers leave.
+  // The batch's fields
 
   private void readHead() {
-    fieldId = 0;
-    while (readFieldHeader()) {
-      if (fieldId != Compact.SPANS) {
+    input.fieldsAfter(0);
+    while (input.readFieldHeader()) {
+      if (input.fieldId() != Compact.SPANS) {
         readBatchField();
         continue;
       }
-      int count = readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
-      int spansStart = pos;
+      int count = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
+      int spansStart = input.position();
       if ((seenBatchFields & BATCH_HEAD) != BATCH_HEAD) {
         // Fields may follow that callers want before the spans: read them first, then come back.
-        skipElements(Compact.STRUCT, count, 0);
-        fieldId = Compact.SPANS;
+        input.skipStructs(count);
         readTail();
       }
       if ((seenBatchFields & BATCH_REQUIRED) != BATCH_REQUIRED) {
-        refuse(Rejection.MISSING_FIELD);
+        input.refuse(Rejection.MISSING_FIELD);
       } else if (count != spanCount) {
-        refuse(Rejection.BAD_LENGTH);
+        input.refuse(Rejection.BAD_LENGTH);
       }
-      if (rejection == Rejection.NONE) {
-        pos = spansStart;
+      if (!input.isRefused()) {
+        input.moveTo(spansStart);
         spansLeft = count;
       }
       return;
     }
-    refuse(Rejection.MISSING_FIELD);
+    input.refuse(Rejection.MISSING_FIELD);
   }
 
   /** Reads what stands after the spans. */
   private void readTail() {
-    while (readFieldHeader()) {
-      if (fieldId == Compact.SPANS) {
-        refuse(Rejection.MALFORMED);
+    while (input.readFieldHeader()) {
+      if (input.fieldId() == Compact.SPANS) {
+        input.refuse(Rejection.MALFORMED);
       } else {
         readBatchField();
       }
     }
-    if (pos != limit) {
-      refuse(Rejection.MALFORMED);
+    if (input.position() != input.limit()) {
+      input.refuse(Rejection.MALFORMED);
     }
     tailRead = true;
   }
 
   private void readBatchField() {
-    int id = fieldId;
+    int id = input.fieldId();
     if (id < Compact.VERSION || id > Compact.SPANS) {
-      skip(fieldType, 0);
-      fieldId = id;
+      input.skipField();
       return;
     }
-    seenBatchFields = seenOnce(seenBatchFields, id);
-    if (rejection != Rejection.NONE) {
+    seenBatchFields = input.seenOnce(seenBatchFields, id);
+    if (input.isRefused()) {
       return;
     }
     switch (id) {
       case Compact.VERSION -> {
-        if (readI32() != Compact.FORMAT_VERSION) {
-          refuse(Rejection.UNSUPPORTED_VERSION);
+        if (input.readI32() != Compact.FORMAT_VERSION) {
+          input.refuse(Rejection.UNSUPPORTED_VERSION);
         }
       }
       case Compact.AGENT -> {
-        if (readBinary(Compact.AGENT_BYTES) != Compact.AGENT_BYTES) {
-          refuse(Rejection.BAD_VALUE);
+        if (input.readBinary(Compact.AGENT_BYTES) != Compact.AGENT_BYTES) {
+          input.refuse(Rejection.BAD_VALUE);
         } else {
-          agentHigh = longAt(pos - Compact.AGENT_BYTES);
-          agentLow = longAt(pos - Long.BYTES);
+          int start = input.position() - Compact.AGENT_BYTES;
+          agentHigh = longAt(input.bytes(), start);
+          agentLow = longAt(input.bytes(), start + 8);
         }
       }
-      case Compact.EPOCH -> epoch = readI64();
-      case Compact.SEQUENCE -> sequence = readI64(Long.MAX_VALUE);
+      case Compact.EPOCH -> epoch = input.readI64();
+      case Compact.SEQUENCE -> sequence = input.readI64(Long.MAX_VALUE);
       case Compact.SPAN_COUNT -> {
-        int count = readI32();
+        int count = input.readI32();
         if (count < 0 || count > Limits.MAX_SPANS) {
-          refuse(Rejection.BAD_LENGTH);
+          input.refuse(Rejection.BAD_LENGTH);
         } else {
           spanCount = count;
         }
@@ -368,57 +352,58 @@ public final class SpanBatchReader {
       case Compact.DICTIONARY -> readDictionary();
       case Compact.APPLICATION -> {
         int index = readIndex();
-        application = rejection == Rejection.NONE ? index : NONE;
+        application = input.isRefused() ? NONE : index;
       }
       case Compact.RESOURCE -> resourceAttributeCount = readAttributes(resource);
-      default -> baseUnixNanos = readI64();
+      default -> baseUnixNanos = input.readI64();
     }
   }
 
   private void readDictionary() {
-    int count = readListHeader(Compact.BINARY, Limits.MAX_DICTIONARY_ENTRIES, 1);
+    int count = input.readListHeader(Compact.BINARY, Limits.MAX_DICTIONARY_ENTRIES, 1);
     if (count > dictionaryOffsets.length) {
       int capacity = Integer.highestOneBit(count - 1) << 1;
       dictionaryOffsets = new int[capacity];
       dictionaryLengths = new int[capacity];
     }
-    byte[] in = buffer;
-    int at = pos;
+    byte[] in = input.bytes();
+    int end = input.limit();
+    int at = input.position();
     for (int i = 0; i < count; i++) {
       int length;
-      if (at < limit && in[at] >= 0) {
+      if (at < end && in[at] >= 0) {
         length = in[at++];
       } else {
-        pos = at;
-        length = readVarint32();
-        at = pos;
+        input.moveTo(at);
+        length = input.readVarint32();
+        at = input.position();
       }
-      if (length < 0 || length > Limits.MAX_STRING_BYTES || length > limit - at) {
-        refuse(Rejection.BAD_LENGTH);
+      if (length < 0 || length > Limits.MAX_STRING_BYTES || length > end - at) {
+        input.refuse(Rejection.BAD_LENGTH);
       }
-      if (rejection != Rejection.NONE) {
+      if (input.isRefused()) {
         return;
       }
       dictionaryOffsets[i] = at;
       dictionaryLengths[i] = length;
       at += length;
     }
-    pos = at;
+    input.moveTo(at);
     dictionarySize = count;
   }
 
   // Spans
 
   /**
-   * Reads the span at {@link #pos} as the writers write it: fields in order, numbers no longer than
+   * Reads the span that begins here as writers write it: fields in order, numbers no longer than
    * usual, its bytes not the last of the message. False, with nothing moved, for every other one,
    * good or bad. A false here is not a rejection.
    */
   private boolean readExpectedSpan() {
-    byte[] in = buffer;
-    int end = limit;
+    byte[] in = input.bytes();
+    int end = input.limit();
     int size = dictionarySize;
-    int at = pos;
+    int at = input.position();
     if (end - at < FAST_HEAD_BYTES || in[at] != (1 << 4 | Compact.BINARY)) {
       return false;
     }
@@ -440,12 +425,12 @@ public final class SpanBatchReader {
     int nameVarint = in[at + 1];
     at += 2;
     if (nameVarint < 0) {
-      nameVarint = nameVarint & 0x7f | in[at++] << 7;
+      nameVarint = (nameVarint & 0x7f) | (in[at++] << 7);
       if (nameVarint < 0) {
-        nameVarint = nameVarint & 0x3fff | in[at++] << 14;
+        nameVarint = (nameVarint & 0x3fff) | (in[at++] << 14);
       }
     }
-    int nameIndex = indexOf(nameVarint);
+    int nameIndex = Compact.indexOf(nameVarint);
     if (Integer.compareUnsigned(nameIndex, size) >= 0) {
       return false;
     }
@@ -465,15 +450,15 @@ public final class SpanBatchReader {
       return false;
     }
     long word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at + 1);
-    int length = varintLength(word);
-    long startDelta = Compact.unZigZag(varint(word));
+    int length = Compact.varintLength(word);
+    long startDelta = Compact.unZigZag(Compact.varint(word));
     at += 1 + length;
     if (length > Long.BYTES || in[at] != (1 << 4 | Compact.I64)) {
       return false;
     }
     word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at + 1);
-    length = varintLength(word);
-    long duration = Compact.unZigZag(varint(word));
+    length = Compact.varintLength(word);
+    long duration = Compact.unZigZag(Compact.varint(word));
     at += 1 + length;
     if (length > Long.BYTES || duration < 0) {
       return false;
@@ -491,7 +476,7 @@ public final class SpanBatchReader {
       if (count == Compact.LONG_LIST) {
         count = in[at++];
         if (count < 0) {
-          count = count & 0x7f | in[at++] << 7;
+          count = (count & 0x7f) | (in[at++] << 7);
         }
       }
       if (count < 0
@@ -504,12 +489,12 @@ public final class SpanBatchReader {
       for (int i = 0; i < count; i++) {
         int varint = in[at++];
         if (varint < 0) {
-          varint = varint & 0x7f | in[at++] << 7;
+          varint = (varint & 0x7f) | (in[at++] << 7);
           if (varint < 0) {
-            varint = varint & 0x3fff | in[at++] << 14;
+            varint = (varint & 0x3fff) | (in[at++] << 14);
           }
         }
-        int index = indexOf(varint);
+        int index = Compact.indexOf(varint);
         if (Integer.compareUnsigned(index, size) >= 0) {
           return false;
         }
@@ -526,8 +511,8 @@ public final class SpanBatchReader {
     if (header != Compact.STOP) {
       if (header == Compact.field(Compact.SAMPLING_THRESHOLD - field, Compact.I64)) {
         word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
-        length = varintLength(word);
-        threshold = Compact.unZigZag(varint(word));
+        length = Compact.varintLength(word);
+        threshold = Compact.unZigZag(Compact.varint(word));
         at += length;
         // Eight bytes of varint hold 55 bits and a sign: below the threshold's end.
         if (length > Long.BYTES || threshold < 0) {
@@ -539,12 +524,12 @@ public final class SpanBatchReader {
       if (header == Compact.field(Compact.STATUS_MESSAGE - field, Compact.I32)) {
         int varint = in[at++];
         if (varint < 0) {
-          varint = varint & 0x7f | in[at++] << 7;
+          varint = (varint & 0x7f) | (in[at++] << 7);
           if (varint < 0) {
-            varint = varint & 0x3fff | in[at++] << 14;
+            varint = (varint & 0x3fff) | (in[at++] << 14);
           }
         }
-        message = indexOf(varint);
+        message = Compact.indexOf(varint);
         if (Integer.compareUnsigned(message, size) >= 0) {
           return false;
         }
@@ -555,7 +540,7 @@ public final class SpanBatchReader {
       }
     }
 
-    pos = at;
+    input.moveTo(at);
     traceIdHigh = high;
     traceIdLow = low;
     spanId = span;
@@ -571,328 +556,85 @@ public final class SpanBatchReader {
     return true;
   }
 
-  /** Reads the span at {@link #pos}, whatever it looks like; false if the batch is refused. */
+  /** Reads the span that begins here, whatever it looks like; false if the batch is refused. */
   private boolean readAnySpan() {
     attributeCount = 0;
     samplingThreshold = 0;
     statusMessage = NONE;
     int seen = 0;
-    fieldId = 0;
-    while (readFieldHeader()) {
-      int id = fieldId;
+    input.fieldsAfter(0);
+    while (input.readFieldHeader()) {
+      int id = input.fieldId();
       if (id < Compact.IDS || id > Compact.STATUS_MESSAGE) {
-        skip(fieldType, 0);
-        fieldId = id;
+        input.skipField();
         continue;
       }
-      seen = seenOnce(seen, id);
+      seen = input.seenOnce(seen, id);
       switch (id) {
         case Compact.IDS -> readIds();
         case Compact.NAME -> name = readIndex();
-        case Compact.KIND -> kind = readByte(Compact.MAX_KIND);
-        case Compact.STATUS -> status = readByte(Compact.MAX_STATUS);
-        case Compact.START_DELTA_NANOS -> startUnixNanos = baseUnixNanos + readI64();
-        case Compact.DURATION_NANOS -> durationNanos = readI64(Long.MAX_VALUE);
+        case Compact.KIND -> kind = input.readByte(Compact.MAX_KIND);
+        case Compact.STATUS -> status = input.readByte(Compact.MAX_STATUS);
+        case Compact.START_DELTA_NANOS -> startUnixNanos = baseUnixNanos + input.readI64();
+        case Compact.DURATION_NANOS -> durationNanos = input.readI64(Long.MAX_VALUE);
         case Compact.ATTRIBUTES -> attributeCount = readAttributes(attributes);
-        case Compact.SAMPLING_THRESHOLD -> samplingThreshold = readI64(Compact.THRESHOLD_END - 1);
+        case Compact.SAMPLING_THRESHOLD ->
+            samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
         default -> statusMessage = readIndex();
       }
     }
     if ((seen & SPAN_REQUIRED) != SPAN_REQUIRED) {
-      refuse(Rejection.MISSING_FIELD);
+      input.refuse(Rejection.MISSING_FIELD);
     }
-    return rejection == Rejection.NONE;
+    if (input.isRefused()) {
+      attributeCount = 0;
+      spansLeft = 0;
+      return false;
+    }
+    return true;
   }
 
   private void readIds() {
-    int length = readBinary(Compact.CHILD_IDS_BYTES);
+    int length = input.readBinary(Compact.CHILD_IDS_BYTES);
     if (length != Compact.ROOT_IDS_BYTES && length != Compact.CHILD_IDS_BYTES) {
-      refuse(Rejection.BAD_VALUE);
+      input.refuse(Rejection.BAD_VALUE);
       return;
     }
-    int start = pos - length;
-    traceIdHigh = longAt(start);
-    traceIdLow = longAt(start + 8);
-    spanId = longAt(start + 16);
-    parentSpanId = length == Compact.CHILD_IDS_BYTES ? longAt(start + 24) : 0;
+    byte[] in = input.bytes();
+    int start = input.position() - length;
+    traceIdHigh = longAt(in, start);
+    traceIdLow = longAt(in, start + 8);
+    spanId = longAt(in, start + 16);
+    parentSpanId = length == Compact.CHILD_IDS_BYTES ? longAt(in, start + 24) : 0;
   }
 
-  /** Reads keys and values; answers the number of pairs. */
+  /** Reads keys and values into {@code out}; answers the number of pairs. */
   private int readAttributes(int[] out) {
-    int count = readListHeader(Compact.I32, out.length, 1);
+    int count = input.readListHeader(Compact.I32, out.length, 1);
     if ((count & 1) != 0) {
-      refuse(Rejection.BAD_LENGTH);
-      return 0;
+      input.refuse(Rejection.BAD_LENGTH);
     }
-    fieldType = Compact.I32;
-    for (int i = 0; i < count; i++) {
-      out[i] = readIndex();
-      if (rejection != Rejection.NONE) {
-        return 0;
-      }
+    for (int i = 0; i < count && !input.isRefused(); i++) {
+      int index = Compact.unZigZag(input.readVarint32());
+      checkIndex(index);
+      out[i] = index;
     }
-    return count >> 1;
-  }
-
-  // Values of the field last read by readFieldHeader, checked to be of the type declared
-
-  private int readI32() {
-    expect(Compact.I32);
-    return Compact.unZigZag(readVarint32());
-  }
-
-  private long readI64() {
-    expect(Compact.I64);
-    return Compact.unZigZag(readVarint64());
-  }
-
-  private long readI64(long max) {
-    long value = readI64();
-    if (value < 0 || value > max) {
-      refuse(Rejection.BAD_VALUE);
-    }
-    return value;
-  }
-
-  private int readByte(int max) {
-    expect(Compact.BYTE);
-    int value = take();
-    if (value > max) {
-      refuse(Rejection.BAD_VALUE);
-    }
-    return value;
+    return input.isRefused() ? 0 : count >> 1;
   }
 
   private int readIndex() {
-    int index = readI32();
-    if (rejection == Rejection.NONE && Integer.compareUnsigned(index, dictionarySize) >= 0) {
-      refuse(Rejection.BAD_INDEX);
-    }
+    int index = input.readI32();
+    checkIndex(index);
     return index;
   }
 
-  /** Moves past a byte string and answers its length; one longer than {@code max} is refused. */
-  private int readBinary(int max) {
-    expect(Compact.BINARY);
-    int length = readVarint32();
-    if (length < 0 || length > limit - pos) {
-      refuse(Rejection.BAD_LENGTH);
-      return 0;
+  private void checkIndex(int index) {
+    if (Integer.compareUnsigned(index, dictionarySize) >= 0) {
+      input.refuse(Rejection.BAD_INDEX);
     }
-    if (length > max) {
-      refuse(Rejection.BAD_VALUE);
-      return 0;
-    }
-    pos += length;
-    return length;
-  }
-
-  /** Reads a list's header; answers its count, or 0 after a rejection. */
-  private int readListHeader(int elementType, int max, int minElementBytes) {
-    expect(Compact.LIST);
-    int header = take();
-    int count = header >>> 4;
-    if (count == Compact.LONG_LIST) {
-      count = readVarint32();
-    }
-    if (rejection == Rejection.NONE && (header & 0x0f) != elementType) {
-      refuse(Rejection.MALFORMED);
-    }
-    if (count < 0 || count > max || (long) count * minElementBytes > limit - pos) {
-      refuse(Rejection.BAD_LENGTH);
-    }
-    return rejection == Rejection.NONE ? count : 0;
-  }
-
-  // Compact protocol
-
-  /** Reads the header of a struct's next field; false at the struct's end or after a rejection. */
-  private boolean readFieldHeader() {
-    int header = take();
-    if (header == Compact.STOP) {
-      return false;
-    }
-    int delta = header >>> 4;
-    int id = delta == 0 ? Compact.unZigZag(readVarint32()) : fieldId + delta;
-    if (id != (short) id) {
-      refuse(Rejection.MALFORMED);
-    }
-    fieldId = id;
-    fieldType = header & 0x0f;
-    return rejection == Rejection.NONE;
-  }
-
-  private void expect(int type) {
-    if (fieldType != type) {
-      refuse(Rejection.MALFORMED);
-    }
-  }
-
-  /** {@code seen} with the field's bit; a field that stands twice is refused. */
-  private int seenOnce(int seen, int id) {
-    if ((seen & 1 << id) != 0) {
-      refuse(Rejection.MALFORMED);
-    }
-    return seen | 1 << id;
-  }
-
-  private void skip(int type, int depth) {
-    if (depth > MAX_DEPTH) {
-      refuse(Rejection.MALFORMED);
-      return;
-    }
-    switch (type) {
-      case Compact.BOOLEAN_TRUE, Compact.BOOLEAN_FALSE -> {}
-      case Compact.BYTE -> skipBytes(1);
-      case Compact.I16, Compact.I32 -> readVarint32();
-      case Compact.I64 -> readVarint64();
-      case Compact.DOUBLE -> skipBytes(Double.BYTES);
-      case Compact.UUID -> skipBytes(16);
-      case Compact.BINARY -> {
-        int length = readVarint32();
-        if (length < 0) {
-          refuse(Rejection.BAD_LENGTH);
-        }
-        skipBytes(length);
-      }
-      case Compact.LIST, Compact.SET -> {
-        int header = take();
-        int count = header >>> 4;
-        if (count == Compact.LONG_LIST) {
-          count = readVarint32();
-        }
-        skipElements(header & 0x0f, count, depth + 1);
-      }
-      case Compact.MAP -> {
-        int count = readVarint32();
-        if (count != 0) {
-          int types = take();
-          if (checkedCount(count)) {
-            for (int i = 0; i < count && rejection == Rejection.NONE; i++) {
-              skipElement(types >>> 4, depth + 1);
-              skipElement(types & 0x0f, depth + 1);
-            }
-          }
-        }
-      }
-      case Compact.STRUCT -> {
-        fieldId = 0;
-        while (readFieldHeader()) {
-          int id = fieldId;
-          skip(fieldType, depth + 1);
-          fieldId = id;
-        }
-      }
-      default -> refuse(Rejection.MALFORMED);
-    }
-  }
-
-  private void skipElements(int type, int count, int depth) {
-    if (checkedCount(count)) {
-      for (int i = 0; i < count && rejection == Rejection.NONE; i++) {
-        skipElement(type, depth);
-      }
-    }
-  }
-
-  /** An element of a list, set or map; a boolean has a byte there. */
-  private void skipElement(int type, int depth) {
-    boolean isBoolean = type == Compact.BOOLEAN_TRUE || type == Compact.BOOLEAN_FALSE;
-    skip(isBoolean ? Compact.BYTE : type, depth);
-  }
-
-  /** Every element has a byte at least. */
-  private boolean checkedCount(int count) {
-    if (count < 0 || count > limit - pos) {
-      refuse(Rejection.BAD_LENGTH);
-    }
-    return rejection == Rejection.NONE;
-  }
-
-  private void skipBytes(int count) {
-    if (count > limit - pos) {
-      refuse(Rejection.TRUNCATED);
-    } else if (rejection == Rejection.NONE) {
-      pos += count;
-    }
-  }
-
-  /** The next byte, 0 to 255; 0 after a rejection. */
-  private int take() {
-    if (pos == limit) {
-      refuse(Rejection.TRUNCATED);
-      return 0;
-    }
-    return buffer[pos++] & 0xff;
-  }
-
-  private int readVarint32() {
-    int value = 0;
-    for (int shift = 0; ; shift += 7) {
-      int b = take();
-      if (shift == 28 && b > 0x0f) {
-        refuse(Rejection.MALFORMED);
-        return 0;
-      }
-      value |= (b & 0x7f) << shift;
-      if (b < 0x80) {
-        return value;
-      }
-    }
-  }
-
-  private long readVarint64() {
-    long value = 0;
-    for (int shift = 0; ; shift += 7) {
-      int b = take();
-      if (shift == 63 && b > 0x01) {
-        refuse(Rejection.MALFORMED);
-        return 0;
-      }
-      value |= (b & 0x7fL) << shift;
-      if (b < 0x80) {
-        return value;
-      }
-    }
-  }
-
-  /** Refuses the batch; the first reason stays. Nothing more is read: the message ends here. */
-  private Rejection refuse(Rejection reason) {
-    if (rejection == Rejection.NONE) {
-      rejection = reason;
-      spansLeft = 0;
-    }
-    pos = limit;
-    return rejection;
-  }
-
-  private long longAt(int at) {
-    return longAt(buffer, at);
   }
 
   private static long longAt(byte[] in, int at) {
     return (long) Compact.LONG_BIG_ENDIAN.get(in, at);
-  }
-
-  // The fast path's numbers
-
-  /** A zigzag number as an index: a negative one, being odd, comes out beyond every dictionary. */
-  private static int indexOf(int zigZag) {
-    return Integer.rotateRight(zigZag, 1);
-  }
-
-  /** Length of the varint in the lowest bytes of {@code word}; 9 if it is longer than 8. */
-  private static int varintLength(long word) {
-    return (Long.numberOfTrailingZeros(~word & CONTINUATION_BITS) >>> 3) + 1;
-  }
-
-  /** Value of the varint of 1 to 8 bytes in the lowest bytes of {@code word}. */
-  private static long varint(long word) {
-    long stops = ~word & CONTINUATION_BITS;
-    // Keeps all up to the lowest stop bit; then closes the gap at every byte, pair and four.
-    long groups = word & (stops ^ (stops - 1)) & ~CONTINUATION_BITS;
-    groups = groups & 0x007f_007f_007f_007fL | (groups & 0x7f00_7f00_7f00_7f00L) >>> 1;
-    groups = groups & 0x0000_3fff_0000_3fffL | (groups & 0x3fff_0000_3fff_0000L) >>> 2;
-    return groups & 0x0fff_ffffL | (groups & 0x0fff_ffff_0000_0000L) >>> 4;
   }
 }

@@ -1,7 +1,5 @@
 package org.traceetl.proto;
 
-import java.util.Arrays;
-
 /**
  * Builds one {@code SpanBatch} message at a time from slices of bytes, without an object per span.
  *
@@ -16,7 +14,6 @@ import java.util.Arrays;
  */
 public final class SpanBatchWriter {
   private static final int NONE = -1;
-  private static final int MAX_VARINT32 = 5;
 
   /**
    * Bytes of a message that are neither dictionary nor resource nor spans, at most: field headers,
@@ -30,7 +27,7 @@ public final class SpanBatchWriter {
   /** Bytes of a dictionary index as a varint, at most: {@code 2 * 262,143} has 19 bits. */
   private static final int INDEX_BYTES = 3;
 
-  private final Dictionary dictionary = new Dictionary();
+  private final BatchDictionary dictionary = new BatchDictionary();
   private byte[] message = new byte[1024];
 
   private int application = NONE;
@@ -139,7 +136,7 @@ public final class SpanBatchWriter {
       baseUnixNanos = startUnixNanos;
     }
 
-    spans = grown(spans, spansEnd, SPAN_FRAME_BYTES);
+    spans = Compact.grown(spans, spansEnd, SPAN_FRAME_BYTES);
     byte[] out = spans;
     int at = spansEnd;
     boolean root = parentSpanId == 0;
@@ -152,16 +149,16 @@ public final class SpanBatchWriter {
       at = putLong(out, at, parentSpanId);
     }
     out[at++] = Compact.field(1, Compact.I32);
-    at = putVarint(out, at, (long) name << 1);
+    at = Compact.putVarint(out, at, (long) name << 1);
     out[at++] = Compact.field(1, Compact.BYTE);
     out[at++] = (byte) kind;
     out[at++] = Compact.field(1, Compact.BYTE);
     out[at++] = (byte) status;
     out[at++] = Compact.field(1, Compact.I64);
     // May wrap around; the reader's addition wraps back.
-    at = putVarint(out, at, Compact.zigZag(startUnixNanos - baseUnixNanos));
+    at = Compact.putVarint(out, at, Compact.zigZag(startUnixNanos - baseUnixNanos));
     out[at++] = Compact.field(1, Compact.I64);
-    at = putVarint(out, at, Compact.zigZag(durationNanos));
+    at = Compact.putVarint(out, at, Compact.zigZag(durationNanos));
     spanEnd = at;
 
     this.samplingThreshold = samplingThreshold;
@@ -199,7 +196,7 @@ public final class SpanBatchWriter {
     if (!inSpan) {
       throw new IllegalStateException("no span was started");
     }
-    spans = grown(spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * attributesLength);
+    spans = Compact.grown(spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * attributesLength);
     byte[] out = spans;
     int at = spanEnd;
     int last = Compact.DURATION_NANOS;
@@ -210,12 +207,12 @@ public final class SpanBatchWriter {
     }
     if (samplingThreshold != 0) {
       out[at++] = Compact.field(Compact.SAMPLING_THRESHOLD - last, Compact.I64);
-      at = putVarint(out, at, Compact.zigZag(samplingThreshold));
+      at = Compact.putVarint(out, at, Compact.zigZag(samplingThreshold));
       last = Compact.SAMPLING_THRESHOLD;
     }
     if (statusMessage != NONE) {
       out[at++] = Compact.field(Compact.STATUS_MESSAGE - last, Compact.I32);
-      at = putVarint(out, at, (long) statusMessage << 1);
+      at = Compact.putVarint(out, at, (long) statusMessage << 1);
     }
     out[at++] = Compact.STOP;
     inSpan = false;
@@ -257,32 +254,32 @@ public final class SpanBatchWriter {
     if (application == NONE) {
       throw new IllegalStateException("the batch has no application");
     }
-    message = grown(message, 0, sizeBytes());
+    message = Compact.grown(message, 0, sizeBytes());
     byte[] out = message;
     int at = 0;
     out[at++] = Compact.field(Compact.VERSION, Compact.I32);
-    at = putVarint(out, at, Compact.FORMAT_VERSION << 1);
+    at = Compact.putVarint(out, at, Compact.FORMAT_VERSION << 1);
     out[at++] = Compact.field(1, Compact.BINARY);
     out[at++] = Compact.AGENT_BYTES;
     at = putLong(out, at, agentHigh);
     at = putLong(out, at, agentLow);
     out[at++] = Compact.field(1, Compact.I64);
-    at = putVarint(out, at, Compact.zigZag(epoch));
+    at = Compact.putVarint(out, at, Compact.zigZag(epoch));
     out[at++] = Compact.field(1, Compact.I64);
-    at = putVarint(out, at, Compact.zigZag(sequence));
+    at = Compact.putVarint(out, at, Compact.zigZag(sequence));
     out[at++] = Compact.field(1, Compact.I32);
-    at = putVarint(out, at, (long) spanCount << 1);
+    at = Compact.putVarint(out, at, (long) spanCount << 1);
     out[at++] = Compact.field(1, Compact.LIST);
     at = putListHeader(out, at, Compact.BINARY, dictionary.size());
     at = dictionary.copyTo(out, at);
     out[at++] = Compact.field(1, Compact.I32);
-    at = putVarint(out, at, (long) application << 1);
+    at = Compact.putVarint(out, at, (long) application << 1);
     // Written even if empty, so that a reader who has seen fields 1 to 9 knows that nothing follows
     // the spans.
     out[at++] = Compact.field(1, Compact.LIST);
     at = putIndexes(out, at, resource, resourceLength);
     out[at++] = Compact.field(1, Compact.I64);
-    at = putVarint(out, at, Compact.zigZag(spanCount == 0 ? 0 : baseUnixNanos));
+    at = Compact.putVarint(out, at, Compact.zigZag(spanCount == 0 ? 0 : baseUnixNanos));
     out[at++] = Compact.field(1, Compact.LIST);
     at = putListHeader(out, at, Compact.STRUCT, spanCount);
     System.arraycopy(spans, 0, out, at, spansEnd);
@@ -319,168 +316,20 @@ public final class SpanBatchWriter {
     return at + Long.BYTES;
   }
 
-  private static int putVarint(byte[] out, int at, long value) {
-    int end = at;
-    long rest = value;
-    while ((rest & ~0x7fL) != 0) {
-      out[end++] = (byte) (rest | 0x80);
-      rest >>>= 7;
-    }
-    out[end++] = (byte) rest;
-    return end;
-  }
-
   private static int putListHeader(byte[] out, int at, int type, int count) {
     if (count < Compact.LONG_LIST) {
       out[at] = (byte) (count << 4 | type);
       return at + 1;
     }
     out[at] = (byte) (Compact.LONG_LIST << 4 | type);
-    return putVarint(out, at + 1, count);
+    return Compact.putVarint(out, at + 1, count);
   }
 
   private static int putIndexes(byte[] out, int at, int[] indexes, int length) {
     int end = putListHeader(out, at, Compact.I32, length);
     for (int i = 0; i < length; i++) {
-      end = putVarint(out, end, (long) indexes[i] << 1);
+      end = Compact.putVarint(out, end, (long) indexes[i] << 1);
     }
     return end;
-  }
-
-  private static byte[] grown(byte[] array, int used, int more) {
-    int needed = used + more;
-    return needed <= array.length
-        ? array
-        : Arrays.copyOf(array, Math.max(needed, 2 * array.length));
-  }
-
-  /** The strings of the batch: encoded one after the other, and a hash table over them. */
-  private static final class Dictionary {
-    // Odd random-looking factor; the seed keeps collisions from being prepared.
-    private static final long FACTOR = 0x9e37_79b9_7f4a_7c15L;
-    private static final long SEED = new java.security.SecureRandom().nextLong();
-
-    private byte[] encoded = new byte[1024];
-    private int end;
-    private int size;
-    private int[] starts = new int[64];
-    private int[] lengths = new int[64];
-    private int[] slots = new int[64];
-
-    /**
-     * Open addressing, linear probing, at most half full; a power of two. An entry holds the upper
-     * half of the string's hash and, in the lower half, its index + 1; 0 is free.
-     */
-    private long[] table = new long[128];
-
-    void clear() {
-      for (int i = 0; i < size; i++) {
-        table[slots[i]] = 0;
-      }
-      size = 0;
-      end = 0;
-    }
-
-    int size() {
-      return size;
-    }
-
-    int bytes() {
-      return end;
-    }
-
-    int copyTo(byte[] out, int at) {
-      System.arraycopy(encoded, 0, out, at, end);
-      return at + end;
-    }
-
-    int intern(byte[] bytes, int offset, int length) {
-      long hash = hash(bytes, offset, length) & 0xffff_ffff_0000_0000L;
-      int mask = table.length - 1;
-      int slot = (int) (hash >>> 32) & mask;
-      while (true) {
-        long entry = table[slot];
-        if (entry == 0) {
-          return add(bytes, offset, length, hash, slot);
-        }
-        if ((entry & 0xffff_ffff_0000_0000L) == hash) {
-          int index = (int) entry - 1;
-          int start = starts[index];
-          if (lengths[index] == length
-              && Arrays.equals(encoded, start, start + length, bytes, offset, offset + length)) {
-            return index;
-          }
-        }
-        slot = (slot + 1) & mask;
-      }
-    }
-
-    private int add(byte[] bytes, int offset, int length, long hash, int slot) {
-      if (size == Limits.MAX_DICTIONARY_ENTRIES
-          || end + length + MAX_VARINT32 > Limits.MAX_MESSAGE_BYTES) {
-        throw new IllegalStateException(
-            "the dictionary is full: " + size + " entries, " + end + " bytes; finish the batch");
-      }
-      if (size == starts.length) {
-        starts = Arrays.copyOf(starts, 2 * size);
-        lengths = Arrays.copyOf(lengths, 2 * size);
-        slots = Arrays.copyOf(slots, 2 * size);
-      }
-      encoded = grown(encoded, end, length + MAX_VARINT32);
-      int start = putVarint(encoded, end, length);
-      System.arraycopy(bytes, offset, encoded, start, length);
-      end = start + length;
-
-      int index = size++;
-      starts[index] = start;
-      lengths[index] = length;
-      slots[index] = slot;
-      table[slot] = hash | (index + 1);
-      if (2 * size > table.length) {
-        rehash();
-      }
-      return index;
-    }
-
-    private void rehash() {
-      long[] old = table;
-      table = new long[2 * old.length];
-      int mask = table.length - 1;
-      for (int i = 0; i < size; i++) {
-        long entry = old[slots[i]];
-        int slot = (int) (entry >>> 32) & mask;
-        while (table[slot] != 0) {
-          slot = (slot + 1) & mask;
-        }
-        table[slot] = entry;
-        slots[i] = slot;
-      }
-    }
-
-    private static long hash(byte[] bytes, int offset, int length) {
-      long hash = SEED ^ length;
-      int at = offset;
-      int last = offset + length - Long.BYTES;
-      for (; at <= last; at += Long.BYTES) {
-        hash = mix(hash ^ (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, at));
-      }
-      if (at == last + Long.BYTES) {
-        return hash;
-      }
-      long tail = 0;
-      if (length >= Long.BYTES) {
-        // The last eight bytes, some of them a second time.
-        tail = (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, last);
-      } else {
-        for (; at < offset + length; at++) {
-          tail = tail << 8 | bytes[at] & 0xff;
-        }
-      }
-      return mix(hash ^ tail);
-    }
-
-    private static long mix(long value) {
-      return value * FACTOR ^ Math.unsignedMultiplyHigh(value, FACTOR);
-    }
   }
 }

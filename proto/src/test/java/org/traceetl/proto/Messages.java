@@ -200,8 +200,9 @@ final class Messages {
   private static void writeStruct(
       TProtocol out, TBase<?, ?> struct, List<Short> order, List<Short> nested) throws TException {
     out.writeStructBegin(new TStruct(""));
+    @SuppressWarnings({"unchecked", "rawtypes"}) // Its bounds name the field type twice.
     Map<? extends TFieldIdEnum, FieldMetaData> fields =
-        FieldMetaData.getStructMetaDataMap(struct.getClass().asSubclass(TBase.class));
+        FieldMetaData.getStructMetaDataMap((Class) struct.getClass());
     for (short id : order) {
       for (var field : fields.entrySet()) {
         Object value = valueOf(struct, field.getKey());

@@ -3,9 +3,11 @@ package org.traceetl.agent.telemetry;
 import io.prometheus.client.Collector;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
+import io.prometheus.client.CounterMetricFamily;
 import io.prometheus.client.GaugeMetricFamily;
 import io.prometheus.client.Histogram;
 import java.util.List;
+import java.util.Map;
 import java.util.function.DoubleSupplier;
 
 /**
@@ -92,8 +94,25 @@ public final class AgentMetrics {
         });
   }
 
-  /** A counter of a source's own, in the same registry. The prefix is put before the name. */
-  public Counter sourceCounter(String name, String help, String... labels) {
-    return counter(name, help, labels);
+  /**
+   * Adds a counter that someone else counts, read at each scrape. The prefix and {@code _total} are
+   * put around the name.
+   *
+   * @param label the one label, or empty
+   * @param values by the label's values; under any one key when there is no label
+   */
+  public void counter(String name, String help, String label, Map<String, DoubleSupplier> values) {
+    List<String> labels = label.isEmpty() ? List.of() : List.of(label);
+    registry.register(
+        new Collector() {
+          @Override
+          public List<MetricFamilySamples> collect() {
+            CounterMetricFamily family =
+                new CounterMetricFamily("trace_etl_agent_" + name, help, labels);
+            values.forEach((key, value) ->
+                family.addMetric(labels.isEmpty() ? List.of() : List.of(key), value.getAsDouble()));
+            return List.of(family);
+          }
+        });
   }
 }

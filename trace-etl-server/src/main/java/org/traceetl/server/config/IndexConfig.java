@@ -89,7 +89,7 @@ public record IndexConfig(
    * @param password {@code password}, or the content of {@code password-file}
    * @param apiKey {@code api-key}, or the content of {@code api-key-file}: base64 as Elasticsearch
    *     gave it; instead of user and password
-   * @param caFile {@code ca-file}: PEM certificates to trust instead of the JDK's own
+   * @param caFile {@code ca-file}: PEM certificate to trust instead of the JDK's own
    */
   public record Elasticsearch(
       List<URI> urls,
@@ -121,17 +121,19 @@ public record IndexConfig(
       urls = List.copyOf(urls);
       require(!urls.isEmpty(), "index.elasticsearch.urls", urls, "must name a node");
       for (URI url : urls) {
-        require(
-            ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
-                && url.getHost() != null,
-            "index.elasticsearch.urls",
-            url.getScheme() + "://" + url.getHost(),
-            "must be http://host:port or https://host:port");
+        // Before anything prints it.
         require(
             url.getUserInfo() == null,
             "index.elasticsearch.urls",
-            url.getScheme() + "://" + url.getHost(),
+            url.getScheme() + "://***@" + url.getHost(),
             "must not hold a user; use username and password-file");
+        require(
+            ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
+                && url.getHost() != null
+                && (url.getPath().isEmpty() || url.getPath().equals("/")),
+            "index.elasticsearch.urls",
+            url,
+            "must be http://host:port or https://host:port");
       }
       require(
           dataStream.matches("[a-z0-9][a-z0-9._-]{0,199}"),

@@ -3,6 +3,7 @@ package org.traceetl.server.index;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.HexFormat;
+import org.traceetl.server.window.TraceDocument;
 
 /**
  * A place in the order of search results: that of the last document on a page.
@@ -15,6 +16,10 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
   private static final HexFormat HEX = HexFormat.of();
   private static final int BYTES = Long.BYTES + 16 + 8;
 
+  static Cursor of(TraceDocument last) {
+    return new Cursor(last.startUnixNanos(), last.traceId(), last.spanId());
+  }
+
   /**
    * Reads what {@link #toText} wrote.
    *
@@ -23,7 +28,7 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
   public static Cursor parse(String text) {
     try {
       byte[] bytes = Base64.getUrlDecoder().decode(text);
-      if (bytes.length == BYTES) {
+      if (bytes.length == BYTES && bytes[0] >= 0) {
         return new Cursor(
             ByteBuffer.wrap(bytes).getLong(),
             HEX.formatHex(bytes, Long.BYTES, BYTES - 8),

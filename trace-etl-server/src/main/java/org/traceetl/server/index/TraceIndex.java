@@ -24,7 +24,8 @@ public interface TraceIndex extends AutoCloseable {
   static TraceIndex open(IndexConfig config) throws IOException {
     return switch (config.type()) {
       case NONE -> new DisabledIndex();
-      case LUCENE, ELASTICSEARCH -> throw new IllegalStateException("skeleton");
+      case LUCENE -> LuceneIndex.open(config.lucene());
+      case ELASTICSEARCH -> ElasticsearchIndex.open(config.elasticsearch());
     };
   }
 

@@ -8,7 +8,7 @@ import org.traceetl.server.window.TraceDocument.Reason;
  * @param application exact name, or null
  * @param operation exact span name, or null
  * @param reason why the document was kept, or null
- * @param fromUnixNanos earliest start, inclusive, nanoseconds since 1970
+ * @param fromUnixNanos earliest start, inclusive, nanoseconds since 1970; 0 for no beginning
  * @param toUnixNanos latest start, exclusive; {@link Long#MAX_VALUE} for no end
  * @param limit most documents on a page, 1 to {@value #MAX_LIMIT}
  * @param cursor {@link TracePage#next} of the page before, or null for the first one; the other
@@ -33,6 +33,9 @@ public record TraceQuery(
     if (limit < 1 || limit > MAX_LIMIT) {
       throw new IllegalArgumentException(
           "limit = " + limit + ": must be between 1 and " + MAX_LIMIT);
+    }
+    if (fromUnixNanos < 0) {
+      throw new IllegalArgumentException("from = " + fromUnixNanos + " ns: is before 1970");
     }
     if (fromUnixNanos > toUnixNanos) {
       throw new IllegalArgumentException(

@@ -1,6 +1,7 @@
 package org.traceetl.server.index;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.traceetl.server.window.TraceDocument;
 
 /**
@@ -21,5 +22,14 @@ public record WriteResult(int kept, List<Refusal> refused, List<TraceDocument> a
 
   static WriteResult kept(int documents) {
     return new WriteResult(documents, List.of(), List.of());
+  }
+
+  WriteResult and(WriteResult other) {
+    return new WriteResult(
+        kept + other.kept, joined(refused, other.refused), joined(again, other.again));
+  }
+
+  private static <T> List<T> joined(List<T> first, List<T> second) {
+    return Stream.concat(first.stream(), second.stream()).toList();
   }
 }

@@ -1,0 +1,35 @@
+package org.traceetl.agent;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.DoubleSupplier;
+import org.traceetl.agent.source.otlp.OtlpCounters;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** Makes metrics of what the OTLP receiver counts. */
+final class OtlpMetrics {
+  private OtlpMetrics() {}
+
+  static void register(OtlpCounters counters, AgentMetrics metrics) {
+    metrics.counter(
+        "otlp_attributes_left_out",
+        "Attributes left out because there were too many, or they were too deep or too long.",
+        "",
+        Map.of("", counters::attributesLeftOut));
+    metrics.counter(
+        "otlp_connections_refused",
+        "Connections closed at once because the most allowed were open.",
+        "",
+        Map.of("", counters::connectionsRefused));
+    Map<String, DoubleSupplier> refusals = new LinkedHashMap<>();
+    for (OtlpCounters.Refusal reason : OtlpCounters.Refusal.values()) {
+      refusals.put(reason.name().toLowerCase(Locale.ROOT), () -> counters.requestsRefused(reason));
+    }
+    metrics.counter(
+        "otlp_http_requests_refused",
+        "HTTP requests turned away before the pipeline was asked, by reason.",
+        "reason",
+        refusals);
+  }
+}

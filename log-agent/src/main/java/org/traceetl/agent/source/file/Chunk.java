@@ -1,0 +1,84 @@
+package org.traceetl.agent.source.file;
+
+import java.util.concurrent.BlockingQueue;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
+
+/**
+ * Complete lines of a file on their way through the pipeline. Made by the source's thread, decoded
+ * on the pipeline's, and handed back to the source once its outcome is known.
+ */
+final class Chunk implements SpanDecoder, Completion {
+  static final String LINE_TOO_LONG = "line_too_long";
+
+  final TailedFile file;
+  final long start;
+  final long end;
+  private final FileSource source;
+  private final BlockingQueue<Chunk> outcomes;
+  private boolean done;
+
+  /**
+   * @param start offset of the first byte in the file
+   * @param end offset after the last line's end
+   */
+  Chunk(TailedFile file, long start, long end, FileSource source, BlockingQueue<Chunk> outcomes) {
+    this.file = file;
+    this.start = start;
+    this.end = end;
+    this.source = source;
+    this.outcomes = outcomes;
+  }
+
+  @Override
+  public void decode(byte[] lines, SpanSink sink) {
+    TraceLineDecoder decoder = source.decoder();
+    decoder.startPayload();
+    int from = 0;
+    while (from < lines.length) {
+      int lineEnd = from;
+      while (lines[lineEnd] != '\n') {
+        lineEnd++;
+      }
+      int end = lineEnd > from && lines[lineEnd - 1] == '\r' ? lineEnd - 1 : lineEnd;
+      if (end > from) {
+        String problem =
+            end - from > source.maxLineBytes()
+                ? LINE_TOO_LONG
+                : decoder.decode(lines, from, end, sink);
+        if (problem != null) {
+          sink.rejected(problem);
+          source.tellOfRejected(file, start + from, problem);
+        }
+      }
+      from = lineEnd + 1;
+    }
+  }
+
+  /** True if the file's place moves past these lines; false if they are to be read again. */
+  boolean isDone() {
+    return done;
+  }
+
+  @Override
+  public void confirmed(int accepted, int rejected, String reason) {
+    settle(true);
+  }
+
+  @Override
+  public void malformed(String reason) {
+    // A repeat cannot help, and would keep all later lines waiting.
+    settle(true);
+  }
+
+  @Override
+  public void failed(String reason) {
+    settle(false);
+  }
+
+  private void settle(boolean isDone) {
+    done = isDone;
+    outcomes.add(this);
+  }
+}

@@ -1,0 +1,240 @@
+package org.traceetl.agent.source.file;
+
+import org.traceetl.agent.flow.Attributes;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonReadFeature;
+
+/**
+ * Reads the JSON fields of a line into attributes whose bytes are in this reader's scratch, and
+ * undoes what their writer put for line ends, tabs and quotes. One thread at a time.
+ */
+final class TagReader {
+  private static final String KEY = "key";
+  private static final String VALUE = "value";
+  private static final String TAGS = "tags";
+  private static final String TRACE_ID = "traceID";
+  private static final String SPAN_ID = "spanID";
+  private static final int ASCII_END = 0x80;
+
+  // Values are cut after they were escaped: half an escape can stand at their end.
+  private final JsonFactory json =
+      JsonFactory.builder()
+          .enable(JsonReadFeature.ALLOW_BACKSLASH_ESCAPING_ANY_CHARACTER)
+          .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
+          .build();
+
+  // The texts of a line, one after the other. Attributes keep the array itself, so it is not grown
+  // but replaced when it is full.
+  private byte[] scratch = new byte[64 * 1024];
+  private int used;
+
+  /** Forgets the texts of the last line. */
+  void reset() {
+    used = 0;
+  }
+
+  /** Adds the entries of {@code [{"key":…,"type":…,"value":…},…]}. False when it is not that. */
+  boolean read(byte[] bytes, int offset, int end, Attributes to) {
+    if (offset == end) {
+      return true;
+    }
+    try (JsonParser parser = parser(bytes, offset, end)) {
+      return parser.nextToken() == JsonToken.START_ARRAY && readArray(parser, to);
+    } catch (JacksonException e) {
+      return false;
+    }
+  }
+
+  /** Adds the tags of {@code {"serviceName":…,"tags":[…]}}. False when it is not that. */
+  boolean readResource(byte[] bytes, int offset, int end, Attributes to) {
+    if (offset == end) {
+      return true;
+    }
+    try (JsonParser parser = parser(bytes, offset, end)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return false;
+      }
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        boolean isTags = parser.currentName().equals(TAGS);
+        if (parser.nextToken() == JsonToken.START_ARRAY && isTags) {
+          if (!readArray(parser, to)) {
+            return false;
+          }
+        } else {
+          parser.skipChildren();
+        }
+      }
+      return parser.currentToken() == JsonToken.END_OBJECT;
+    } catch (JacksonException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Finds the last of {@code [{"traceID":…,"spanID":…,"refType":…},…]} within the span's own trace.
+   *
+   * @param spanId gets its 16 hex digits
+   * @return true if there is one
+   */
+  boolean lastReferenceOf(
+      byte[] bytes, int offset, int end, int traceIdOffset, int traceIdLength, byte[] spanId) {
+    // Most lines are of two kinds: no reference, or the parent alone.
+    if (end - offset <= 2) {
+      return false;
+    }
+    boolean found = false;
+    try (JsonParser parser = parser(bytes, offset, end)) {
+      if (parser.nextToken() != JsonToken.START_ARRAY) {
+        return false;
+      }
+      while (parser.nextToken() == JsonToken.START_OBJECT) {
+        boolean sameTrace = false;
+        String id = null;
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+          String name = parser.currentName();
+          parser.nextToken();
+          switch (name) {
+            case TRACE_ID ->
+                sameTrace = equal(parser.getString(), bytes, traceIdOffset, traceIdLength);
+            case SPAN_ID -> id = parser.getString();
+            default -> parser.skipChildren();
+          }
+        }
+        if (sameTrace && id != null && id.length() == spanId.length) {
+          for (int i = 0; i < spanId.length; i++) {
+            spanId[i] = (byte) id.charAt(i);
+          }
+          found = true;
+        }
+      }
+    } catch (JacksonException e) {
+      return false;
+    }
+    return found;
+  }
+
+  private static boolean equal(String text, byte[] bytes, int offset, int length) {
+    if (text.length() != length) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (text.charAt(i) != bytes[offset + i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private JsonParser parser(byte[] bytes, int offset, int end) {
+    return json.createParser(ObjectReadContext.empty(), bytes, offset, end - offset);
+  }
+
+  private boolean readArray(JsonParser parser, Attributes to) {
+    while (parser.nextToken() == JsonToken.START_OBJECT) {
+      readEntry(parser, to);
+    }
+    return parser.currentToken() == JsonToken.END_ARRAY;
+  }
+
+  private void readEntry(JsonParser parser, Attributes to) {
+    byte[] keyBytes = null;
+    int keyOffset = 0;
+    int keyLength = 0;
+    byte[] valueBytes = null;
+    int valueOffset = 0;
+    int valueLength = 0;
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      String name = parser.currentName();
+      JsonToken token = parser.nextToken();
+      if (token.isStructStart() || token == JsonToken.VALUE_NULL) {
+        parser.skipChildren();
+      } else if (name.equals(KEY)) {
+        keyOffset = append(parser);
+        keyBytes = scratch;
+        keyLength = used - keyOffset;
+      } else if (name.equals(VALUE)) {
+        valueOffset = append(parser);
+        valueBytes = scratch;
+        valueLength = unescape(valueOffset);
+      }
+    }
+    if (keyBytes != null && valueBytes != null) {
+      to.add(keyBytes, keyOffset, keyLength, valueBytes, valueOffset, valueLength);
+    }
+  }
+
+  /** Appends the parser's text as UTF-8; returns where it starts. */
+  private int append(JsonParser parser) {
+    char[] text = parser.getStringCharacters();
+    int from = parser.getStringOffset();
+    int length = parser.getStringLength();
+    int most = 3 * length;
+    if (scratch.length - used < most) {
+      scratch = new byte[Math.max(scratch.length, most)];
+      used = 0;
+    }
+    int start = used;
+    for (int i = from; i < from + length; i++) {
+      char c = text[i];
+      if (c < ASCII_END) {
+        scratch[used++] = (byte) c;
+      } else if (c < 0x800) {
+        scratch[used++] = (byte) (0xc0 | c >> 6);
+        scratch[used++] = (byte) (0x80 | c & 0x3f);
+      } else if (Character.isHighSurrogate(c)
+          && i + 1 < from + length
+          && Character.isLowSurrogate(text[i + 1])) {
+        int codePoint = Character.toCodePoint(c, text[++i]);
+        scratch[used++] = (byte) (0xf0 | codePoint >> 18);
+        scratch[used++] = (byte) (0x80 | codePoint >> 12 & 0x3f);
+        scratch[used++] = (byte) (0x80 | codePoint >> 6 & 0x3f);
+        scratch[used++] = (byte) (0x80 | codePoint & 0x3f);
+      } else {
+        // Half a pair, left by a cut in its middle, is no character.
+        int unit = Character.isSurrogate(c) ? 0xfffd : c;
+        scratch[used++] = (byte) (0xe0 | unit >> 12);
+        scratch[used++] = (byte) (0x80 | unit >> 6 & 0x3f);
+        scratch[used++] = (byte) (0x80 | unit & 0x3f);
+      }
+    }
+    return start;
+  }
+
+  /** Undoes {@code ##n ##r ##t ##' ##r'} in place from there to the end; returns the length. */
+  private int unescape(int start) {
+    int to = start;
+    for (int from = start; from < used; from++) {
+      byte b = scratch[from];
+      if (b == '#' && from + 2 < used && scratch[from + 1] == '#') {
+        byte what = scratch[from + 2];
+        boolean quoted = what == 'r' && from + 3 < used && scratch[from + 3] == '\'';
+        if (quoted) {
+          scratch[to++] = '\\';
+          scratch[to++] = '"';
+          from += 3;
+          continue;
+        }
+        byte plain =
+            switch (what) {
+              case 'n' -> '\n';
+              case 'r' -> '\r';
+              case 't' -> '\t';
+              case '\'' -> '"';
+              default -> 0;
+            };
+        if (plain != 0) {
+          scratch[to++] = plain;
+          from += 2;
+          continue;
+        }
+      }
+      scratch[to++] = b;
+    }
+    used = to;
+    return to - start;
+  }
+}

@@ -1,0 +1,142 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.KnownLength;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelFactory;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.SpanDecoder;
+
+/** {@code TraceService/Export} over gRPC; requests stay bytes. */
+final class GrpcEndpoint {
+  static final String SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService";
+  private static final String SOURCE = "otlp_grpc";
+  private static final int MAX_CALLS_PER_CONNECTION = 128;
+
+  private final Intake intake;
+  private final SpanDecoder decoder;
+  private final Server server;
+
+  GrpcEndpoint(
+      InetSocketAddress address,
+      int maxRequestBytes,
+      EventLoopGroup eventLoops,
+      ChannelFactory<ServerChannel> channels,
+      Intake intake,
+      SpanDecoder decoder) {
+    this.intake = intake;
+    this.decoder = decoder;
+    MethodDescriptor<byte[], byte[]> export =
+        MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
+            .setType(MethodType.UNARY)
+            .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Export"))
+            .build();
+    server =
+        NettyServerBuilder.forAddress(address)
+            .channelFactory(channels)
+            .bossEventLoopGroup(eventLoops)
+            .workerEventLoopGroup(eventLoops)
+            // Offering to the pipeline never blocks.
+            .directExecutor()
+            .maxInboundMessageSize(maxRequestBytes)
+            .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
+            .maxConnectionIdle(10, TimeUnit.MINUTES)
+            .handshakeTimeout(10, TimeUnit.SECONDS)
+            .permitKeepAliveTime(5, TimeUnit.SECONDS)
+            .permitKeepAliveWithoutCalls(true)
+            .addService(
+                ServerServiceDefinition.builder(SERVICE)
+                    .addMethod(export, ServerCalls.asyncUnaryCall(this::export))
+                    .build())
+            .build();
+  }
+
+  void start() throws IOException {
+    server.start();
+  }
+
+  int port() {
+    return server.getPort();
+  }
+
+  /** Takes no further connections and calls; those under way are answered. */
+  void stopAccepting() {
+    server.shutdown();
+  }
+
+  /** Waits a little for the calls under way, then ends them. */
+  void close() throws InterruptedException {
+    server.shutdown();
+    if (!server.awaitTermination(2, TimeUnit.SECONDS)) {
+      server.shutdownNow();
+      server.awaitTermination(2, TimeUnit.SECONDS);
+    }
+  }
+
+  private void export(byte[] request, StreamObserver<byte[]> observer) {
+    ServerCallStreamObserver<byte[]> call = (ServerCallStreamObserver<byte[]>) observer;
+    // With a handler, an answer to a sender that has gone is dropped instead of thrown.
+    call.setOnCancelHandler(() -> {});
+    Refused refused = Refused.of(intake.offer(SOURCE, request, decoder, new Call(call)));
+    if (refused != null) {
+      call.onError(Answers.error(refused.status(), refused.retrySeconds()));
+    }
+  }
+
+  private record Call(StreamObserver<byte[]> observer) implements Completion {
+    @Override
+    public void confirmed(int accepted, int rejected, String reason) {
+      observer.onNext(Answers.exported(rejected, reason));
+      observer.onCompleted();
+    }
+
+    @Override
+    public void malformed(String reason) {
+      observer.onError(Answers.error(Status.INVALID_ARGUMENT.withDescription(reason), 0));
+    }
+
+    @Override
+    public void failed(String reason) {
+      Refused refused = Refused.failed(reason);
+      observer.onError(Answers.error(refused.status(), refused.retrySeconds()));
+    }
+  }
+
+  /** Messages as the bytes they are. */
+  private enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
+    INSTANCE;
+
+    @Override
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      try {
+        // Compressed messages do not say how long they will be; grpc-java holds them to the limit.
+        return stream instanceof KnownLength
+            ? stream.readNBytes(stream.available())
+            : stream.readAllBytes();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}

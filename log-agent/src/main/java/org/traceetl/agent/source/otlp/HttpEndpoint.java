@@ -1,0 +1,170 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.netty.shaded.io.netty.bootstrap.ServerBootstrap;
+import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
+import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInitializer;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpMessage;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
+import io.grpc.netty.shaded.io.netty.handler.flow.FlowControlHandler;
+import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.SpanDecoder;
+
+/** {@code POST /v1/traces} over HTTP/1.1. */
+final class HttpEndpoint {
+  private static final int IDLE_SECONDS = 60;
+  private static final int REQUEST_SECONDS = 30;
+  private static final int LINGER_SECONDS = 5;
+
+  private final InetSocketAddress address;
+  private final int maxRequestBytes;
+  private final ServerBootstrap bootstrap;
+  private final ConnectionGate gate;
+  private final Intake intake;
+  private final SpanDecoder protobufDecoder;
+  private final SpanDecoder jsonDecoder;
+  private final OtlpCounters counters;
+  private Channel listening;
+
+  HttpEndpoint(
+      InetSocketAddress address,
+      int maxRequestBytes,
+      EventLoopGroup eventLoops,
+      Transport transport,
+      ConnectionGate gate,
+      Intake intake,
+      SpanDecoder protobufDecoder,
+      SpanDecoder jsonDecoder,
+      OtlpCounters counters) {
+    this.address = address;
+    this.maxRequestBytes = maxRequestBytes;
+    this.gate = gate;
+    this.intake = intake;
+    this.protobufDecoder = protobufDecoder;
+    this.jsonDecoder = jsonDecoder;
+    this.counters = counters;
+    bootstrap =
+        new ServerBootstrap()
+            .group(eventLoops)
+            .channelFactory(gate.guarding(transport.serverChannels()))
+            .option(ChannelOption.SO_BACKLOG, 512)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            // Requests are taken one by one: their answers come later and must keep the order.
+            .childOption(ChannelOption.AUTO_READ, false)
+            .childHandler(new Connection());
+  }
+
+  void start() throws IOException {
+    ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException("cannot listen for OTLP/HTTP on " + address, bound.cause());
+    }
+    listening = bound.channel();
+  }
+
+  int port() {
+    return ((InetSocketAddress) listening.localAddress()).getPort();
+  }
+
+  /** Takes no further connections; requests on open ones meet the pipeline's own answer. */
+  void stopAccepting() {
+    listening.close().awaitUninterruptibly();
+  }
+
+  void close() {
+    if (listening != null) {
+      listening.close().awaitUninterruptibly();
+    }
+    gate.connections().close().awaitUninterruptibly();
+  }
+
+  private final class Connection extends ChannelInitializer<Channel> {
+    @Override
+    protected void initChannel(Channel channel) {
+      channel
+          .pipeline()
+          .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
+          .addLast(new HttpServerCodec())
+          .addLast(new RequestAssembly())
+          .addLast(new FlowControlHandler())
+          .addLast(
+              new HttpExchange(maxRequestBytes, intake, protobufDecoder, jsonDecoder, counters));
+    }
+  }
+
+  /** Puts a request together, within a size and a time. */
+  private final class RequestAssembly extends HttpObjectAggregator {
+    private Future<?> deadline;
+
+    RequestAssembly() {
+      super(maxRequestBytes);
+    }
+
+    @Override
+    protected FullHttpMessage beginAggregation(HttpMessage start, ByteBuf content)
+        throws Exception {
+      cancelDeadline();
+      ChannelHandlerContext context = ctx();
+      deadline =
+          context
+              .executor()
+              .schedule(
+                  () -> {
+                    counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
+                    context.close();
+                  },
+                  REQUEST_SECONDS,
+                  TimeUnit.SECONDS);
+      return super.beginAggregation(start, content);
+    }
+
+    @Override
+    protected void finishAggregation(FullHttpMessage aggregated) throws Exception {
+      cancelDeadline();
+      super.finishAggregation(aggregated);
+    }
+
+    @Override
+    protected void handleOversizedMessage(ChannelHandlerContext context, HttpMessage oversized) {
+      cancelDeadline();
+      counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
+      // The rest is read and forgotten for a while: closing at once could lose the answer.
+      context.pipeline().remove(HttpExchange.class);
+      HttpExchange.write(
+          context,
+          HttpExchange.plain(
+              HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+              "a request may have " + maxRequestBytes + " bytes\n"),
+          false);
+      context.channel().config().setAutoRead(true);
+      Future<?> unused =
+          context.executor().schedule(() -> context.close(), LINGER_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+      cancelDeadline();
+      super.channelInactive(context);
+    }
+
+    private void cancelDeadline() {
+      if (deadline != null) {
+        deadline.cancel(false);
+        deadline = null;
+      }
+    }
+  }
+}

@@ -1,0 +1,295 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
+import io.grpc.netty.shaded.io.netty.buffer.ByteBufInputStream;
+import io.grpc.netty.shaded.io.netty.buffer.ByteBufUtil;
+import io.grpc.netty.shaded.io.netty.buffer.Unpooled;
+import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
+import io.grpc.netty.shaded.io.netty.channel.ChannelFutureListener;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.SimpleChannelInboundHandler;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpRequest;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderValues;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMethod;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpUtil;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpVersion;
+import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateEvent;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.GZIPInputStream;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.SpanDecoder;
+
+/** Takes the requests of one connection, one at a time, and answers in the request's format. */
+final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
+  private static final String PATH = "/v1/traces";
+  private static final String SOURCE = "otlp_http";
+
+  private enum Format {
+    PROTOBUF("application/x-protobuf"),
+    JSON("application/json");
+
+    private final String mediaType;
+
+    Format(String mediaType) {
+      this.mediaType = mediaType;
+    }
+  }
+
+  private final int maxRequestBytes;
+  private final Intake intake;
+  private final SpanDecoder protobufDecoder;
+  private final SpanDecoder jsonDecoder;
+  private final OtlpCounters counters;
+  // Event loop only.
+  private boolean answering;
+
+  HttpExchange(
+      int maxRequestBytes,
+      Intake intake,
+      SpanDecoder protobufDecoder,
+      SpanDecoder jsonDecoder,
+      OtlpCounters counters) {
+    this.maxRequestBytes = maxRequestBytes;
+    this.intake = intake;
+    this.protobufDecoder = protobufDecoder;
+    this.jsonDecoder = jsonDecoder;
+    this.counters = counters;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    context.read();
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+    answering = true;
+    boolean keepAlive = HttpUtil.isKeepAlive(request);
+    if (request.decoderResult().isFailure()) {
+      refuse(
+          context, HttpResponseStatus.BAD_REQUEST, "not HTTP/1.1", OtlpCounters.Refusal.MALFORMED);
+      return;
+    }
+    if (!path(request.uri()).equals(PATH)) {
+      refuse(context, HttpResponseStatus.NOT_FOUND, "traces are taken at " + PATH, keepAlive);
+      return;
+    }
+    if (!request.method().equals(HttpMethod.POST)) {
+      FullHttpResponse response =
+          plain(HttpResponseStatus.METHOD_NOT_ALLOWED, "traces are sent by POST\n");
+      response.headers().set(HttpHeaderNames.ALLOW, HttpMethod.POST.name());
+      counters.requestRefused(OtlpCounters.Refusal.UNSUPPORTED);
+      answer(context, response, keepAlive);
+      return;
+    }
+    Format format = format(HttpUtil.getMimeType(request));
+    if (format == null) {
+      refuse(
+          context,
+          HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
+          "the content type must be application/x-protobuf or application/json",
+          keepAlive);
+      return;
+    }
+    String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "identity").strip();
+    byte[] payload;
+    if (encoding.equalsIgnoreCase("identity") || encoding.isEmpty()) {
+      payload = ByteBufUtil.getBytes(request.content());
+    } else if (encoding.equalsIgnoreCase("gzip")) {
+      try {
+        payload = gunzip(request.content());
+      } catch (IOException e) {
+        counters.requestRefused(OtlpCounters.Refusal.MALFORMED);
+        answer(
+            context,
+            status(
+                HttpResponseStatus.BAD_REQUEST,
+                format,
+                Status.INVALID_ARGUMENT.withDescription("the body is not well-formed gzip"),
+                0),
+            keepAlive);
+        return;
+      }
+      if (payload.length > maxRequestBytes) {
+        counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
+        answer(
+            context,
+            plain(
+                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                "a request may have " + maxRequestBytes + " bytes when decompressed\n"),
+            keepAlive);
+        return;
+      }
+    } else {
+      refuse(
+          context,
+          HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
+          "the content encoding must be gzip or identity",
+          keepAlive);
+      return;
+    }
+    Refused refused =
+        Refused.of(
+            intake.offer(
+                SOURCE,
+                payload,
+                format == Format.JSON ? jsonDecoder : protobufDecoder,
+                new Request(context, format, keepAlive)));
+    if (refused != null) {
+      answer(context, refusal(refused, format), keepAlive);
+    }
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event instanceof IdleStateEvent && !answering) {
+      context.close();
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    // Resets and the like: the sender has gone.
+    context.close();
+  }
+
+  /** Writes a response that needs no further request to be let in. */
+  static ChannelFuture write(
+      ChannelHandlerContext context, FullHttpResponse response, boolean keepAlive) {
+    HttpUtil.setContentLength(response, response.content().readableBytes());
+    response
+        .headers()
+        .set(
+            HttpHeaderNames.CONNECTION,
+            keepAlive ? HttpHeaderValues.KEEP_ALIVE : HttpHeaderValues.CLOSE);
+    return context.writeAndFlush(response);
+  }
+
+  static FullHttpResponse plain(HttpResponseStatus status, String text) {
+    return response(status, "text/plain; charset=utf-8", text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private void refuse(
+      ChannelHandlerContext context, HttpResponseStatus status, String text, boolean keepAlive) {
+    counters.requestRefused(OtlpCounters.Refusal.UNSUPPORTED);
+    answer(context, plain(status, text + "\n"), keepAlive);
+  }
+
+  private void refuse(
+      ChannelHandlerContext context,
+      HttpResponseStatus status,
+      String text,
+      OtlpCounters.Refusal reason) {
+    counters.requestRefused(reason);
+    answer(context, plain(status, text + "\n"), false);
+  }
+
+  /** Answers, from any thread, and lets the next request in. */
+  private void answer(ChannelHandlerContext context, FullHttpResponse response, boolean keepAlive) {
+    ChannelFuture written = write(context, response, keepAlive);
+    if (keepAlive) {
+      written.addListener(done -> {
+        answering = false;
+        context.read();
+      });
+    } else {
+      written.addListener(ChannelFutureListener.CLOSE);
+    }
+  }
+
+  private byte[] gunzip(ByteBuf body) throws IOException {
+    try (GZIPInputStream in = new GZIPInputStream(new ByteBufInputStream(body), 8192)) {
+      return in.readNBytes(maxRequestBytes + 1);
+    }
+  }
+
+  private static String path(String uri) {
+    int query = uri.indexOf('?');
+    return query < 0 ? uri : uri.substring(0, query);
+  }
+
+  private static Format format(CharSequence mediaType) {
+    for (Format format : Format.values()) {
+      if (mediaType != null && format.mediaType.equalsIgnoreCase(mediaType.toString().strip())) {
+        return format;
+      }
+    }
+    return null;
+  }
+
+  private static FullHttpResponse refusal(Refused refused, Format format) {
+    HttpResponseStatus code =
+        refused.status().getCode() == Status.Code.RESOURCE_EXHAUSTED
+            ? HttpResponseStatus.TOO_MANY_REQUESTS
+            : HttpResponseStatus.SERVICE_UNAVAILABLE;
+    return status(code, format, refused.status(), refused.retrySeconds());
+  }
+
+  private static FullHttpResponse status(
+      HttpResponseStatus code, Format format, Status status, int retrySeconds) {
+    FullHttpResponse response =
+        response(
+            code,
+            format.mediaType,
+            format == Format.JSON
+                ? Answers.statusJson(status, retrySeconds)
+                : Answers.status(status, retrySeconds));
+    if (retrySeconds > 0) {
+      response.headers().setInt(HttpHeaderNames.RETRY_AFTER, retrySeconds);
+    }
+    return response;
+  }
+
+  private static FullHttpResponse response(
+      HttpResponseStatus status, String contentType, byte[] body) {
+    FullHttpResponse response =
+        new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(body));
+    response.headers().set(HttpHeaderNames.CONTENT_TYPE, contentType);
+    return response;
+  }
+
+  private final class Request implements Completion {
+    private final ChannelHandlerContext context;
+    private final Format format;
+    private final boolean keepAlive;
+
+    Request(ChannelHandlerContext context, Format format, boolean keepAlive) {
+      this.context = context;
+      this.format = format;
+      this.keepAlive = keepAlive;
+    }
+
+    @Override
+    public void confirmed(int accepted, int rejected, String reason) {
+      byte[] body =
+          format == Format.JSON
+              ? Answers.exportedJson(rejected, reason)
+              : Answers.exported(rejected, reason);
+      answer(context, response(HttpResponseStatus.OK, format.mediaType, body), keepAlive);
+    }
+
+    @Override
+    public void malformed(String reason) {
+      answer(
+          context,
+          status(
+              HttpResponseStatus.BAD_REQUEST,
+              format,
+              Status.INVALID_ARGUMENT.withDescription(reason),
+              0),
+          keepAlive);
+    }
+
+    @Override
+    public void failed(String reason) {
+      answer(context, refusal(Refused.failed(reason), format), keepAlive);
+    }
+  }
+}

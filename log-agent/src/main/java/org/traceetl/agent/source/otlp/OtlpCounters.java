@@ -1,0 +1,53 @@
+package org.traceetl.agent.source.otlp;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the receiver left out or turned away before the pipeline saw it. Safe for any thread. */
+public final class OtlpCounters {
+  /** Why a request was turned away. */
+  public enum Refusal {
+    /** Larger than allowed, compressed or not. */
+    TOO_LARGE,
+    /** A path, method, content type or encoding that is not served. */
+    UNSUPPORTED,
+    /** HTTP that cannot be parsed, or a body that is not the gzip it claims to be. */
+    MALFORMED,
+    /** Not read whole in time. */
+    TIMEOUT
+  }
+
+  private final LongAdder attributesLeftOut = new LongAdder();
+  private final LongAdder connectionsRefused = new LongAdder();
+  private final LongAdder[] requestsRefused = {
+    new LongAdder(), new LongAdder(), new LongAdder(), new LongAdder()
+  };
+
+  OtlpCounters() {}
+
+  /** Attributes left out because there were too many, or they were too deep or too long. */
+  public long attributesLeftOut() {
+    return attributesLeftOut.sum();
+  }
+
+  /** Connections closed at once because the most allowed were open. */
+  public long connectionsRefused() {
+    return connectionsRefused.sum();
+  }
+
+  /** HTTP requests turned away before the pipeline was asked. */
+  public long requestsRefused(Refusal reason) {
+    return requestsRefused[reason.ordinal()].sum();
+  }
+
+  LongAdder attributesLeftOutAdder() {
+    return attributesLeftOut;
+  }
+
+  void connectionRefused() {
+    connectionsRefused.increment();
+  }
+
+  void requestRefused(Refusal reason) {
+    requestsRefused[reason.ordinal()].increment();
+  }
+}

@@ -1,0 +1,519 @@
+package org.traceetl.agent.source.otlp;
+
+import static org.traceetl.agent.source.otlp.ProtobufCursor.FIXED64;
+import static org.traceetl.agent.source.otlp.ProtobufCursor.LENGTH_DELIMITED;
+import static org.traceetl.agent.source.otlp.ProtobufCursor.VARINT;
+import static org.traceetl.agent.source.otlp.ProtobufCursor.tagOf;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
+
+/**
+ * Walks the protobuf bytes of an {@code ExportTraceServiceRequest}.
+ *
+ * <p>A first pass checks the frames down to the spans' lengths, and the resources whole: what fails
+ * there is a malformed payload and nothing is emitted. A fault inside a span costs that span alone.
+ * Strings are slices of the payload; other values are text in a reused array, as OpenTelemetry
+ * writes them for protocols without types: numbers and booleans as in JSON, bytes in base64, arrays
+ * and maps as JSON. Nothing is allocated per span, but for doubles of more than 15 digits and for
+ * strings that are not UTF-8, which are repaired.
+ */
+public final class OtlpProtobufDecoder implements SpanDecoder {
+  /** Most attributes of a span or a resource; those after them are left out. */
+  static final int MAX_ATTRIBUTES = 128;
+
+  /** Deepest nesting of arrays and maps in a value; an attribute that goes deeper is left out. */
+  static final int MAX_VALUE_DEPTH = 8;
+
+  private static final int REQUEST_RESOURCE_SPANS = tagOf(1, LENGTH_DELIMITED);
+  private static final int RESOURCE_SPANS_RESOURCE = tagOf(1, LENGTH_DELIMITED);
+  private static final int RESOURCE_SPANS_SCOPE_SPANS = tagOf(2, LENGTH_DELIMITED);
+  private static final int RESOURCE_ATTRIBUTES = tagOf(1, LENGTH_DELIMITED);
+  private static final int SCOPE_SPANS_SPANS = tagOf(2, LENGTH_DELIMITED);
+
+  private static final int SPAN_TRACE_ID = tagOf(1, LENGTH_DELIMITED);
+  private static final int SPAN_SPAN_ID = tagOf(2, LENGTH_DELIMITED);
+  private static final int SPAN_TRACE_STATE = tagOf(3, LENGTH_DELIMITED);
+  private static final int SPAN_PARENT_SPAN_ID = tagOf(4, LENGTH_DELIMITED);
+  private static final int SPAN_NAME = tagOf(5, LENGTH_DELIMITED);
+  private static final int SPAN_KIND = tagOf(6, VARINT);
+  private static final int SPAN_START = tagOf(7, FIXED64);
+  private static final int SPAN_END = tagOf(8, FIXED64);
+  private static final int SPAN_ATTRIBUTES = tagOf(9, LENGTH_DELIMITED);
+  private static final int SPAN_STATUS = tagOf(15, LENGTH_DELIMITED);
+  private static final int STATUS_MESSAGE = tagOf(2, LENGTH_DELIMITED);
+  private static final int STATUS_CODE = tagOf(3, VARINT);
+
+  private static final int KEY_VALUE_KEY = tagOf(1, LENGTH_DELIMITED);
+  private static final int KEY_VALUE_VALUE = tagOf(2, LENGTH_DELIMITED);
+  private static final int VALUE_STRING = tagOf(1, LENGTH_DELIMITED);
+  private static final int VALUE_BOOL = tagOf(2, VARINT);
+  private static final int VALUE_INT = tagOf(3, VARINT);
+  private static final int VALUE_DOUBLE = tagOf(4, FIXED64);
+  private static final int VALUE_ARRAY = tagOf(5, LENGTH_DELIMITED);
+  private static final int VALUE_MAP = tagOf(6, LENGTH_DELIMITED);
+  private static final int VALUE_BYTES = tagOf(7, LENGTH_DELIMITED);
+  private static final int LIST_VALUES = tagOf(1, LENGTH_DELIMITED);
+
+  private static final int MAX_KIND = 5;
+  private static final int MAX_STATUS = 2;
+  private static final byte[] EMPTY = new byte[0];
+
+  private final LongAdder attributesLeftOut;
+  private final ProtobufCursor in = new ProtobufCursor();
+  private final ValueText text = new ValueText();
+  private final Attributes resource = new Attributes();
+  private final SpanView span = new SpanView();
+  // The text of the resource's values stays below this while its spans reuse what is above.
+  private int spanTextStart;
+  private int leftOut;
+
+  // The slice read last.
+  private byte[] sliceBytes = EMPTY;
+  private int sliceOffset;
+  private int sliceLength;
+
+  /** A decoder that counts for itself. */
+  public OtlpProtobufDecoder() {
+    this(new LongAdder());
+  }
+
+  OtlpProtobufDecoder(LongAdder attributesLeftOut) {
+    this.attributesLeftOut = attributesLeftOut;
+  }
+
+  /** Attributes left out so far because there were too many, or they were too deep or too long. */
+  public long droppedAttributes() {
+    return attributesLeftOut.sum();
+  }
+
+  @Override
+  public void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
+    decode(payload, payload.length, sink);
+  }
+
+  /** Decodes {@code payload[0, end)}. */
+  void decode(byte[] payload, int end, SpanSink sink) throws MalformedPayloadException {
+    in.reset(payload);
+    checkFrames(end);
+    in.reset(payload);
+    leftOut = 0;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == REQUEST_RESOURCE_SPANS) {
+        resourceSpans(in.enter(end), sink);
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    in.reset(EMPTY);
+    if (leftOut > 0) {
+      attributesLeftOut.add(leftOut);
+    }
+  }
+
+  private void checkFrames(int end) throws MalformedPayloadException {
+    while (in.position < end && !in.broken) {
+      int tag = in.tag(end);
+      if (tag != REQUEST_RESOURCE_SPANS) {
+        in.skip(tag, end);
+        continue;
+      }
+      int resourceSpansEnd = in.enter(end);
+      resource.clear();
+      text.rewind(0);
+      while (in.position < resourceSpansEnd) {
+        int inner = in.tag(resourceSpansEnd);
+        if (inner == RESOURCE_SPANS_RESOURCE) {
+          resource(in.enter(resourceSpansEnd));
+        } else if (inner == RESOURCE_SPANS_SCOPE_SPANS) {
+          int scopeSpansEnd = in.enter(resourceSpansEnd);
+          while (in.position < scopeSpansEnd) {
+            in.skip(in.tag(scopeSpansEnd), scopeSpansEnd);
+          }
+        } else {
+          in.skip(inner, resourceSpansEnd);
+        }
+      }
+    }
+    if (in.broken) {
+      throw new MalformedPayloadException(
+          "not an OTLP trace request: its protobuf is truncated or damaged");
+    }
+  }
+
+  private void resourceSpans(int end, SpanSink sink) {
+    int start = in.position;
+    resource.clear();
+    text.rewind(0);
+    // The resource may come after the spans it belongs to.
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == RESOURCE_SPANS_RESOURCE) {
+        resource(in.enter(end));
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    spanTextStart = text.position();
+    sink.resource(resource);
+    in.position = start;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == RESOURCE_SPANS_SCOPE_SPANS) {
+        scopeSpans(in.enter(end), sink);
+      } else {
+        in.skip(tag, end);
+      }
+    }
+  }
+
+  private void resource(int end) {
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == RESOURCE_ATTRIBUTES) {
+        attribute(in.enter(end), resource);
+      } else {
+        in.skip(tag, end);
+      }
+    }
+  }
+
+  private void scopeSpans(int end, SpanSink sink) {
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == SCOPE_SPANS_SPANS) {
+        text.rewind(spanTextStart);
+        String fault = span(in.enter(end));
+        if (fault == null) {
+          sink.span(span);
+        } else {
+          sink.rejected(fault);
+        }
+      } else {
+        in.skip(tag, end);
+      }
+    }
+  }
+
+  /** Reads a span into the view; returns why it cannot be accepted, or null. */
+  private String span(int end) {
+    SpanView view = span;
+    view.traceIdHigh = 0;
+    view.traceIdLow = 0;
+    view.spanId = 0;
+    view.parentSpanId = 0;
+    view.kind = 0;
+    view.status = 0;
+    view.startUnixNanos = 0;
+    view.samplingThreshold = 0;
+    view.name = EMPTY;
+    view.nameOffset = 0;
+    view.nameLength = 0;
+    view.statusMessage = EMPTY;
+    view.statusMessageOffset = 0;
+    view.statusMessageLength = 0;
+    view.attributes.clear();
+    long endUnixNanos = 0;
+    boolean parentIsId = true;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == SPAN_ATTRIBUTES) {
+        attribute(in.enter(end), view.attributes);
+      } else if (tag == SPAN_TRACE_ID) {
+        int idEnd = in.enter(end);
+        boolean isId = idEnd - in.position == 16;
+        view.traceIdHigh = isId ? in.bigEndian(in.position) : 0;
+        view.traceIdLow = isId ? in.bigEndian(in.position + 8) : 0;
+        in.position = idEnd;
+      } else if (tag == SPAN_SPAN_ID) {
+        int idEnd = in.enter(end);
+        view.spanId = idEnd - in.position == 8 ? in.bigEndian(in.position) : 0;
+        in.position = idEnd;
+      } else if (tag == SPAN_PARENT_SPAN_ID) {
+        int idEnd = in.enter(end);
+        int length = idEnd - in.position;
+        parentIsId = length == 8 || length == 0;
+        view.parentSpanId = length == 8 ? in.bigEndian(in.position) : 0;
+        in.position = idEnd;
+      } else if (tag == SPAN_NAME) {
+        string(end);
+        view.name = sliceBytes;
+        view.nameOffset = sliceOffset;
+        view.nameLength = sliceLength;
+      } else if (tag == SPAN_KIND) {
+        view.kind = enumeration(end, MAX_KIND);
+      } else if (tag == SPAN_START) {
+        view.startUnixNanos = in.fixed64(end);
+      } else if (tag == SPAN_END) {
+        endUnixNanos = in.fixed64(end);
+      } else if (tag == SPAN_STATUS) {
+        status(in.enter(end));
+      } else if (tag == SPAN_TRACE_STATE) {
+        int stateEnd = in.enter(end);
+        view.samplingThreshold = TraceState.samplingThreshold(in.bytes, in.position, stateEnd);
+        in.position = stateEnd;
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    if (in.broken) {
+      in.broken = false;
+      return "malformed_span";
+    }
+    if ((view.traceIdHigh | view.traceIdLow) == 0) {
+      return "invalid_trace_id";
+    }
+    if (view.spanId == 0) {
+      return "invalid_span_id";
+    }
+    if (!parentIsId) {
+      return "invalid_parent_span_id";
+    }
+    if (view.startUnixNanos <= 0) {
+      return "invalid_start_time";
+    }
+    view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
+    return null;
+  }
+
+  private void status(int end) {
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == STATUS_MESSAGE) {
+        string(end);
+        span.statusMessage = sliceBytes;
+        span.statusMessageOffset = sliceOffset;
+        span.statusMessageLength = sliceLength;
+      } else if (tag == STATUS_CODE) {
+        span.status = enumeration(end, MAX_STATUS);
+      } else {
+        in.skip(tag, end);
+      }
+    }
+  }
+
+  /** Values that are not known yet count as unspecified. */
+  private int enumeration(int end, int max) {
+    long value = in.varint(end);
+    return value >= 0 && value <= max ? (int) value : 0;
+  }
+
+  private void attribute(int end, Attributes into) {
+    byte[] key = EMPTY;
+    int keyOffset = 0;
+    int keyLength = 0;
+    byte[] value = EMPTY;
+    int valueOffset = 0;
+    int valueLength = 0;
+    int textStart = text.position();
+    boolean whole = true;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == KEY_VALUE_KEY) {
+        string(end);
+        key = sliceBytes;
+        keyOffset = sliceOffset;
+        keyLength = sliceLength;
+      } else if (tag == KEY_VALUE_VALUE) {
+        whole = value(in.enter(end));
+        value = sliceBytes;
+        valueOffset = sliceOffset;
+        valueLength = sliceLength;
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    if (in.broken) {
+      return;
+    }
+    if (whole && into.size() < MAX_ATTRIBUTES) {
+      into.add(key, keyOffset, keyLength, value, valueOffset, valueLength);
+    } else {
+      text.rewind(textStart);
+      leftOut++;
+    }
+  }
+
+  /** Reads an {@code AnyValue} into the slice; false if it is too deep or too long. */
+  private boolean value(int end) {
+    sliceBytes = EMPTY;
+    sliceOffset = 0;
+    sliceLength = 0;
+    boolean whole = true;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == VALUE_STRING) {
+        string(end);
+        continue;
+      }
+      int start = text.position();
+      text.begin();
+      if (tag == VALUE_BYTES) {
+        int bytesEnd = in.enter(end);
+        text.base64(in.bytes, in.position, bytesEnd);
+        in.position = bytesEnd;
+      } else if (!scalar(tag, end)) {
+        if (tag != VALUE_ARRAY && tag != VALUE_MAP) {
+          in.skip(tag, end);
+          continue;
+        }
+        whole = list(tag, end, 1);
+      }
+      whole &= !text.overflowed();
+      sliceBytes = text.bytes();
+      sliceOffset = start;
+      sliceLength = text.position() - start;
+    }
+    return whole;
+  }
+
+  /** Writes the value as text if it is a boolean or a number. */
+  private boolean scalar(int tag, int end) {
+    if (tag == VALUE_BOOL) {
+      text.bool(in.varint(end) != 0);
+    } else if (tag == VALUE_INT) {
+      text.integer(in.varint(end));
+    } else if (tag == VALUE_DOUBLE) {
+      text.real(Double.longBitsToDouble(in.fixed64(end)));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /** Writes an {@code ArrayValue} or {@code KeyValueList} as JSON; false if it is too deep. */
+  private boolean list(int listTag, int enclosingEnd, int depth) {
+    int end = in.enter(enclosingEnd);
+    if (depth > MAX_VALUE_DEPTH) {
+      in.position = end;
+      return false;
+    }
+    boolean map = listTag == VALUE_MAP;
+    boolean whole = true;
+    boolean first = true;
+    text.put(map ? '{' : '[');
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag != LIST_VALUES) {
+        in.skip(tag, end);
+        continue;
+      }
+      if (!first) {
+        text.put(',');
+      }
+      first = false;
+      int elementEnd = in.enter(end);
+      whole &= map ? member(elementEnd, depth) : element(elementEnd, depth);
+    }
+    text.put(map ? '}' : ']');
+    return whole;
+  }
+
+  /** Writes a {@code KeyValue} as a JSON member. */
+  private boolean member(int end, int depth) {
+    int keyEnd = -1;
+    int valueStart = -1;
+    int valueEnd = -1;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == KEY_VALUE_KEY) {
+        keyEnd = in.enter(end);
+        quoted(keyEnd);
+        text.put(':');
+      } else if (tag == KEY_VALUE_VALUE) {
+        valueEnd = in.enter(end);
+        valueStart = in.position;
+        in.position = valueEnd;
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    if (keyEnd < 0) {
+      text.put('"');
+      text.put('"');
+      text.put(':');
+    }
+    if (valueStart < 0) {
+      valueStart = valueEnd = end;
+    }
+    in.position = valueStart;
+    boolean whole = element(valueEnd, depth);
+    in.position = end;
+    return whole;
+  }
+
+  /** Writes an {@code AnyValue} as JSON. */
+  private boolean element(int end, int depth) {
+    boolean whole = true;
+    int start = text.position();
+    while (in.position < end) {
+      int tag = in.tag(end);
+      // Of several alternatives the last one counts.
+      text.rewind(start);
+      if (tag == VALUE_STRING) {
+        quoted(in.enter(end));
+      } else if (tag == VALUE_BYTES) {
+        int bytesEnd = in.enter(end);
+        text.put('"');
+        text.base64(in.bytes, in.position, bytesEnd);
+        text.put('"');
+        in.position = bytesEnd;
+      } else if (tag == VALUE_DOUBLE) {
+        jsonReal(Double.longBitsToDouble(in.fixed64(end)));
+      } else if (tag == VALUE_ARRAY || tag == VALUE_MAP) {
+        whole = list(tag, end, depth + 1);
+      } else if (!scalar(tag, end)) {
+        in.skip(tag, end);
+      }
+    }
+    if (text.position() == start) {
+      text.put('n');
+      text.put('u');
+      text.put('l');
+      text.put('l');
+    }
+    return whole;
+  }
+
+  /** JSON has no number for what is not finite. */
+  private void jsonReal(double value) {
+    boolean finite = Double.isFinite(value);
+    if (!finite) {
+      text.put('"');
+    }
+    text.real(value);
+    if (!finite) {
+      text.put('"');
+    }
+  }
+
+  private void quoted(int end) {
+    int length = end - in.position;
+    if (Utf8Text.isWellFormed(in.bytes, in.position, length)) {
+      text.quoted(in.bytes, in.position, end);
+    } else {
+      byte[] repaired = Utf8Text.repaired(in.bytes, in.position, length);
+      text.quoted(repaired, 0, repaired.length);
+    }
+    in.position = end;
+  }
+
+  /** Reads a length and its UTF-8 bytes into the slice. */
+  private void string(int enclosingEnd) {
+    int end = in.enter(enclosingEnd);
+    sliceBytes = in.bytes;
+    sliceOffset = in.position;
+    sliceLength = end - in.position;
+    if (!Utf8Text.isWellFormed(sliceBytes, sliceOffset, sliceLength)) {
+      sliceBytes = Utf8Text.repaired(sliceBytes, sliceOffset, sliceLength);
+      sliceOffset = 0;
+      sliceLength = sliceBytes.length;
+    }
+    in.position = end;
+  }
+}

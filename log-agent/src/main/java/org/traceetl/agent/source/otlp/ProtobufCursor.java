@@ -1,0 +1,121 @@
+package org.traceetl.agent.source.otlp;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * A position in protobuf bytes. Every read is given the end of the enclosing message and never
+ * crosses it.
+ *
+ * <p>Faults are sticky and not exceptions: a read that cannot be made sets {@link #broken}, moves
+ * to the end it was given and returns 0, so that loops of the form {@code while (position < end)}
+ * end by themselves and their owner looks at {@code broken} once. Not thread-safe.
+ */
+final class ProtobufCursor {
+  static final int VARINT = 0;
+  static final int FIXED64 = 1;
+  static final int LENGTH_DELIMITED = 2;
+  static final int FIXED32 = 5;
+
+  private static final VarHandle LITTLE_ENDIAN =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle BIG_ENDIAN =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  private static final int MAX_VARINT_BYTES = 10;
+
+  byte[] bytes = new byte[0];
+  int position;
+  boolean broken;
+
+  /** A field's tag, as {@link #tag} returns it. */
+  static int tagOf(int field, int wireType) {
+    return field << 3 | wireType;
+  }
+
+  void reset(byte[] newBytes) {
+    bytes = newBytes;
+    position = 0;
+    broken = false;
+  }
+
+  /** The next field's number and wire type. */
+  int tag(int end) {
+    long tag = varint(end);
+    if (tag >>> 3 == 0 || tag >>> 32 != 0) {
+      fail(end);
+      return 0;
+    }
+    return (int) tag;
+  }
+
+  /** A varint of at most 10 bytes. */
+  long varint(int end) {
+    int at = position;
+    if (at < end && bytes[at] >= 0) {
+      position = at + 1;
+      return bytes[at];
+    }
+    long value = 0;
+    int stop = Math.min(end, at + MAX_VARINT_BYTES);
+    for (int shift = 0; at < stop; shift += 7) {
+      byte b = bytes[at++];
+      value |= (b & 0x7FL) << shift;
+      if (b >= 0) {
+        position = at;
+        return value;
+      }
+    }
+    fail(end);
+    return 0;
+  }
+
+  /** Reads a length and returns where what it measures ends: at most {@code end}. */
+  int enter(int end) {
+    long length = varint(end);
+    if (length < 0 || length > end - position) {
+      fail(end);
+      return end;
+    }
+    return position + (int) length;
+  }
+
+  long fixed64(int end) {
+    if (end - position < Long.BYTES) {
+      fail(end);
+      return 0;
+    }
+    long value = (long) LITTLE_ENDIAN.get(bytes, position);
+    position += Long.BYTES;
+    return value;
+  }
+
+  /** Eight bytes at {@code offset}, most significant first; the position stays. */
+  long bigEndian(int offset) {
+    return (long) BIG_ENDIAN.get(bytes, offset);
+  }
+
+  /** Passes over the value of a field; groups are faults. */
+  void skip(int tag, int end) {
+    switch (tag & 7) {
+      case VARINT -> varint(end);
+      case FIXED64 -> advance(Long.BYTES, end);
+      case LENGTH_DELIMITED -> position = enter(end);
+      case FIXED32 -> advance(Integer.BYTES, end);
+      default -> fail(end);
+    }
+  }
+
+  private void advance(int count, int end) {
+    if (end - position < count) {
+      fail(end);
+    } else {
+      position += count;
+    }
+  }
+
+  private void fail(int end) {
+    broken = true;
+    position = end;
+  }
+}

@@ -1,0 +1,38 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.Status;
+import org.traceetl.agent.flow.Intake;
+
+/**
+ * What a sender is told when the pipeline does not take a payload.
+ *
+ * @param retrySeconds when to come back
+ */
+record Refused(Status status, int retrySeconds) {
+  private static final Refused FULL =
+      new Refused(
+          Status.RESOURCE_EXHAUSTED.withDescription("the agent is at its bound of bytes in flight"),
+          Answers.RETRY_FULL_SECONDS);
+  private static final Refused BROKER_AWAY =
+      new Refused(
+          Status.RESOURCE_EXHAUSTED.withDescription("the agent cannot reach its broker"),
+          Answers.RETRY_AWAY_SECONDS);
+  private static final Refused STOPPING =
+      new Refused(
+          Status.UNAVAILABLE.withDescription("the agent is stopping"), Answers.RETRY_AWAY_SECONDS);
+
+  /** Null when the payload was taken. */
+  static Refused of(Intake.Admission admission) {
+    return switch (admission) {
+      case ACCEPTED -> null;
+      case FULL -> FULL;
+      case BROKER_AWAY -> BROKER_AWAY;
+      case STOPPING -> STOPPING;
+    };
+  }
+
+  /** For a payload that was taken and not confirmed. */
+  static Refused failed(String reason) {
+    return new Refused(Status.UNAVAILABLE.withDescription(reason), Answers.RETRY_AWAY_SECONDS);
+  }
+}

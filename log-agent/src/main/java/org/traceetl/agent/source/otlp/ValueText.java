@@ -1,0 +1,185 @@
+package org.traceetl.agent.source.otlp;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Text of attribute values that are not strings, written into one reused array.
+ *
+ * <p>Growing replaces the array and leaves the old one to the slices that were cut from it, so a
+ * slice stays right until {@link #rewind} and the next write. One value is at most {@link
+ * #MAX_VALUE_BYTES}; what goes beyond sets {@link #overflowed}. Not thread-safe.
+ */
+final class ValueText {
+  /** Longest value, bytes. */
+  static final int MAX_VALUE_BYTES = 65_535;
+
+  private static final byte[] TRUE = ascii("true");
+  private static final byte[] FALSE = ascii("false");
+  private static final byte[] LONG_MIN = ascii("-9223372036854775808");
+  private static final byte[] HEX = ascii("0123456789abcdef");
+  private static final byte[] BASE64 =
+      ascii("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+  // Numbers of at most 15 digits are told apart by a double, so a match of 15 is the shortest.
+  private static final long MAX_EXACT_DIGITS = 1_000_000_000_000_000L;
+
+  private byte[] bytes = new byte[4096];
+  private int position;
+  private int valueStart;
+  private boolean overflowed;
+
+  /** The array that holds what was written since the last growth and before it. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int position() {
+    return position;
+  }
+
+  /** Forgets what was written from {@code to} on. */
+  void rewind(int to) {
+    position = to;
+  }
+
+  /** Starts a value. */
+  void begin() {
+    valueStart = position;
+    overflowed = false;
+  }
+
+  /** True if the value started last is longer than a value may be; it is cut. */
+  boolean overflowed() {
+    return overflowed;
+  }
+
+  void put(int character) {
+    if (room(1)) {
+      bytes[position++] = (byte) character;
+    }
+  }
+
+  void bool(boolean value) {
+    ascii(value ? TRUE : FALSE);
+  }
+
+  /** As {@link Long#toString(long)}. */
+  void integer(long value) {
+    if (value == Long.MIN_VALUE) {
+      ascii(LONG_MIN);
+      return;
+    }
+    if (value < 0) {
+      put('-');
+    }
+    digits(Math.abs(value), 1);
+  }
+
+  /**
+   * The shortest decimal that reads back as the value: without an exponent from 0.001 to below
+   * 10^15, else as {@link Double#toString(double)}. Allocates only where that is asked.
+   */
+  void real(double value) {
+    double magnitude = Math.abs(value);
+    if (magnitude == 0 || magnitude >= 1e-3 && magnitude < MAX_EXACT_DIGITS) {
+      long scale = 1;
+      for (int decimals = 0; decimals <= 15; decimals++, scale *= 10) {
+        double scaled = magnitude * scale;
+        if (scaled >= MAX_EXACT_DIGITS) {
+          break;
+        }
+        long whole = Math.round(scaled);
+        if ((double) whole / scale == magnitude) {
+          if (Double.doubleToRawLongBits(value) < 0) {
+            put('-');
+          }
+          digits(whole / scale, 1);
+          put('.');
+          digits(whole % scale, Math.max(decimals, 1));
+          return;
+        }
+      }
+    }
+    ascii(ascii(Double.toString(value)));
+  }
+
+  /** Standard alphabet, padded. */
+  void base64(byte[] in, int from, int to) {
+    int at = from;
+    for (; to - at >= 3; at += 3) {
+      int group = (in[at] & 0xFF) << 16 | (in[at + 1] & 0xFF) << 8 | in[at + 2] & 0xFF;
+      put(BASE64[group >> 18]);
+      put(BASE64[group >> 12 & 63]);
+      put(BASE64[group >> 6 & 63]);
+      put(BASE64[group & 63]);
+    }
+    if (at < to) {
+      boolean two = to - at == 2;
+      int group = (in[at] & 0xFF) << 16 | (two ? (in[at + 1] & 0xFF) << 8 : 0);
+      put(BASE64[group >> 18]);
+      put(BASE64[group >> 12 & 63]);
+      put(two ? BASE64[group >> 6 & 63] : '=');
+      put('=');
+    }
+  }
+
+  /** UTF-8 as a JSON string in quotes. */
+  void quoted(byte[] in, int from, int to) {
+    put('"');
+    for (int at = from; at < to && !overflowed; at++) {
+      byte b = in[at];
+      if (b == '"' || b == '\\') {
+        put('\\');
+        put(b);
+      } else if (b >= 0 && b < ' ') {
+        put('\\');
+        put('u');
+        put('0');
+        put('0');
+        put(HEX[b >> 4]);
+        put(HEX[b & 15]);
+      } else {
+        put(b);
+      }
+    }
+    put('"');
+  }
+
+  private void digits(long value, int atLeast) {
+    int count = 1;
+    for (long rest = value / 10; rest != 0; rest /= 10) {
+      count++;
+    }
+    count = Math.max(count, atLeast);
+    if (!room(count)) {
+      return;
+    }
+    position += count;
+    long rest = value;
+    for (int at = position - 1; count > 0; count--, rest /= 10) {
+      bytes[at--] = (byte) ('0' + rest % 10);
+    }
+  }
+
+  private void ascii(byte[] text) {
+    if (room(text.length)) {
+      System.arraycopy(text, 0, bytes, position, text.length);
+      position += text.length;
+    }
+  }
+
+  private boolean room(int count) {
+    if (position + count - valueStart > MAX_VALUE_BYTES) {
+      overflowed = true;
+      return false;
+    }
+    if (position + count > bytes.length) {
+      bytes = Arrays.copyOf(bytes, Math.max(position + count, 2 * bytes.length));
+    }
+    return true;
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

@@ -1,0 +1,106 @@
+package org.traceetl.agent;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+final class ArchitectureTest {
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("org.traceetl.agent");
+
+  @Test
+  void packagesFlowOneWay() {
+    layeredArchitecture()
+        .consideringOnlyDependenciesInLayers()
+        .layer("program")
+        .definedBy("org.traceetl.agent")
+        .layer("source")
+        .definedBy("org.traceetl.agent.source..")
+        .layer("pipeline")
+        .definedBy("org.traceetl.agent.pipeline")
+        .layer("publish")
+        .definedBy("org.traceetl.agent.publish")
+        .layer("route")
+        .definedBy("org.traceetl.agent.route")
+        .whereLayer("program")
+        .mayNotBeAccessedByAnyLayer()
+        .whereLayer("source")
+        .mayOnlyBeAccessedByLayers("program")
+        .whereLayer("pipeline")
+        .mayOnlyBeAccessedByLayers("program")
+        .whereLayer("publish")
+        .mayOnlyBeAccessedByLayers("program", "pipeline")
+        .whereLayer("route")
+        .mayOnlyBeAccessedByLayers("program", "pipeline", "publish")
+        .check(CLASSES);
+  }
+
+  @Test
+  void whatAllStandOnStandsOnNothingOfTheFlow() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(
+            "org.traceetl.agent.config",
+            "org.traceetl.agent.flow",
+            "org.traceetl.agent.state",
+            "org.traceetl.agent.telemetry")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "org.traceetl.agent",
+            "org.traceetl.agent.source..",
+            "org.traceetl.agent.pipeline",
+            "org.traceetl.agent.publish",
+            "org.traceetl.agent.route")
+        .check(CLASSES);
+  }
+
+  @Test
+  void sourcesKnowThePipelineByItsContractsOnly() {
+    noClasses()
+        .that()
+        .resideInAPackage("org.traceetl.agent.source..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "org.traceetl.agent.pipeline",
+            "org.traceetl.agent.publish",
+            "org.traceetl.agent.route",
+            "org.apache.rocketmq..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void thereAreNoCycles() {
+    slices().matching("org.traceetl.agent.(**)").should().beFreeOfCycles().check(CLASSES);
+  }
+
+  @Test
+  void onlyTheTransportKnowsRocketMq() {
+    noClasses()
+        .that()
+        .doNotHaveSimpleName("RocketMqTransport")
+        .and()
+        .haveNameNotMatching(".*RocketMqTransport\\$.*")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.apache.rocketmq..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void thereIsNoSpring() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.springframework..")
+        .check(CLASSES);
+  }
+}

@@ -1,0 +1,168 @@
+package org.traceetl.agent.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.config.RoutingConfig.Rule;
+import org.traceetl.agent.config.RoutingConfig.Spread;
+
+final class ConfigReaderTest {
+  @Test
+  void anEmptyFileGivesTheDefaults() throws ConfigException {
+    AgentConfig config = ConfigReader.read("", Map.of()).config();
+
+    assertThat(config)
+        .isEqualTo(
+            new AgentConfig(
+                Path.of("log-agent-data"),
+                10_000,
+                OtlpConfig.defaults(),
+                FilesConfig.defaults(),
+                PipelineConfig.defaults(),
+                RoutingConfig.defaults(),
+                RocketMqConfig.defaults(),
+                TelemetryConfig.defaults()));
+  }
+
+  @Test
+  void theEnvironmentStandsOverTheFileAndTheFileOverTheDefaults() throws ConfigException {
+    String yaml =
+        """
+        otlp:
+          grpc-port: 14317
+          http-port: 14318
+        files:
+          paths: [/var/log/*/trace.log, /srv/trace.log]
+        routing:
+          queues-per-application: 3
+          applications:
+            checkout: {queues: 8}
+            hot: {queues: 16, spread: random}
+        """;
+
+    AgentConfig config =
+        ConfigReader.read(
+                yaml,
+                Map.of(
+                    "TRACE_ETL_AGENT_OTLP_GRPC_PORT", "24317",
+                    "TRACE_ETL_AGENT_ROCKETMQ_NAMESRV", "mq-1:9876;mq-2:9876",
+                    "HOME", "/root"))
+            .config();
+
+    assertThat(config.otlp().grpcPort()).isEqualTo(24_317);
+    assertThat(config.otlp().httpPort()).isEqualTo(14_318);
+    assertThat(config.rocketmq().namesrv()).isEqualTo("mq-1:9876;mq-2:9876");
+    assertThat(config.files().paths()).containsExactly("/var/log/*/trace.log", "/srv/trace.log");
+    assertThat(config.routing().rule("other")).isEqualTo(new Rule(3, Spread.SERIES));
+    assertThat(config.routing().rule("checkout")).isEqualTo(new Rule(8, Spread.SERIES));
+    assertThat(config.routing().rule("hot")).isEqualTo(new Rule(16, Spread.RANDOM));
+  }
+
+  @Test
+  void listsAndSectionsCanComeFromTheEnvironment() throws ConfigException {
+    AgentConfig config =
+        ConfigReader.read(
+                "",
+                Map.of(
+                    "TRACE_ETL_AGENT_FILES_PATHS", "/a/*.log, /b/*.log",
+                    "TRACE_ETL_AGENT_ROUTING_APPLICATIONS", "{hot: {queues: 4}}"))
+            .config();
+
+    assertThat(config.files().paths()).containsExactly("/a/*.log", "/b/*.log");
+    assertThat(config.routing().rule("hot").queues()).isEqualTo(4);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          otlp: {grpc-port: 70000}            | otlp.grpc-port = 70000: not a whole number from 0 to 65535
+          otlp: {grpc-port: x}                | otlp.grpc-port = x: not a whole number from 0 to 65535
+          otlp: {enabled: maybe}              | otlp.enabled = maybe: not true or false
+          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.enabled, otlp.grpc-port
+          nonsense: 1                         | nonsense: no such key
+          otlp: 5                             | otlp: no such key
+          otlp: {enabled: false}              | otlp.enabled = false: nothing would be read
+          otlp: {max-request-bytes: 67108864} | otlp.max-request-bytes = 67108864: more than half of
+          rocketmq: {namesrv: nowhere}        | rocketmq.namesrv = nowhere: not host:port
+          rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
+          rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
+          rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
+          routing: {spread: wide}             | routing.spread = wide: not series or random
+          routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: not a whole number
+          routing: {applications: {a: {q: 1}}} | routing.applications.a.q = 1: no such key
+          routing: {applications: 3}          | routing.applications = 3: not sections by name
+          otlp: [                             | the file is not YAML
+          just text                           | the file holds no keys
+          """)
+  void whatIsWrongIsSaidWithKeyAndValue(String yaml, String problem) {
+    ConfigException failure =
+        catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
+
+    assertThat(failure.problems()).anySatisfy(text -> assertThat(text).startsWith(expand(problem)));
+  }
+
+  private static String expand(String problem) {
+    return problem.replace("otlp.enabled, otlp.grpc-port", "otlp.enabled");
+  }
+
+  @Test
+  void allProblemsAreToldAtOnce() {
+    ConfigException failure =
+        catchThrowableOfType(
+            ConfigException.class,
+            () ->
+                ConfigReader.read(
+                    "{otlp: {grpc-port: -1}, telemetry: {port: -1}}",
+                    Map.of("TRACE_ETL_AGENT_OTLP_PORT", "1")));
+
+    assertThat(failure.problems()).hasSize(3);
+  }
+
+  @Test
+  void keysAreReadFromFilesAndNeverShown(@TempDir Path directory)
+      throws IOException, ConfigException {
+    Path secret = Files.writeString(directory.resolve("secret"), "hunter2\n");
+    Map<String, String> environment =
+        Map.of(
+            "TRACE_ETL_AGENT_ROCKETMQ_ACCESS_KEY",
+            "letmein",
+            "TRACE_ETL_AGENT_ROCKETMQ_SECRET_KEY_FILE",
+            secret.toString());
+
+    ConfigReader reader = ConfigReader.read("", environment);
+
+    assertThat(reader.config().rocketmq().accessKey()).isEqualTo("letmein");
+    assertThat(reader.config().rocketmq().secretKey()).isEqualTo("hunter2");
+    assertThat(reader.effective() + reader.config()).doesNotContain("letmein", "hunter2");
+  }
+
+  @Test
+  void aSecretUnderAMistypedKeyIsNotShown() {
+    ConfigException failure =
+        catchThrowableOfType(
+            ConfigException.class,
+            () -> ConfigReader.read("rocketmq: {secretkey: hunter2}", Map.of()));
+
+    assertThat(failure.problems()).isEqualTo(List.copyOf(failure.problems()));
+    assertThat(failure.getMessage()).contains("rocketmq.secretkey").doesNotContain("hunter2");
+  }
+
+  @Test
+  void theEffectiveConfigurationCanBeReadAgain() throws ConfigException {
+    ConfigReader first =
+        ConfigReader.read("{otlp: {grpc-port: 0}, files: {paths: [/a/*.log]}}", Map.of());
+
+    assertThat(first.effective()).contains("otlp.grpc-port: 0\n", "files.paths: [/a/*.log]\n");
+  }
+}

@@ -1,0 +1,350 @@
+package org.traceetl.agent.source.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.state.StateDirectory;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+final class FileSourceTest {
+  @TempDir Path directory;
+
+  private final MemoryIntake intake = new MemoryIntake();
+  private AgentMetrics metrics;
+  private Path log;
+  private StateDirectory state;
+  private FileSource source;
+
+  @BeforeEach
+  void makeLog() throws IOException {
+    log = directory.resolve("log/checkout/trace/trace.log");
+    Files.createDirectories(log.getParent());
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    if (source != null) {
+      source.close();
+      state.close();
+    }
+  }
+
+  @Test
+  void aCompleteLineIsASpanWithoutAnyAfterIt() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+
+    String second = line(2);
+    append(second.substring(0, 40));
+    append(second.substring(40, second.length() - 1));
+    append("\n" + line(3));
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+  }
+
+  @Test
+  void filesThatAppearLaterAreFound() throws IOException {
+    start();
+    append(line(1));
+    Path other = directory.resolve("log/cart/trace/trace.log");
+    Files.createDirectories(other.getParent());
+    Files.writeString(other, line(2));
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+  }
+
+  @Test
+  void aRotatedFileIsReadToItsEndAndTheNewOneFromItsStart() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    append(line(2));
+    Path rotated = log.resolveSibling("trace.log-2026-11-21-10-00");
+    Files.move(log, rotated);
+    Files.writeString(rotated, line(3), StandardOpenOption.APPEND);
+    append(line(4));
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void linesWrittenWhileTheFileIsRotatedAgainAndAgainAllArriveOnce() throws IOException {
+    start();
+    int number = 0;
+    for (int rotation = 0; rotation < 20; rotation++) {
+      append(line(++number));
+      int first = number;
+      await().until(() -> intake.ids().size() >= first);
+      for (int i = 0; i < 50; i++) {
+        append(line(++number));
+      }
+      Files.move(log, log.resolveSibling("trace.log-" + rotation));
+    }
+    append(line(++number));
+    int last = number;
+
+    await().until(() -> intake.ids().size() == last);
+    assertThat(intake.spans()).hasSize(last);
+  }
+
+  @Test
+  void aTruncatedFileIsReadFromItsStart() throws IOException {
+    start();
+    append(line(1) + line(2));
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    Files.writeString(log, line(3), StandardOpenOption.TRUNCATE_EXISTING);
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void aRestartGoesOnWhereAllWasConfirmed() throws IOException {
+    start();
+    append(line(1) + line(2));
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    restart();
+    append(line(3));
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void whatWasNotConfirmedIsReadAgainAfterARestart() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    intake.hold();
+    append(line(2));
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    restart();
+
+    await().until(() -> intake.spans().size() == 3);
+    assertThat(intake.spans()).filteredOn(span -> span.spanId() == 2 + 1).hasSize(2);
+    assertThat(intake.spans()).filteredOn(span -> span.spanId() == 1 + 1).hasSize(1);
+  }
+
+  @Test
+  void aFileRotatedWhileTheAgentWasDownIsReadToItsEnd() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    append(line(2));
+    Files.move(log, log.resolveSibling("trace.log-2026-11-21-10-00"));
+    append(line(3));
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void anotherFileOfTheSameNumberIsReadFromItsStart() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    // The same inode with another content, as when the number of a deleted file is given out again.
+    Files.writeString(log, line(2) + line(3), StandardOpenOption.TRUNCATE_EXISTING);
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+  }
+
+  @Test
+  void whileThereIsNoRoomNothingIsLost() throws IOException {
+    intake.refuse(Intake.Admission.FULL);
+    append(line(1) + line(2));
+    start();
+    await().until(() -> intake.refusals() > 2);
+    intake.refuse(null);
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(intake.spans()).hasSize(2);
+  }
+
+  @Test
+  void linesThatFailAreSentAgain() throws IOException {
+    intake.failNext();
+    append(line(1));
+    start();
+
+    await().until(() -> intake.spans().size() == 2);
+    assertThat(intake.ids()).isEqualTo(ids(1, 1));
+  }
+
+  @Test
+  void aBadLineBetweenGoodOnesLosesOnlyItself() throws IOException {
+    append(line(1) + "no span\n\n" + line(2));
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(intake.rejected()).containsExactly("bad_fields");
+  }
+
+  @Test
+  void aLineThatIsTooLongIsSkippedAndCounted() throws IOException {
+    start();
+    append(line(1) + "x".repeat(3 * 1024 * 1024));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    append("x".repeat(1024 * 1024) + "\n" + line(2));
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(
+            metrics.registry.getSampleValue(
+                "trace_etl_agent_spans_rejected_total",
+                new String[] {"source", "reason"},
+                new String[] {"file", "line_too_long"}))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void aLineLongerThanSetIsRejectedAmongOthers() throws IOException {
+    append(line(1) + "x".repeat(1024 * 1024 + 1) + "\n" + line(2));
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+  }
+
+  @Test
+  void aFileLargerThanAChunkIsReadWhole() throws IOException {
+    StringBuilder lines = new StringBuilder();
+    int count = 10_000;
+    for (int i = 1; i <= count; i++) {
+      lines.append(line(i));
+    }
+    append(lines.toString());
+    start();
+
+    await().until(() -> intake.ids().size() == count);
+    assertThat(intake.spans()).hasSize(count);
+  }
+
+  private void start() throws IOException {
+    metrics = new AgentMetrics();
+    state = StateDirectory.open(directory.resolve("state"));
+    FilesConfig config =
+        new FilesConfig(List.of(directory.resolve("log") + "/*/trace/trace.log"), 10, 1024 * 1024);
+    source = new FileSource(config, intake, state, metrics);
+    source.start();
+  }
+
+  private void close() throws IOException {
+    source.close();
+    state.close();
+  }
+
+  private void restart() throws IOException {
+    close();
+    intake.release();
+    start();
+  }
+
+  private void append(String text) throws IOException {
+    Files.writeString(log, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  private static String line(int number) {
+    return TraceLines.span("checkout", "GET /" + number % 5, number);
+  }
+
+  private static Set<Long> ids(int first, int last) {
+    Set<Long> ids = new TreeSet<>();
+    for (long number = first; number <= last; number++) {
+      ids.add(number + 1);
+    }
+    return ids;
+  }
+
+  /** Decodes what it is offered at once and confirms it, unless told otherwise. */
+  private static final class MemoryIntake implements Intake {
+    private final Spans spans = new Spans();
+    private final Deque<Completion> held = new ArrayDeque<>();
+    private Admission refusal;
+    private boolean holding;
+    private boolean failing;
+    private int refusals;
+
+    @Override
+    public synchronized Admission offer(
+        String source, byte[] payload, SpanDecoder decoder, Completion completion) {
+      assertThat(source).isEqualTo("file");
+      if (refusal != null) {
+        refusals++;
+        return refusal;
+      }
+      try {
+        decoder.decode(payload, spans);
+      } catch (MalformedPayloadException e) {
+        throw new AssertionError(e);
+      }
+      if (holding) {
+        held.add(completion);
+      } else if (failing) {
+        failing = false;
+        completion.failed("as the test wants it");
+      } else {
+        completion.confirmed(1, 0, "");
+      }
+      return Admission.ACCEPTED;
+    }
+
+    synchronized void refuse(Admission with) {
+      refusal = with;
+    }
+
+    synchronized int refusals() {
+      return refusals;
+    }
+
+    synchronized void hold() {
+      holding = true;
+    }
+
+    synchronized void release() {
+      holding = false;
+      held.clear();
+    }
+
+    synchronized void failNext() {
+      failing = true;
+    }
+
+    synchronized List<Spans.Seen> spans() {
+      return new ArrayList<>(spans.seen);
+    }
+
+    synchronized List<String> rejected() {
+      return new ArrayList<>(spans.rejected);
+    }
+
+    synchronized Set<Long> ids() {
+      Set<Long> ids = new TreeSet<>();
+      spans.seen.forEach(span -> ids.add(span.spanId()));
+      return ids;
+    }
+  }
+}

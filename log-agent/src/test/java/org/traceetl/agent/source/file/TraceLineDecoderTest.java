@@ -1,0 +1,193 @@
+package org.traceetl.agent.source.file;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.source.file.TraceLines.TRACE_ID;
+import static org.traceetl.agent.source.file.TraceLines.line;
+import static org.traceetl.agent.source.file.TraceLines.resource;
+import static org.traceetl.agent.source.file.TraceLines.tag;
+
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class TraceLineDecoderTest {
+  private final TraceLineDecoder decoder = new TraceLineDecoder();
+  private final Spans spans = new Spans();
+
+  @Test
+  void aLineIsASpan() {
+    String tags =
+        "["
+            + tag("http.status_code", "int64", "200")
+            + ","
+            + tag("sampled", "bool", "true")
+            + ","
+            + tag("ratio", "float64", "0.5")
+            + ","
+            + tag("span.kind", "string", "server")
+            + "]";
+    String parent =
+        "[{\"traceID\":\""
+            + TRACE_ID
+            + "\",\"spanID\":\"00000000000000ff\",\"refType\":\"CHILD_OF\"}]";
+
+    assertThat(decode(line("checkout", "GET /", "OK", 4, tags, resource("checkout"), parent)))
+        .isNull();
+
+    Spans.Seen span = spans.seen.getFirst();
+    assertThat(span.resource()).isEqualTo(Map.of("service.name", "checkout", "ip", "10.0.0.7"));
+    assertThat(span.name()).isEqualTo("GET /");
+    assertThat(span.kind()).isEqualTo(2);
+    assertThat(span.status()).isEqualTo(1);
+    assertThat(span.spanId()).isEqualTo(5);
+    assertThat(span.parentSpanId()).isEqualTo(0xff);
+    assertThat(span.startUnixNanos()).isEqualTo(1_795_255_028_312_000_000L);
+    assertThat(span.durationNanos()).isEqualTo(1_500_000);
+    assertThat(span.attributes())
+        .isEqualTo(
+            Map.of(
+                "http.status_code", "200",
+                "sampled", "true",
+                "ratio", "0.5",
+                "span.kind", "server"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"server,2", "CLIENT,3", "producer,4", "consumer,5", "internal,1", "odd,1"})
+  void theKindIsATag(String value, int kind) {
+    decode(line("a", "x", "UNSET", 1, "[" + tag("span.kind", "string", value) + "]", "{}", "[]"));
+
+    assertThat(spans.seen.getFirst().kind()).isEqualTo(kind);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"UNSET,false,0", "OK,false,1", "ERROR,false,2", "UNSET,true,2", "OK,true,2"})
+  void anErrorIsAStatusOrATag(String status, String error, int expected) {
+    decode(line("a", "x", status, 1, "[" + tag("error", "bool", error) + "]", "{}", "[]"));
+
+    assertThat(spans.seen.getFirst().status()).isEqualTo(expected);
+  }
+
+  @Test
+  void whatTheWriterPutForLineEndsTabsAndQuotesIsUndone() {
+    String tags =
+        "[" + tag("db.statement", "string", "a##nb##rc##td##'e##r'f#g##h\\\\i größe 😀 ##") + "]";
+
+    decode(line("a", "x", "UNSET", 1, tags, "{}", "[]"));
+
+    assertThat(spans.seen.getFirst().attributes())
+        .containsEntry("db.statement", "a\nb\rc\td\"e\\\"f#g##h\\i größe 😀 ##");
+  }
+
+  @Test
+  void aValueCutInTheMiddleOfAnEscapeIsStillAValue() {
+    String tags = "[" + tag("path", "string", "C:\\......") + "]";
+
+    decode(line("a", "x", "UNSET", 1, tags, "{}", "[]"));
+
+    assertThat(spans.seen.getFirst().attributes()).containsEntry("path", "C:......");
+  }
+
+  @Test
+  void aResourceThatItsWriterDidNotEscapeIsMadeOfTheLinesOwnFields() {
+    String broken =
+        "{\"serviceName\":\"a\",\"tags\":["
+            + tag("process.command_args", "string", "[\"java\", \"-jar\"]")
+            + "]}";
+
+    assertThat(decode(line("a", "x", "UNSET", 1, "[]", broken, "[]"))).isNull();
+    assertThat(spans.seen.getFirst().resource())
+        .isEqualTo(Map.of("service.name", "a", "ip", "10.0.0.7"));
+  }
+
+  @Test
+  void theSameResourceIsToldOnce() {
+    decode(TraceLines.span("a", "x", 1));
+    decode(TraceLines.span("a", "y", 2));
+    decode(TraceLines.span("b", "x", 3));
+    decode(TraceLines.span("a", "x", 4));
+
+    assertThat(spans.resources).isEqualTo(3);
+    assertThat(spans.seen.get(1).resource()).containsEntry("service.name", "a");
+    assertThat(spans.seen.get(2).resource()).containsEntry("service.name", "b");
+  }
+
+  @Test
+  void aLinkToAnotherTraceIsNoParent() {
+    String link =
+        "[{\"traceID\":\"ffffffffffffffffffffffffffffffff\",\"spanID\":\"00000000000000ff\","
+            + "\"refType\":\"CHILD_OF\"},]";
+
+    decode(line("a", "x", "UNSET", 1, "[]", "{}", link));
+
+    assertThat(spans.seen.getFirst().parentSpanId()).isZero();
+  }
+
+  @Test
+  void aLineWithoutItsTimeOrItsLastSeparatorIsReadAsWell() {
+    String whole = TraceLines.span("a", "x", 1);
+    String bare = whole.substring(whole.indexOf(" ||| ") + 5).stripTrailing();
+
+    assertThat(decode(bare)).isNull();
+    assertThat(decode(bare.substring(0, bare.length() - 4))).isNull();
+    assertThat(spans.seen).hasSize(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      textBlock =
+          """
+          nothing of a span              ; bad_fields
+          1 ### 2 ### 3                  ; bad_fields
+          """)
+  void whatIsNoLineOfSpansIsRejected(String line, String reason) {
+    assertThat(decode(line)).isEqualTo(reason);
+    assertThat(spans.seen).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1795255028312000000,x,bad_number",
+    "1500000,-5,bad_number",
+    "1500000,99999999999999999999,bad_number",
+    TRACE_ID + ",00000000000000000000000000000000,bad_id",
+    TRACE_ID + ",0af7651916cd43dd8448eb211c80319g,bad_id",
+    "0000000000000002,12,bad_id",
+    "[{,[{{,bad_tags"
+  })
+  void aFieldThatIsNotWhatItShouldBeIsRejectedByReason(String is, String becomes, String reason) {
+    String line = TraceLines.span("a", "x", 1);
+    assertThat(line).contains(is);
+
+    assertThat(decode(line.replaceFirst(java.util.regex.Pattern.quote(is), becomes)))
+        .isEqualTo(reason);
+    assertThat(spans.seen).isEmpty();
+  }
+
+  @Property(tries = 500)
+  void noBytesMakeItThrow(@ForAll byte[] noise, @ForAll boolean inALine, @ForAll int at) {
+    byte[] line = TraceLines.span("checkout", "GET /", 7).getBytes(UTF_8);
+    if (inALine && noise.length > 0) {
+      int from = Math.floorMod(at, line.length);
+      System.arraycopy(noise, 0, line, from, Math.min(noise.length, line.length - from));
+    } else {
+      line = noise;
+    }
+    TraceLineDecoder fresh = new TraceLineDecoder();
+    Spans taken = new Spans();
+
+    String problem = fresh.decode(line, 0, line.length, taken);
+
+    assertThat(taken.seen).hasSize(problem == null ? 1 : 0);
+  }
+
+  private String decode(String line) {
+    byte[] bytes = line.stripTrailing().concat(line.endsWith("\n") ? " " : "").getBytes(UTF_8);
+    return decoder.decode(bytes, 0, bytes.length, spans);
+  }
+}

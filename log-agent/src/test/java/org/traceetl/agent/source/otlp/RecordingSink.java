@@ -1,0 +1,79 @@
+package org.traceetl.agent.source.otlp;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
+
+/** Keeps copies of what a decoder emits. */
+final class RecordingSink implements SpanSink {
+  record Recorded(
+      Map<String, String> resource,
+      long traceIdHigh,
+      long traceIdLow,
+      long spanId,
+      long parentSpanId,
+      String name,
+      int kind,
+      int status,
+      String statusMessage,
+      long startUnixNanos,
+      long durationNanos,
+      long samplingThreshold,
+      Map<String, String> attributes) {}
+
+  final List<Map<String, String>> resources = new ArrayList<>();
+  final List<Recorded> spans = new ArrayList<>();
+  final List<String> rejected = new ArrayList<>();
+
+  @Override
+  public void resource(Attributes attributes) {
+    resources.add(copy(attributes));
+  }
+
+  @Override
+  public void span(SpanView span) {
+    spans.add(
+        new Recorded(
+            resources.getLast(),
+            span.traceIdHigh,
+            span.traceIdLow,
+            span.spanId,
+            span.parentSpanId,
+            text(span.name, span.nameOffset, span.nameLength),
+            span.kind,
+            span.status,
+            text(span.statusMessage, span.statusMessageOffset, span.statusMessageLength),
+            span.startUnixNanos,
+            span.durationNanos,
+            span.samplingThreshold,
+            copy(span.attributes)));
+  }
+
+  @Override
+  public void rejected(String reason) {
+    rejected.add(reason);
+  }
+
+  boolean isEmpty() {
+    return resources.isEmpty() && spans.isEmpty() && rejected.isEmpty();
+  }
+
+  private static Map<String, String> copy(Attributes attributes) {
+    Map<String, String> copy = new LinkedHashMap<>();
+    for (int i = 0; i < attributes.size(); i++) {
+      copy.put(
+          text(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i)),
+          text(attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i)));
+    }
+    return copy;
+  }
+
+  private static String text(byte[] bytes, int offset, int length) {
+    return new String(bytes, offset, length, StandardCharsets.UTF_8);
+  }
+}

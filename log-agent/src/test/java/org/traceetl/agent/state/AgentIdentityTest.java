@@ -1,0 +1,62 @@
+package org.traceetl.agent.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class AgentIdentityTest {
+  @TempDir Path directory;
+
+  @Test
+  void anAgentKeepsItsIdAndRaisesItsEpoch() throws IOException {
+    AgentIdentity first = nextOf("a");
+    AgentIdentity second = nextOf("a");
+
+    assertThat(first.epoch()).isEqualTo(1);
+    assertThat(second).isEqualTo(new AgentIdentity(first.high(), first.low(), 2));
+  }
+
+  @Test
+  void agentsAreDifferent() throws IOException {
+    assertThat(nextOf("a").id()).isNotEqualTo(nextOf("b").id());
+  }
+
+  @Test
+  void aWriteThatWasCutShortIsNotSeen() throws IOException {
+    AgentIdentity first = nextOf("a");
+    Files.writeString(directory.resolve("a/agent-id.new"), "torn");
+
+    assertThat(nextOf("a").id()).isEqualTo(first.id());
+  }
+
+  @Test
+  void whatIsNotAnIdentityIsToldAndKept() throws IOException {
+    Files.createDirectories(directory.resolve("a"));
+    Files.writeString(directory.resolve("a/agent-id"), "something else");
+
+    assertThatThrownBy(() -> nextOf("a"))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("agent-id does not hold an agent's ID");
+    assertThat(directory.resolve("a/agent-id")).hasContent("something else");
+  }
+
+  @Test
+  void twoAgentsCannotShareADirectory() throws IOException {
+    try (StateDirectory held = StateDirectory.open(directory.resolve("a"))) {
+      assertThatThrownBy(() -> nextOf("a"))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining(held.path() + " is used by another running agent");
+    }
+  }
+
+  private AgentIdentity nextOf(String name) throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory.resolve(name))) {
+      return AgentIdentity.next(state);
+    }
+  }
+}

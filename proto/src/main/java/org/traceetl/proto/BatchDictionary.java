@@ -1,0 +1,142 @@
+package org.traceetl.proto;
+
+import java.security.SecureRandom;
+import java.util.Arrays;
+
+/**
+ * The strings of the batch being written: encoded one after the other, and a hash table over them.
+ * Starting anew costs what the last batch used, not what the arrays hold.
+ */
+final class BatchDictionary {
+  // Odd random-looking factor; the seed keeps collisions from being prepared.
+  private static final long FACTOR = 0x9e37_79b9_7f4a_7c15L;
+  private static final long SEED = new SecureRandom().nextLong();
+
+  /** Bytes of a string's length as a varint, at most: 65,535 has 16 bits. */
+  private static final int LENGTH_BYTES = 3;
+
+  private static final long HASH_BITS = 0xffff_ffff_0000_0000L;
+
+  private byte[] encoded = new byte[1024];
+  private int end;
+  private int size;
+  private int[] starts = new int[64];
+  private int[] lengths = new int[64];
+  private int[] slots = new int[64];
+
+  /**
+   * Open addressing, linear probing, at most half full; a power of two. An entry holds the upper
+   * half of the string's hash and, in the lower half, its index + 1; 0 is free.
+   */
+  private long[] table = new long[128];
+
+  void clear() {
+    for (int i = 0; i < size; i++) {
+      table[slots[i]] = 0;
+    }
+    size = 0;
+    end = 0;
+  }
+
+  int size() {
+    return size;
+  }
+
+  int bytes() {
+    return end;
+  }
+
+  int copyTo(byte[] out, int at) {
+    System.arraycopy(encoded, 0, out, at, end);
+    return at + end;
+  }
+
+  int intern(byte[] bytes, int offset, int length) {
+    long hash = hash(bytes, offset, length) & HASH_BITS;
+    int mask = table.length - 1;
+    int slot = (int) (hash >>> 32) & mask;
+    while (true) {
+      long entry = table[slot];
+      if (entry == 0) {
+        return add(bytes, offset, length, hash, slot);
+      }
+      if ((entry & HASH_BITS) == hash) {
+        int index = (int) entry - 1;
+        int start = starts[index];
+        if (lengths[index] == length
+            && Arrays.equals(encoded, start, start + length, bytes, offset, offset + length)) {
+          return index;
+        }
+      }
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  private int add(byte[] bytes, int offset, int length, long hash, int slot) {
+    if (size == Limits.MAX_DICTIONARY_ENTRIES
+        || end + length + LENGTH_BYTES > Limits.MAX_MESSAGE_BYTES) {
+      throw new IllegalStateException(
+          "the dictionary is full: " + size + " entries, " + end + " bytes; finish the batch");
+    }
+    if (size == starts.length) {
+      starts = Arrays.copyOf(starts, 2 * size);
+      lengths = Arrays.copyOf(lengths, 2 * size);
+      slots = Arrays.copyOf(slots, 2 * size);
+    }
+    encoded = Compact.grown(encoded, end, length + LENGTH_BYTES);
+    int start = Compact.putVarint(encoded, end, length);
+    System.arraycopy(bytes, offset, encoded, start, length);
+    end = start + length;
+
+    int index = size++;
+    starts[index] = start;
+    lengths[index] = length;
+    slots[index] = slot;
+    table[slot] = hash | (index + 1);
+    if (2 * size > table.length) {
+      rehash();
+    }
+    return index;
+  }
+
+  private void rehash() {
+    long[] old = table;
+    table = new long[2 * old.length];
+    int mask = table.length - 1;
+    for (int i = 0; i < size; i++) {
+      long entry = old[slots[i]];
+      int slot = (int) (entry >>> 32) & mask;
+      while (table[slot] != 0) {
+        slot = (slot + 1) & mask;
+      }
+      table[slot] = entry;
+      slots[i] = slot;
+    }
+  }
+
+  private static long hash(byte[] bytes, int offset, int length) {
+    long hash = SEED ^ length;
+    int at = offset;
+    int last = offset + length - Long.BYTES;
+    for (; at <= last; at += Long.BYTES) {
+      hash = mix(hash ^ (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, at));
+    }
+    if (at == last + Long.BYTES) {
+      return hash;
+    }
+    long tail = 0;
+    if (length >= Long.BYTES) {
+      // The last eight bytes, some of them a second time.
+      tail = (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, last);
+    } else {
+      for (; at < offset + length; at++) {
+        tail = (tail << 8) | (bytes[at] & 0xff);
+      }
+    }
+    return mix(hash ^ tail);
+  }
+
+  private static long mix(long value) {
+    return value * FACTOR ^ Math.unsignedMultiplyHigh(value, FACTOR);
+  }
+}

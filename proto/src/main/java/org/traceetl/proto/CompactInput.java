@@ -1,0 +1,301 @@
+package org.traceetl.proto;
+
+/**
+ * Reads values of Thrift's compact protocol from a part of an array, for readers that do not trust
+ * it. The first thing found wrong is kept as the {@link #rejection}; from then on the input is at
+ * its end, reads answer 0, and callers look when it suits them.
+ */
+final class CompactInput {
+  /** Deepest nesting of unknown fields that is skipped. */
+  private static final int MAX_DEPTH = 16;
+
+  private byte[] bytes = new byte[0];
+  private int pos;
+  private int limit;
+  private Rejection rejection = Rejection.NONE;
+  private int fieldId;
+  private int fieldType;
+
+  /** Starts at {@code bytes[offset]}; the caller has checked the range. */
+  void wrap(byte[] bytes, int offset, int length) {
+    this.bytes = bytes;
+    pos = offset;
+    limit = offset + length;
+    rejection = Rejection.NONE;
+  }
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int position() {
+    return pos;
+  }
+
+  /** Goes on at {@code position}, which must not be past the {@link #limit}. */
+  void moveTo(int position) {
+    pos = position;
+  }
+
+  /** Where the input ends. */
+  int limit() {
+    return limit;
+  }
+
+  Rejection rejection() {
+    return rejection;
+  }
+
+  boolean isRefused() {
+    return rejection != Rejection.NONE;
+  }
+
+  /** Refuses the input; the first reason stays. */
+  void refuse(Rejection reason) {
+    if (rejection == Rejection.NONE) {
+      rejection = reason;
+    }
+    pos = limit;
+  }
+
+  /** ID of the field whose header was read last. */
+  int fieldId() {
+    return fieldId;
+  }
+
+  /** Says that a struct begins here, or goes on after the field {@code id}. */
+  void fieldsAfter(int id) {
+    fieldId = id;
+  }
+
+  /** Reads the header of a struct's next field; false at the struct's end or after a rejection. */
+  boolean readFieldHeader() {
+    int header = take();
+    if (header == Compact.STOP) {
+      return false;
+    }
+    int delta = header >>> 4;
+    int id = delta == 0 ? Compact.unZigZag(readVarint32()) : fieldId + delta;
+    if (id != (short) id) {
+      refuse(Rejection.MALFORMED);
+    }
+    fieldId = id;
+    fieldType = header & 0x0f;
+    return !isRefused();
+  }
+
+  private void expect(int type) {
+    if (fieldType != type) {
+      refuse(Rejection.MALFORMED);
+    }
+  }
+
+  /** {@code seen} with the field's bit; a field that stands twice is refused. */
+  int seenOnce(int seen, int id) {
+    if ((seen & 1 << id) != 0) {
+      refuse(Rejection.MALFORMED);
+    }
+    return seen | 1 << id;
+  }
+
+  /**
+   * Skips the field last read, whatever it is. Leaves {@link #fieldId} as it is: the next header
+   * builds on it.
+   */
+  void skipField() {
+    int id = fieldId;
+    skip(fieldType, 0);
+    fieldId = id;
+  }
+
+  /** Skips a list of structs whose header has been read. */
+  void skipStructs(int count) {
+    int id = fieldId;
+    skipElements(Compact.STRUCT, count, 0);
+    fieldId = id;
+  }
+
+  private void skip(int type, int depth) {
+    if (depth > MAX_DEPTH) {
+      refuse(Rejection.MALFORMED);
+      return;
+    }
+    switch (type) {
+      case Compact.BOOLEAN_TRUE, Compact.BOOLEAN_FALSE -> {}
+      case Compact.BYTE -> skipBytes(1);
+      case Compact.I16, Compact.I32 -> readVarint32();
+      case Compact.I64 -> readVarint64();
+      case Compact.DOUBLE -> skipBytes(Double.BYTES);
+      case Compact.UUID -> skipBytes(16);
+      case Compact.BINARY -> {
+        int length = readVarint32();
+        if (length < 0) {
+          refuse(Rejection.BAD_LENGTH);
+        }
+        skipBytes(length);
+      }
+      case Compact.LIST, Compact.SET -> {
+        int header = take();
+        int count = header >>> 4;
+        if (count == Compact.LONG_LIST) {
+          count = readVarint32();
+        }
+        skipElements(header & 0x0f, count, depth + 1);
+      }
+      case Compact.MAP -> {
+        int count = readVarint32();
+        if (count != 0) {
+          int types = take();
+          if (checked(count, types >>> 4) && checked(count, types & 0x0f)) {
+            for (int i = 0; i < count && !isRefused(); i++) {
+              skipElement(types >>> 4, depth + 1);
+              skipElement(types & 0x0f, depth + 1);
+            }
+          }
+        }
+      }
+      case Compact.STRUCT -> {
+        fieldId = 0;
+        while (readFieldHeader()) {
+          int id = fieldId;
+          skip(fieldType, depth + 1);
+          fieldId = id;
+        }
+      }
+      default -> refuse(Rejection.MALFORMED);
+    }
+  }
+
+  private void skipElements(int type, int count, int depth) {
+    if (checked(count, type)) {
+      for (int i = 0; i < count && !isRefused(); i++) {
+        skipElement(type, depth);
+      }
+    }
+  }
+
+  /** An element of a list, set or map; a boolean has a byte there. */
+  private void skipElement(int type, int depth) {
+    boolean isBoolean = type == Compact.BOOLEAN_TRUE || type == Compact.BOOLEAN_FALSE;
+    skip(isBoolean ? Compact.BYTE : type, depth);
+  }
+
+  /** Whether there can be as many elements of a type: each has a byte at least. */
+  private boolean checked(int count, int type) {
+    if (count < 0 || count > limit - pos) {
+      refuse(Rejection.BAD_LENGTH);
+    } else if (type < Compact.BOOLEAN_TRUE || type > Compact.UUID) {
+      refuse(Rejection.MALFORMED);
+    }
+    return !isRefused();
+  }
+
+  private void skipBytes(int count) {
+    if (count > limit - pos) {
+      refuse(Rejection.TRUNCATED);
+    } else if (!isRefused()) {
+      pos += count;
+    }
+  }
+
+  /** The next byte, 0 to 255; 0 after a rejection. */
+  private int take() {
+    if (pos == limit) {
+      refuse(Rejection.TRUNCATED);
+      return 0;
+    }
+    return bytes[pos++] & 0xff;
+  }
+
+  int readVarint32() {
+    int value = 0;
+    for (int shift = 0; ; shift += 7) {
+      int b = take();
+      if (shift == 28 && b > 0x0f) {
+        refuse(Rejection.MALFORMED);
+        return 0;
+      }
+      value |= (b & 0x7f) << shift;
+      if (b < 0x80) {
+        return value;
+      }
+    }
+  }
+
+  private long readVarint64() {
+    long value = 0;
+    for (int shift = 0; ; shift += 7) {
+      int b = take();
+      if (shift == 63 && b > 0x01) {
+        refuse(Rejection.MALFORMED);
+        return 0;
+      }
+      value |= (b & 0x7fL) << shift;
+      if (b < 0x80) {
+        return value;
+      }
+    }
+  }
+
+  // Values of the field last read, checked to be of the type declared
+
+  int readI32() {
+    expect(Compact.I32);
+    return Compact.unZigZag(readVarint32());
+  }
+
+  long readI64() {
+    expect(Compact.I64);
+    return Compact.unZigZag(readVarint64());
+  }
+
+  long readI64(long max) {
+    long value = readI64();
+    if (value < 0 || value > max) {
+      refuse(Rejection.BAD_VALUE);
+    }
+    return value;
+  }
+
+  int readByte(int max) {
+    expect(Compact.BYTE);
+    int value = take();
+    if (value > max) {
+      refuse(Rejection.BAD_VALUE);
+    }
+    return value;
+  }
+
+  /** Moves past a byte string and answers its length; one longer than {@code max} is refused. */
+  int readBinary(int max) {
+    expect(Compact.BINARY);
+    int length = readVarint32();
+    if (length < 0 || length > limit - pos) {
+      refuse(Rejection.BAD_LENGTH);
+      return 0;
+    }
+    if (length > max) {
+      refuse(Rejection.BAD_VALUE);
+      return 0;
+    }
+    pos += length;
+    return length;
+  }
+
+  /** Reads a list's header; answers its count, or 0 after a rejection. */
+  int readListHeader(int elementType, int max, int minElementBytes) {
+    expect(Compact.LIST);
+    int header = take();
+    int count = header >>> 4;
+    if (count == Compact.LONG_LIST) {
+      count = readVarint32();
+    }
+    if (!isRefused() && (header & 0x0f) != elementType) {
+      refuse(Rejection.MALFORMED);
+    }
+    if (count < 0 || count > max || (long) count * minElementBytes > limit - pos) {
+      refuse(Rejection.BAD_LENGTH);
+    }
+    return isRefused() ? 0 : count;
+  }
+}

@@ -1,0 +1,81 @@
+package org.traceetl.proto;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+final class AllocationTest {
+  private static final int MESSAGES = 2_000;
+
+  private final byte[][] strings = new byte[100][];
+  private final SpanBatchWriter writer = new SpanBatchWriter();
+  private final SpanBatchReader reader = new SpanBatchReader();
+
+  AllocationTest() {
+    for (int i = 0; i < strings.length; i++) {
+      strings[i] = ("a string of some length, number " + i).getBytes(UTF_8);
+    }
+  }
+
+  @Test
+  void writingAllocatesNothing() {
+    Runnable work =
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            write();
+          }
+        };
+    work.run();
+    assertThat(AllocatedBytes.by(work)).isZero();
+  }
+
+  @Test
+  void readingAllocatesNothing() {
+    int length = write();
+    Runnable work =
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            assert reader.wrap(writer.buffer(), 0, length) == Rejection.NONE;
+            while (reader.next()) {}
+          }
+        };
+    work.run();
+    assertThat(AllocatedBytes.by(work)).isZero();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void idsAreParsedAndWrittenWithoutAllocation() {
+    byte[] hex = new byte[TraceId.HEX_LENGTH];
+    Runnable work =
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            TraceId.writeHex(i, ~i, hex, 0);
+            assert TraceId.isHex(hex, 0);
+            assert SpanId.parseHex(hex, SpanId.HEX_LENGTH) == ~i;
+          }
+        };
+    work.run();
+    assertThat(AllocatedBytes.by(work)).isZero();
+  }
+
+  private int write() {
+    writer.begin();
+    writer.application(intern(0));
+    writer.resourceAttribute(intern(1), intern(0));
+    for (int i = 0; i < 20; i++) {
+      writer.startSpan(i, 2, 3, i % 2, intern(i), 2, 1, i, i * 1_000_000L, i);
+      for (int a = 0; a < 12; a++) {
+        writer.attribute(intern(a), intern(50 + (i + a) % 50));
+      }
+      writer.statusMessage(intern(i));
+      writer.endSpan();
+    }
+    return writer.finish(1, 2, 3, 4);
+  }
+
+  private int intern(int i) {
+    return writer.intern(strings[i], 0, strings[i].length);
+  }
+}

@@ -1,0 +1,269 @@
+package org.traceetl.proto;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.traceetl.proto.extended.Span;
+import org.traceetl.proto.extended.SpanBatch;
+
+/** Whatever the bytes are, they are read or refused: nothing is thrown, nothing large allocated. */
+final class HostileMessageTest {
+  /** More than any rejection needs, less than any hostile count asks for. */
+  private static final long SMALL_BYTES = 64 * 1024;
+
+  private final SpanBatchReader reader = new SpanBatchReader();
+
+  @Test
+  void everyTruncationIsRefused() {
+    for (byte[] message :
+        List.of(
+            Messages.generated(Batches.fixed()),
+            Messages.generated(Batches.withUnknownFields(Batches.fixed())))) {
+      for (int length = 0; length < message.length; length++) {
+        // Cut where the array ends, and where it goes on.
+        assertThat(outcome(Arrays.copyOf(message, length), 0, length))
+            .as("the first %d bytes", length)
+            .isNotEqualTo(Rejection.NONE);
+        assertThat(outcome(message, 0, length)).isNotEqualTo(Rejection.NONE);
+      }
+      assertThat(outcome(message, 0, message.length)).isEqualTo(Rejection.NONE);
+    }
+  }
+
+  @Test
+  void bytesAfterTheEndAreRefused() {
+    byte[] message = Messages.generated(Batches.fixed());
+    assertThat(outcome(Arrays.copyOf(message, message.length + 1))).isEqualTo(Rejection.MALFORMED);
+  }
+
+  @Test
+  void everyFlippedBitIsReadOrRefused() {
+    for (byte[] message :
+        List.of(
+            Messages.generated(Batches.fixed()),
+            Messages.generated(Batches.withUnknownFields(Batches.fixed())))) {
+      for (int bit = 0; bit < 8 * message.length; bit++) {
+        message[bit >> 3] ^= (byte) (1 << (bit & 7));
+        outcome(message);
+        message[bit >> 3] ^= (byte) (1 << (bit & 7));
+      }
+      assertThat(outcome(message)).isEqualTo(Rejection.NONE);
+    }
+  }
+
+  @Property(tries = 2000)
+  void severalChangedBytesAreReadOrRefused(@ForAll("seeds") long seed) {
+    byte[] message = Messages.generated(Batches.withUnknownFields(Batches.fixed()));
+    Random random = new Random(seed);
+    for (int i = random.nextInt(8); i >= 0; i--) {
+      message[random.nextInt(message.length)] = (byte) random.nextInt();
+    }
+    outcome(message);
+  }
+
+  @Property(tries = 2000)
+  void noiseIsRefused(@ForAll byte[] noise) {
+    assertThat(outcome(noise)).isNotEqualTo(Rejection.NONE);
+  }
+
+  @Provide
+  Arbitrary<Long> seeds() {
+    return Arbitraries.longs();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("badBatches")
+  void aBadBatchIsRefusedForItsReason(String what, Rejection reason, Consumer<SpanBatch> damage) {
+    SpanBatch batch = Batches.extended(Batches.fixed());
+    damage.accept(batch);
+    assertThat(outcome(Messages.generated(batch))).as(what).isEqualTo(reason);
+    // The reader is good for the next message.
+    assertThat(outcome(Messages.generated(Batches.fixed()))).isEqualTo(Rejection.NONE);
+  }
+
+  static Stream<Arguments> badBatches() {
+    return Stream.of(
+        bad("no version", Rejection.MISSING_FIELD, SpanBatch::unsetVersion),
+        bad("no agent", Rejection.MISSING_FIELD, SpanBatch::unsetAgent),
+        bad("no epoch", Rejection.MISSING_FIELD, SpanBatch::unsetEpoch),
+        bad("no sequence", Rejection.MISSING_FIELD, SpanBatch::unsetSequence),
+        bad("no span count", Rejection.MISSING_FIELD, SpanBatch::unsetSpan_count),
+        bad("no application", Rejection.MISSING_FIELD, SpanBatch::unsetApplication),
+        bad("no base", Rejection.MISSING_FIELD, SpanBatch::unsetBase_unix_nanos),
+        bad("no spans", Rejection.MISSING_FIELD, SpanBatch::unsetSpans),
+        bad("no dictionary", Rejection.BAD_INDEX, SpanBatch::unsetDictionary),
+        bad("version 2", Rejection.UNSUPPORTED_VERSION, b -> b.setVersion(2)),
+        bad("short agent", Rejection.BAD_VALUE, b -> b.setAgent(new byte[15])),
+        bad("long agent", Rejection.BAD_VALUE, b -> b.setAgent(new byte[17])),
+        bad("negative sequence", Rejection.BAD_VALUE, b -> b.setSequence(-1)),
+        bad("too low a count", Rejection.BAD_LENGTH, b -> b.setSpan_count(2)),
+        bad("too high a count", Rejection.BAD_LENGTH, b -> b.setSpan_count(4)),
+        bad("negative count", Rejection.BAD_LENGTH, b -> b.setSpan_count(-1)),
+        bad("huge count", Rejection.BAD_LENGTH, b -> b.setSpan_count(Integer.MAX_VALUE)),
+        bad("application outside", Rejection.BAD_INDEX, b -> b.setApplication(70)),
+        bad("application negative", Rejection.BAD_INDEX, b -> b.setApplication(-1)),
+        bad("resource outside", Rejection.BAD_INDEX, b -> b.setResource(List.of(0, 70))),
+        bad("half a pair in the resource", Rejection.BAD_LENGTH, b -> b.setResource(List.of(0))),
+        badSpan("no IDs", Rejection.MISSING_FIELD, Span::unsetIds),
+        badSpan("no name", Rejection.MISSING_FIELD, Span::unsetName),
+        badSpan("no kind", Rejection.MISSING_FIELD, Span::unsetKind),
+        badSpan("no status", Rejection.MISSING_FIELD, Span::unsetStatus),
+        badSpan("no start", Rejection.MISSING_FIELD, Span::unsetStart_delta_nanos),
+        badSpan("no duration", Rejection.MISSING_FIELD, Span::unsetDuration_nanos),
+        badSpan("short IDs", Rejection.BAD_VALUE, s -> s.setIds(new byte[23])),
+        badSpan("IDs between", Rejection.BAD_VALUE, s -> s.setIds(new byte[28])),
+        badSpan("long IDs", Rejection.BAD_VALUE, s -> s.setIds(new byte[33])),
+        badSpan("name outside", Rejection.BAD_INDEX, s -> s.setName(70)),
+        badSpan("name negative", Rejection.BAD_INDEX, s -> s.setName(-1)),
+        badSpan("kind 6", Rejection.BAD_VALUE, s -> s.setKind((byte) 6)),
+        badSpan("kind negative", Rejection.BAD_VALUE, s -> s.setKind((byte) -1)),
+        badSpan("status 3", Rejection.BAD_VALUE, s -> s.setStatus((byte) 3)),
+        badSpan("negative duration", Rejection.BAD_VALUE, s -> s.setDuration_nanos(-1)),
+        badSpan("attribute outside", Rejection.BAD_INDEX, s -> s.setAttributes(List.of(0, 70))),
+        badSpan("attribute negative", Rejection.BAD_INDEX, s -> s.setAttributes(List.of(-1, 0))),
+        badSpan("half a pair", Rejection.BAD_LENGTH, s -> s.setAttributes(List.of(0, 0, 0))),
+        badSpan(
+            "too many attributes",
+            Rejection.BAD_LENGTH,
+            s -> s.setAttributes(java.util.Collections.nCopies(2050, 0))),
+        badSpan("threshold 2^56", Rejection.BAD_VALUE, s -> s.setSampling_threshold(1L << 56)),
+        badSpan("threshold negative", Rejection.BAD_VALUE, s -> s.setSampling_threshold(-1)),
+        badSpan("message outside", Rejection.BAD_INDEX, s -> s.setStatus_message(70)));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("badBytes")
+  void badBytesAreRefusedForTheirReason(String what, Rejection reason, String hex) {
+    byte[] message = HexFormat.of().parseHex(hex.replace(" ", ""));
+    outcome(Messages.generated(Batches.fixed()));
+    // The first rejection of its kind may load classes; the second may not allocate.
+    outcome(message);
+    long allocated = AllocatedBytes.by(() -> reader.wrap(message, 0, message.length));
+    assertThat(reader.rejection()).as(what).isEqualTo(reason);
+    assertThat(allocated).isLessThan(SMALL_BYTES);
+  }
+
+  static Stream<Arguments> badBytes() {
+    // Version 1, a name of zeros, one span.
+    String head = "1502 1810" + "00".repeat(16) + "1600 1600 1502";
+    String dictionary = head + "19 18 01 61" + "15 00 19 05 16 00";
+    return Stream.of(
+        bytes("nothing", Rejection.TRUNCATED, ""),
+        bytes("only a stop", Rejection.MISSING_FIELD, "00"),
+        bytes("a varint of six bytes", Rejection.MALFORMED, "15 8080808080 01"),
+        bytes("a varint of 33 bits", Rejection.MALFORMED, "15 808080801f"),
+        bytes("a long varint of eleven bytes", Rejection.MALFORMED, "36" + "80".repeat(10) + "01"),
+        bytes("a varint that does not end", Rejection.TRUNCATED, "15 80"),
+        bytes("another type", Rejection.MALFORMED, "16 02"),
+        bytes("no such type", Rejection.MALFORMED, "fe 02"),
+        bytes("type 0 with a delta", Rejection.MALFORMED, "f0 02"),
+        bytes("a field ID beyond 16 bits", Rejection.MALFORMED, "05 808080 01 00"),
+        bytes("a field twice", Rejection.MALFORMED, "1502 05 02 02"),
+        bytes("application before the dictionary", Rejection.BAD_INDEX, head + "25 00"),
+        bytes("2^31 - 1 strings", Rejection.BAD_LENGTH, head + "19 f8 ffffffff07"),
+        bytes("2^32 - 1 strings", Rejection.BAD_LENGTH, head + "19 f8 ffffffff0f"),
+        bytes("more strings than bytes", Rejection.BAD_LENGTH, head + "19 f8 80 08"),
+        bytes("strings of numbers", Rejection.MALFORMED, head + "19 15 00"),
+        bytes("a string of 2^31 - 1", Rejection.BAD_LENGTH, head + "19 18 ffffffff07 61"),
+        bytes("a string of 2^32 - 1", Rejection.BAD_LENGTH, head + "19 18 ffffffff0f 61"),
+        bytes("a string past the end", Rejection.BAD_LENGTH, head + "19 18 02 61"),
+        bytes("an agent of 2^31 - 1", Rejection.BAD_LENGTH, "1502 18 ffffffff07"),
+        bytes("2^31 - 1 spans", Rejection.BAD_LENGTH, dictionary + "19 fc ffffffff07"),
+        bytes("one span, no bytes", Rejection.BAD_LENGTH, dictionary + "19 1c"),
+        bytes("spans of numbers", Rejection.MALFORMED, dictionary + "19 15" + "00".repeat(40)),
+        bytes("an unknown string of 2^31 - 1", Rejection.TRUNCATED, "f8 ffffffff07 00"),
+        bytes("an unknown string of 2^32 - 1", Rejection.BAD_LENGTH, "f8 ffffffff0f 00"),
+        bytes("an unknown list of 2^31 - 1", Rejection.BAD_LENGTH, "f9 f5 ffffffff07 00"),
+        bytes("a list of no type", Rejection.MALFORMED, "f9 f0 01 00"),
+        bytes("an empty list of no such type", Rejection.MALFORMED, "f9 0e 00"),
+        bytes("a map of no such type", Rejection.MALFORMED, "fb 01 5e 00 00"),
+        bytes("an unknown map of 2^31 - 1", Rejection.BAD_LENGTH, "fb ffffffff07 55 00"),
+        bytes("an unknown map of 2^32 - 1", Rejection.BAD_LENGTH, "fb ffffffff0f 55 00"),
+        bytes("structs in structs", Rejection.MALFORMED, "fc" + "1c".repeat(100_000)),
+        bytes("lists in lists", Rejection.MALFORMED, "f9" + "19".repeat(100_000)),
+        bytes("sets in lists", Rejection.MALFORMED, "f9" + "1a".repeat(100_000)),
+        bytes("maps in maps", Rejection.MALFORMED, "fb" + "01bb".repeat(100_000)));
+  }
+
+  @Test
+  void aMessageOverTheLimitIsRefused() {
+    byte[] message = new byte[Limits.MAX_MESSAGE_BYTES + 1];
+    assertThat(outcome(message)).isEqualTo(Rejection.TOO_LARGE);
+  }
+
+  @Test
+  void aStringOverTheLimitIsRefused() {
+    var batch = Batches.fixed();
+    batch.getDictionary().set(69, java.nio.ByteBuffer.allocate(Limits.MAX_STRING_BYTES));
+    assertThat(outcome(Messages.generated(batch))).isEqualTo(Rejection.NONE);
+    batch.getDictionary().set(69, java.nio.ByteBuffer.allocate(Limits.MAX_STRING_BYTES + 1));
+    assertThat(outcome(Messages.generated(batch))).isEqualTo(Rejection.BAD_LENGTH);
+  }
+
+  @Test
+  void aManifoldOfNestedUnknownFieldsTakesTimeInProportion() {
+    // 16 levels of lists of as many lists as one byte can say: each element still has its byte.
+    ByteArrayOutputStream bomb = new ByteArrayOutputStream();
+    bomb.write(0xf9);
+    while (bomb.size() < Limits.MAX_MESSAGE_BYTES) {
+      bomb.write(0xe9);
+    }
+    assertThat(outcome(bomb.toByteArray())).isNotEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void whatWasReadBeforeTheRejectionIsKept() {
+    SpanBatch batch = Batches.extended(Batches.fixed());
+    batch.getSpans().get(1).unsetName();
+    byte[] message = Messages.generated(batch);
+    assertThat(reader.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isTrue();
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.MISSING_FIELD);
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.spanCount()).isEqualTo(3);
+    assertThat(reader.application()).isZero();
+    assertThat(reader.attributeCount()).isZero();
+
+    byte[] early = {0};
+    reader.wrap(early, 0, 1);
+    assertThat(reader.spanCount()).isZero();
+    assertThat(reader.application()).isEqualTo(-1);
+    assertThat(reader.dictionarySize()).isZero();
+  }
+
+  private static Arguments bad(String what, Rejection reason, Consumer<SpanBatch> damage) {
+    return Arguments.of(what, reason, damage);
+  }
+
+  private static Arguments badSpan(String what, Rejection reason, Consumer<Span> damage) {
+    return bad(what, reason, batch -> damage.accept(batch.getSpans().getFirst()));
+  }
+
+  private static Arguments bytes(String what, Rejection reason, String hex) {
+    return Arguments.of(what, reason, hex);
+  }
+
+  private Rejection outcome(byte[] message) {
+    return outcome(message, 0, message.length);
+  }
+
+  private Rejection outcome(byte[] message, int offset, int length) {
+    return ReadToTheEnd.of(reader, message, offset, length);
+  }
+}

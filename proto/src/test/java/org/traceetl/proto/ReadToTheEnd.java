@@ -1,0 +1,57 @@
+package org.traceetl.proto;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Reads a message whole and checks what holds for every message, good or bad. */
+final class ReadToTheEnd {
+  private ReadToTheEnd() {}
+
+  static Rejection of(SpanBatchReader reader, byte[] message, int offset, int length) {
+    Rejection first = reader.wrap(message, offset, length);
+    assertThat(first).isEqualTo(reader.rejection());
+    int dictionary = reader.dictionarySize();
+    for (int i = 0; i < dictionary; i++) {
+      check(reader.dictionaryOffset(i) >= offset);
+      check(reader.dictionaryLength(i) >= 0);
+      check(reader.dictionaryOffset(i) + reader.dictionaryLength(i) <= offset + length);
+    }
+    check(reader.application() >= -1 && reader.application() < dictionary);
+    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
+      checkIndex(reader.resourceAttributeKey(i), dictionary);
+      checkIndex(reader.resourceAttributeValue(i), dictionary);
+    }
+    check(reader.spanCount() >= 0 && reader.spanCount() <= Limits.MAX_SPANS);
+
+    int spans = 0;
+    while (reader.next()) {
+      check(first == Rejection.NONE && reader.rejection() == Rejection.NONE);
+      spans++;
+      checkIndex(reader.name(), dictionary);
+      check(reader.kind() >= 0 && reader.kind() <= 5);
+      check(reader.status() >= 0 && reader.status() <= 2);
+      check(reader.durationNanos() >= 0);
+      check(reader.samplingThreshold() >= 0 && reader.samplingThreshold() < 1L << 56);
+      check(reader.statusMessage() >= -1 && reader.statusMessage() < dictionary);
+      for (int i = 0; i < 2 * reader.attributeCount(); i++) {
+        checkIndex(reader.attributes()[i], dictionary);
+      }
+    }
+    check(reader.attributeCount() == 0);
+    if (reader.rejection() == Rejection.NONE) {
+      check(spans == reader.spanCount());
+    } else {
+      check(spans <= reader.spanCount());
+    }
+    return reader.rejection();
+  }
+
+  private static void checkIndex(int index, int dictionary) {
+    check(index >= 0 && index < dictionary);
+  }
+
+  private static void check(boolean condition) {
+    if (!condition) {
+      throw new AssertionError();
+    }
+  }
+}

@@ -1,0 +1,279 @@
+package org.traceetl.proto;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+final class SpanBatchWriterTest {
+  private final SpanBatchWriter writer = new SpanBatchWriter();
+  private final SpanBatchReader reader = new SpanBatchReader();
+
+  @BeforeEach
+  void begin() {
+    writer.begin();
+  }
+
+  @Test
+  void aStringStandsOnceInTheDictionary() {
+    byte[] text = "xxcheckoutxx".getBytes(UTF_8);
+    assertThat(writer.intern(text, 2, 8)).isZero();
+    assertThat(intern("checkout")).isZero();
+    assertThat(intern("checkout2")).isEqualTo(1);
+    assertThat(intern("")).isEqualTo(2);
+    assertThat(writer.intern(text, 5, 0)).isEqualTo(2);
+    assertThat(writer.dictionarySize()).isEqualTo(3);
+  }
+
+  @Test
+  void manyStringsAreToldApart() {
+    int count = 50_000;
+    for (int i = 0; i < count; i++) {
+      assertThat(intern("string number " + i)).isEqualTo(i);
+    }
+    for (int i = 0; i < count; i++) {
+      assertThat(intern("string number " + i)).isEqualTo(i);
+    }
+    writer.begin();
+    assertThat(writer.dictionarySize()).isZero();
+    assertThat(intern("string number 40000")).isZero();
+  }
+
+  @Test
+  void indexesOfEveryLengthAreReadBack() {
+    writer.application(intern("service"));
+    int last = 0;
+    for (int i = 0; i < 9_000; i++) {
+      last = intern("string " + i);
+    }
+    int[] indexes = {0, 63, 64, 8191, 8192, last};
+    for (int index : indexes) {
+      span(index);
+      for (int other : indexes) {
+        writer.attribute(index, other);
+      }
+      writer.statusMessage(index);
+      writer.endSpan();
+    }
+    int length = writer.finish(1, 2, 3, 4);
+    assertThat(reader.wrap(writer.buffer(), 0, length)).isEqualTo(Rejection.NONE);
+    for (int index : indexes) {
+      assertThat(reader.next()).isTrue();
+      assertThat(reader.name()).isEqualTo(index);
+      assertThat(reader.statusMessage()).isEqualTo(index);
+      for (int i = 0; i < indexes.length; i++) {
+        assertThat(reader.attributes()[2 * i]).isEqualTo(index);
+        assertThat(reader.attributes()[2 * i + 1]).isEqualTo(indexes[i]);
+      }
+    }
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void aLongStringIsCutBetweenCharacters() {
+    String head = "x".repeat(Limits.MAX_STRING_BYTES - 2);
+    assertThat(kept(head + "yyy")).isEqualTo(head + "yy");
+    assertThat(kept(head + "€")).isEqualTo(head);
+    assertThat(kept(head + "é€")).isEqualTo(head + "é");
+    assertThat(kept(head + "x😀")).isEqualTo(head + "x");
+    // Not UTF-8 at all: cut all the same.
+    byte[] continuations = new byte[Limits.MAX_STRING_BYTES + 9];
+    java.util.Arrays.fill(continuations, (byte) 0x80);
+    writer.begin();
+    writer.intern(continuations, 0, continuations.length);
+    writer.application(0);
+    finishAndWrap();
+    assertThat(reader.dictionaryLength(0)).isEqualTo(Limits.MAX_STRING_BYTES - 3);
+  }
+
+  @Test
+  void attributesAboveTheLimitAreLeftOut() {
+    writer.application(intern("service"));
+    span(0);
+    for (int i = 0; i < Limits.MAX_ATTRIBUTES + 5; i++) {
+      writer.attribute(0, 0);
+      writer.resourceAttribute(0, 0);
+    }
+    writer.endSpan();
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.resourceAttributeCount()).isEqualTo(Limits.MAX_ATTRIBUTES);
+    assertThat(reader.next()).isTrue();
+    assertThat(reader.attributeCount()).isEqualTo(Limits.MAX_ATTRIBUTES);
+  }
+
+  @Test
+  void aSpanNotEndedIsForgotten() {
+    writer.application(intern("service"));
+    span(0);
+    writer.attribute(0, 0);
+    writer.statusMessage(0);
+    span(0);
+    writer.endSpan();
+    span(0);
+    assertThat(writer.spanCount()).isEqualTo(1);
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isTrue();
+    assertThat(reader.attributeCount()).isZero();
+    assertThat(reader.statusMessage()).isEqualTo(-1);
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void aBatchMayBeFinishedAgainUnderAnotherName() {
+    writer.application(intern("service"));
+    span(0);
+    writer.endSpan();
+    writer.finish(1, 2, 3, 4);
+    int length = writer.finish(1, 2, 3, Long.MAX_VALUE);
+    reader.wrap(writer.buffer(), 0, length);
+    assertThat(reader.sequence()).isEqualTo(Long.MAX_VALUE);
+    assertThat(reader.next()).isTrue();
+  }
+
+  @Test
+  void startTimesFarApartAreKept() {
+    writer.application(intern("service"));
+    long[] starts = {Long.MIN_VALUE, Long.MAX_VALUE, 0, -1};
+    for (long start : starts) {
+      writer.startSpan(1, 2, 3, 0, 0, 0, 0, start, 0, 0);
+      writer.endSpan();
+    }
+    finishAndWrap();
+    for (long start : starts) {
+      assertThat(reader.next()).isTrue();
+      assertThat(reader.startUnixNanos()).isEqualTo(start);
+    }
+  }
+
+  @Test
+  void argumentsOutOfRangeAreRefused() {
+    intern("service");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.application(1))
+        .withMessage("index 1 is outside the dictionary of 1 entries");
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.attribute(0, -1));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.resourceAttribute(2, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.statusMessage(1));
+    assertThatIllegalArgumentException().isThrownBy(() -> span(1));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.startSpan(1, 2, 3, 0, 0, 6, 0, 0, 0, 0))
+        .withMessage("kind = 6 is not in 0 to 5");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.startSpan(1, 2, 3, 0, 0, 0, 3, 0, 0, 0));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.startSpan(1, 2, 3, 0, 0, 0, 0, 0, -1, 0));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.startSpan(1, 2, 3, 0, 0, 0, 0, 0, 0, 1L << 56));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.finish(1, 2, 3, -1));
+  }
+
+  @Test
+  void callsOutOfOrderAreRefused() {
+    assertThatIllegalStateException().isThrownBy(writer::endSpan);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> writer.finish(1, 2, 3, 4))
+        .withMessage("the batch has no application");
+  }
+
+  @Test
+  void aFullDictionaryIsSaid() {
+    byte[] number = new byte[Integer.BYTES];
+    for (int i = 0; i < Limits.MAX_DICTIONARY_ENTRIES; i++) {
+      writer.intern(ByteBuffer.wrap(number).putInt(i).array(), 0, number.length);
+    }
+    assertThat(writer.intern(number, 0, number.length))
+        .as("what is in it is still found")
+        .isEqualTo(Limits.MAX_DICTIONARY_ENTRIES - 1);
+    assertThatIllegalStateException().isThrownBy(() -> intern("one more"));
+    writer.application(Limits.MAX_DICTIONARY_ENTRIES - 1);
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.dictionarySize()).isEqualTo(Limits.MAX_DICTIONARY_ENTRIES);
+  }
+
+  @Test
+  void theMessageDoesNotOutgrowItsLimit() {
+    byte[] large = new byte[Limits.MAX_STRING_BYTES];
+    assertThatIllegalStateException()
+        .isThrownBy(() -> {
+          for (int i = 0; ; i++) {
+            ByteBuffer.wrap(large).putInt(i);
+            writer.intern(large, 0, large.length);
+          }
+        })
+        .withMessageContaining("the dictionary is full");
+    assertThat(writer.sizeBytes()).isLessThan(Limits.MAX_MESSAGE_BYTES + 1024);
+
+    writer.application(0);
+    for (int i = 0; i < 40; i++) {
+      span(0);
+      for (int a = 0; a < Limits.MAX_ATTRIBUTES; a++) {
+        writer.attribute(0, 0);
+      }
+      writer.endSpan();
+    }
+    assertThatIllegalStateException()
+        .isThrownBy(() -> writer.finish(1, 2, 3, 4))
+        .withMessageContaining("more than 4194304");
+  }
+
+  @Test
+  void spansDoNotOutgrowTheLimit() {
+    writer.application(intern("service"));
+    assertThatIllegalStateException()
+        .isThrownBy(() -> {
+          for (int i = 0; ; i++) {
+            span(0);
+            for (int a = 0; a < Limits.MAX_ATTRIBUTES; a++) {
+              writer.attribute(0, 0);
+            }
+            writer.endSpan();
+          }
+        })
+        .withMessageContaining("the spans have");
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void tooManySpansAreRefused() {
+    writer.application(intern("service"));
+    for (int i = 0; i < Limits.MAX_SPANS; i++) {
+      span(0);
+      writer.endSpan();
+    }
+    assertThatIllegalStateException().isThrownBy(() -> span(0));
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    int spans = 0;
+    while (reader.next()) {
+      spans++;
+    }
+    assertThat(spans).isEqualTo(Limits.MAX_SPANS);
+  }
+
+  private Rejection finishAndWrap() {
+    int length = writer.finish(1, 2, 3, 4);
+    return reader.wrap(writer.buffer(), 0, length);
+  }
+
+  private String kept(String string) {
+    writer.begin();
+    writer.application(intern(string));
+    finishAndWrap();
+    return new String(
+        reader.buffer(), reader.dictionaryOffset(0), reader.dictionaryLength(0), UTF_8);
+  }
+
+  private void span(int name) {
+    writer.startSpan(1, 2, 3, 4, name, 2, 0, 1_000, 5, 0);
+  }
+
+  private int intern(String string) {
+    byte[] bytes = string.getBytes(UTF_8);
+    return writer.intern(bytes, 0, bytes.length);
+  }
+}

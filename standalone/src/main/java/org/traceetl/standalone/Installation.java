@@ -1,0 +1,167 @@
+package org.traceetl.standalone;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.agent.RunningAgent;
+import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.server.TraceEtlServer;
+
+/** A server and an agent at a broker: all that stands between an application and Prometheus. */
+final class Installation implements AutoCloseable {
+  private static final Duration AGENT_DRAINS_WITHIN = Duration.ofSeconds(10);
+
+  private static final Duration POLL = Duration.ofMillis(50);
+
+  private final TraceEtlServer server;
+  private final RunningAgent agent;
+
+  private Installation(TraceEtlServer server, RunningAgent agent) {
+    this.server = server;
+    this.agent = agent;
+  }
+
+  /**
+   * What it is told.
+   *
+   * @param namesrv RocketMQ's name server, {@code host:port}
+   * @param topic exists at the broker
+   * @param directory for the agent's state and the trace index
+   * @param otlpGrpcPort 0 takes a free port; so do the others
+   * @param traceLogs globs of trace logs that the agent reads; none: OTLP alone
+   * @param serverProperties further keys of the server; they win
+   */
+  record Settings(
+      String namesrv,
+      String topic,
+      Path directory,
+      int otlpGrpcPort,
+      int otlpHttpPort,
+      int httpPort,
+      Duration window,
+      List<String> traceLogs,
+      Map<String, Object> serverProperties) {}
+
+  /**
+   * Starts the server, then the agent.
+   *
+   * @throws IOException when the agent cannot be started; the server is closed again
+   */
+  static Installation start(Settings settings) throws IOException {
+    TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
+    RunningAgent agent = null;
+    try {
+      agent = RunningAgent.start(agentConfig(settings));
+      return new Installation(server, agent);
+    } finally {
+      if (agent == null) {
+        server.close();
+      }
+    }
+  }
+
+  private static Map<String, Object> serverProperties(Settings settings) {
+    Map<String, Object> properties = new HashMap<>();
+    properties.put("server.port", settings.httpPort);
+    properties.put("trace-etl.rocketmq.name-server", settings.namesrv);
+    properties.put("trace-etl.rocketmq.topic", settings.topic);
+    properties.put("trace-etl.window.length", settings.window.toMillis() + "ms");
+    properties.put("trace-etl.index.type", "lucene");
+    properties.put(
+        "trace-etl.index.lucene.directory", settings.directory.resolve("index").toString());
+    properties.putAll(settings.serverProperties);
+    return properties;
+  }
+
+  private static AgentConfig agentConfig(Settings settings) {
+    OtlpConfig otlp = OtlpConfig.defaults();
+    RocketMqConfig rocketmq = RocketMqConfig.defaults();
+    FilesConfig files = FilesConfig.defaults();
+    return new AgentConfig(
+        settings.directory.resolve("agent"),
+        Math.toIntExact(AGENT_DRAINS_WITHIN.toMillis()),
+        new OtlpConfig(
+            true,
+            otlp.host(),
+            settings.otlpGrpcPort,
+            settings.otlpHttpPort,
+            otlp.maxRequestBytes()),
+        new FilesConfig(settings.traceLogs, files.pollIntervalMillis(), files.maxLineBytes()),
+        PipelineConfig.defaults(),
+        RoutingConfig.defaults(),
+        new RocketMqConfig(
+            settings.namesrv,
+            settings.topic,
+            rocketmq.producerGroup(),
+            rocketmq.accessKey(),
+            rocketmq.secretKey(),
+            rocketmq.sendTimeoutMillis(),
+            rocketmq.retryFirstMillis(),
+            rocketmq.retryMaxMillis(),
+            rocketmq.routeRefreshMillis()),
+        new TelemetryConfig(true, "127.0.0.1", 0));
+  }
+
+  int otlpGrpcPort() {
+    return agent.otlpGrpcPort().orElseThrow();
+  }
+
+  int otlpHttpPort() {
+    return agent.otlpHttpPort().orElseThrow();
+  }
+
+  /** Of the server. */
+  int httpPort() {
+    return server.port();
+  }
+
+  /** Of the agent's own metrics. */
+  int agentTelemetryPort() {
+    return agent.telemetryPort().orElseThrow();
+  }
+
+  /**
+   * Waits until the agent takes spans: it must have found the topic's queues.
+   *
+   * @throws IOException when it does not within that time
+   */
+  void awaitReady(Duration within) throws IOException, InterruptedException {
+    long limitNanos = System.nanoTime() + within.toNanos();
+    while (!agent.problem().isEmpty()) {
+      if (System.nanoTime() > limitNanos) {
+        throw new IOException("the agent takes no spans: " + agent.problem());
+      }
+      Thread.sleep(POLL);
+    }
+  }
+
+  /**
+   * Drains the agent: what it accepted is confirmed by the broker.
+   *
+   * @return false when that took too long
+   */
+  boolean drainAgent() {
+    return agent.drain(AGENT_DRAINS_WITHIN);
+  }
+
+  /** Drains the server: what the broker has is on the page, kept, and its offsets committed. */
+  void closeServer() {
+    server.close();
+  }
+
+  /** In the order in which spans flow. */
+  @Override
+  public void close() {
+    drainAgent();
+    closeServer();
+  }
+}

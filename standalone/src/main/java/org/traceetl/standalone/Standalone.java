@@ -1,0 +1,302 @@
+package org.traceetl.standalone;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** The command line of the whole in one JVM. */
+@Command(
+    name = "demo",
+    description = "All of trace-etl in one process: broker, agent, server and a simulated load.",
+    sortOptions = false,
+    footer = {
+      "",
+      "Port 0 takes a free one. Ctrl-C or SIGTERM drains it: what was sent is counted and kept.",
+      "Exit codes: 0 or 143 stopped as asked, 1 cannot start or did not drain in time, 2 wrong option."
+    })
+public final class Standalone implements Callable<Integer> {
+  private static final String TOPIC = "trace-spans";
+  private static final int QUEUES = 4;
+  private static final int FAILED = 1;
+  private static final Duration DRAIN_WITHIN = Duration.ofSeconds(50);
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--no-load", description = "No simulated services: feed it your own spans.")
+  private boolean noLoad;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      defaultValue = "200",
+      description = "Spans a second of the simulated services (default: ${DEFAULT-VALUE}).")
+  private int rate;
+
+  @Option(
+      names = "--otlp-grpc-port",
+      paramLabel = "PORT",
+      defaultValue = "4317",
+      description = "Where OTLP over gRPC is received (default: ${DEFAULT-VALUE}).")
+  private int otlpGrpcPort;
+
+  @Option(
+      names = "--otlp-http-port",
+      paramLabel = "PORT",
+      defaultValue = "4318",
+      description = "Where OTLP over HTTP is received (default: ${DEFAULT-VALUE}).")
+  private int otlpHttpPort;
+
+  @Option(
+      names = "--http-port",
+      paramLabel = "PORT",
+      defaultValue = "8080",
+      description = "Of /metrics, /api/traces, /health, /ready (default: ${DEFAULT-VALUE}).")
+  private int httpPort;
+
+  @Option(
+      names = "--window",
+      paramLabel = "TIME",
+      defaultValue = "5s",
+      converter = Window.class,
+      description = {
+        "How often counts are published, such as 500ms or 15s (default: ${DEFAULT-VALUE};",
+        "a server has 15s, here numbers should show soon)."
+      })
+  private Duration window;
+
+  @Option(
+      names = "--trace-log",
+      paramLabel = "GLOB",
+      description = "Trace logs to read as well, as OzHera writes them; may be repeated.")
+  private List<String> traceLogs = List.of();
+
+  @Option(
+      names = "--data-dir",
+      paramLabel = "DIR",
+      description =
+          "Where messages, index and logs are kept (default: a new one, deleted at the end).")
+  private Path dataDir;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  /** Closed last to first. */
+  private final Deque<AutoCloseable> running = new ArrayDeque<>();
+
+  public static void main(String... arguments) {
+    CommandLine line = new CommandLine(new Standalone());
+    int code = line.execute(arguments);
+    if (code != 0 || line.isUsageHelpRequested()) {
+      System.exit(code);
+    }
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    if (rate < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--rate = " + rate + ": must be 1 or more; --no-load sends nothing");
+    }
+    for (Port port : ports()) {
+      if (!port.isFree()) {
+        complain(
+            port.flag
+                + " = "
+                + port.number
+                + ": the port is in use; end what has it, or give "
+                + port.flag
+                + " another one (0 takes a free one)");
+        return FAILED;
+      }
+    }
+    Path directory = dataDir != null ? dataDir : Files.createTempDirectory("trace-etl-");
+    if (dataDir == null) {
+      running.push(() -> delete(directory));
+    }
+    Thread starter = Thread.currentThread();
+    Runtime.getRuntime()
+        .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> end(starter)));
+    try {
+      start(directory);
+      return 0;
+    } catch (IOException | RuntimeException e) {
+      complain("cannot start: " + e.getMessage() + "; logs are in " + directory.resolve("logs"));
+      return FAILED;
+    }
+  }
+
+  private List<Port> ports() {
+    return List.of(
+        new Port("--otlp-grpc-port", otlpGrpcPort),
+        new Port("--otlp-http-port", otlpHttpPort),
+        new Port("--http-port", httpPort));
+  }
+
+  private void start(Path directory) throws IOException, InterruptedException {
+    PrintStream out = System.out;
+    out.println("Starting broker, server and agent ...");
+    EmbeddedRocketMq broker = EmbeddedRocketMq.start(directory);
+    opened(broker);
+    broker.createTopic(TOPIC, QUEUES);
+    Installation installation =
+        Installation.start(
+            new Installation.Settings(
+                broker.namesrvAddress(),
+                TOPIC,
+                directory,
+                otlpGrpcPort,
+                otlpHttpPort,
+                httpPort,
+                window,
+                traceLogs,
+                Map.of()));
+    opened(installation);
+    installation.awaitReady(Duration.ofSeconds(30));
+    if (!noLoad) {
+      SimulatedServices services =
+          new SimulatedServices(
+              installation.otlpGrpcPort(),
+              installation.otlpHttpPort(),
+              rate,
+              System.nanoTime(),
+              InstantSource.system());
+      opened(services);
+      services.start();
+    }
+    out.print(whereToLook(installation, directory));
+    out.flush();
+  }
+
+  private void opened(AutoCloseable part) {
+    synchronized (running) {
+      running.push(part);
+    }
+  }
+
+  private String whereToLook(Installation installation, Path directory) {
+    String web = "localhost:" + installation.httpPort();
+    String load = noLoad ? "no load" : "a load of " + rate + " spans/s from 5 simulated services";
+    return """
+
+    trace-etl is up, with %s. Numbers show %s after the spans.
+
+      send spans     OTLP/gRPC localhost:%d, OTLP/HTTP http://localhost:%d
+      metrics        curl -s %s/metrics | grep calls_total
+      failed spans   curl -s '%s/api/traces?reason=error&limit=5'
+      slow spans     curl -s '%s/api/traces?reason=slow&limit=5'
+      health         curl -s %s/ready
+      the agent      curl -s localhost:%d/metrics
+      logs           %s
+
+    Ctrl-C drains and ends it.
+    """
+        .formatted(
+            load,
+            window.toString().substring(2).toLowerCase(java.util.Locale.ROOT),
+            installation.otlpGrpcPort(),
+            installation.otlpHttpPort(),
+            web,
+            web,
+            web,
+            web,
+            installation.agentTelemetryPort(),
+            directory.resolve("logs"));
+  }
+
+  /** Runs in the shutdown hook: the JVM ends when it returns. */
+  private void end(Thread starter) {
+    Thread draining = Thread.ofPlatform().name("draining").daemon().start(() -> drain(starter));
+    try {
+      if (draining.join(DRAIN_WITHIN)) {
+        return;
+      }
+      complain("did not drain within " + DRAIN_WITHIN.toSeconds() + " s");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().halt(FAILED);
+  }
+
+  private void drain(Thread starter) {
+    starter.interrupt();
+    synchronized (running) {
+      if (running.size() > 1) {
+        System.out.println("\nDraining ...");
+      }
+      while (!running.isEmpty()) {
+        try {
+          running.pop().close();
+        } catch (Exception e) {
+          complain("a part did not close well: " + e);
+        }
+      }
+    }
+  }
+
+  private void complain(String problem) {
+    spec.commandLine().getErr().println("demo: " + problem);
+    spec.commandLine().getErr().flush();
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+
+  /** A port that an option asks for. */
+  private record Port(String flag, int number) {
+    boolean isFree() throws IOException {
+      try (ServerSocket socket = new ServerSocket()) {
+        socket.setReuseAddress(true);
+        socket.bind(new InetSocketAddress(number));
+        return true;
+      } catch (java.net.BindException e) {
+        return false;
+      }
+    }
+  }
+
+  /** A number with its unit: {@code 500ms}, {@code 5s}, {@code 1m}. */
+  static final class Window implements ITypeConverter<Duration> {
+    private static final Pattern PATTERN = Pattern.compile("(\\d{1,6})(ms|s|m)");
+
+    @Override
+    public Duration convert(String text) {
+      Matcher matcher = PATTERN.matcher(text);
+      if (!matcher.matches()) {
+        throw new TypeConversionException("'" + text + "' is not a time such as 500ms, 5s or 1m");
+      }
+      long number = Long.parseLong(matcher.group(1));
+      return switch (matcher.group(2)) {
+        case "ms" -> Duration.ofMillis(number);
+        case "s" -> Duration.ofSeconds(number);
+        default -> Duration.ofMinutes(number);
+      };
+    }
+  }
+}

@@ -1,0 +1,319 @@
+package org.traceetl.server.index;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.KeywordField;
+import org.apache.lucene.document.LongField;
+import org.apache.lucene.document.StoredField;
+import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.StoredFields;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.BooleanClause.Occur;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.FieldDoc;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.MatchAllDocsQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.SearcherManager;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortedNumericSelector;
+import org.apache.lucene.search.SortedSetSelector;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.search.TermRangeQuery;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.store.LockObtainFailedException;
+import org.apache.lucene.util.BytesRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.window.TraceDocument;
+
+/**
+ * Documents in a Lucene index of this process. A write is committed before it returns, and searches
+ * that begin afterwards find it.
+ *
+ * <p>The writing thread owns the {@link IndexWriter}; searches see it through a {@link
+ * SearcherManager}. A writer that has closed itself, because the disk was full for instance, is
+ * opened anew by the next write.
+ */
+final class LuceneIndex implements TraceIndex {
+  private static final Logger LOG = LoggerFactory.getLogger(LuceneIndex.class);
+
+  private static final String ID = "id";
+  private static final String TRACE_ID = "trace_id";
+  private static final String SPAN_ID = "span_id";
+  private static final String APPLICATION = "application";
+  private static final String OPERATION = "operation";
+  private static final String KIND = "kind";
+  private static final String STATUS = "status";
+  private static final String STATUS_MESSAGE = "status_message";
+  private static final String START = "start_unix_nanos";
+  private static final String DURATION = "duration_nanos";
+  private static final String REASON = "reason";
+  private static final String ATTRIBUTE_KEY = "attribute_key";
+  private static final String ATTRIBUTE_VALUE = "attribute_value";
+
+  private static final Sort NEWEST_FIRST = sortByStart(true);
+  private static final Sort OLDEST_FIRST = sortByStart(false);
+
+  /** Heap that Lucene may fill before it writes a segment, MB. */
+  private static final double BUFFER_MEGABYTES = 32;
+
+  private final IndexConfig.Lucene config;
+  private final InstantSource clock;
+  private final Directory directory;
+  private volatile SearcherManager searchers;
+  private IndexWriter writer;
+  private volatile boolean healthy = true;
+
+  private LuceneIndex(IndexConfig.Lucene config, InstantSource clock) throws IOException {
+    this.config = config;
+    this.clock = clock;
+    this.directory = FSDirectory.open(config.directory());
+  }
+
+  /**
+   * Opens the index, or creates it.
+   *
+   * @throws IOException if the directory cannot be used, or another process uses it
+   */
+  static LuceneIndex open(IndexConfig.Lucene config) throws IOException {
+    return open(config, InstantSource.system());
+  }
+
+  static LuceneIndex open(IndexConfig.Lucene config, InstantSource clock) throws IOException {
+    LuceneIndex index = new LuceneIndex(config, clock);
+    try {
+      index.openWriter();
+      return index;
+    } catch (LockObtainFailedException e) {
+      index.directory.close();
+      throw new IOException(
+          "index.lucene.directory = "
+              + config.directory()
+              + ": another process writes to it; end it or name another directory",
+          e);
+    } catch (IOException e) {
+      index.directory.close();
+      throw new IOException("index.lucene.directory = " + config.directory() + ": " + e, e);
+    }
+  }
+
+  private void openWriter() throws IOException {
+    writer =
+        new IndexWriter(directory, new IndexWriterConfig().setRAMBufferSizeMB(BUFFER_MEGABYTES));
+    SearcherManager before = searchers;
+    searchers = new SearcherManager(writer, null);
+    if (before != null) {
+      before.close();
+    }
+  }
+
+  @Override
+  public WriteResult write(List<TraceDocument> documents) throws IOException {
+    healthy = false;
+    try {
+      if (!writer.isOpen()) {
+        openWriter();
+      }
+      for (TraceDocument document : documents) {
+        writer.updateDocument(new Term(ID, Documents.id(document)), toLucene(document));
+      }
+      expire();
+      writer.commit();
+      searchers.maybeRefreshBlocking();
+    } catch (AlreadyClosedException e) {
+      throw new IOException("The index in " + config.directory() + " closed itself", e);
+    }
+    healthy = true;
+    return WriteResult.kept(documents.size());
+  }
+
+  /** Deletes what is too old, and the oldest of what is too many. */
+  private void expire() throws IOException {
+    long oldestMillis = clock.millis() - config.retention().toMillis();
+    if (oldestMillis > 0) {
+      writer.deleteDocuments(
+          LongField.newRangeQuery(
+              START, Long.MIN_VALUE, TimeUnit.MILLISECONDS.toNanos(oldestMillis) - 1));
+    }
+    // A tenth of slack, so that the oldest are searched for now and then, not at each write.
+    if (writer.getDocStats().numDocs > config.maxDocuments() + config.maxDocuments() / 10L) {
+      deleteOldest();
+    }
+  }
+
+  private void deleteOldest() throws IOException {
+    searchers.maybeRefreshBlocking();
+    SearcherManager manager = searchers;
+    IndexSearcher searcher = manager.acquire();
+    try {
+      int excess = searcher.getIndexReader().numDocs() - config.maxDocuments();
+      if (excess <= 0) {
+        return;
+      }
+      ScoreDoc[] oldest =
+          searcher.search(MatchAllDocsQuery.INSTANCE, excess, OLDEST_FIRST).scoreDocs;
+      FieldDoc last = (FieldDoc) oldest[oldest.length - 1];
+      long start = (Long) last.fields[0];
+      BytesRef id = (BytesRef) last.fields[1];
+      writer.deleteDocuments(LongField.newRangeQuery(START, Long.MIN_VALUE, start - 1));
+      writer.deleteDocuments(
+          new BooleanQuery.Builder()
+              .add(LongField.newExactQuery(START, start), Occur.FILTER)
+              .add(new TermRangeQuery(ID, null, id, true, true), Occur.FILTER)
+              .build());
+    } finally {
+      manager.release(searcher);
+    }
+  }
+
+  @Override
+  public TracePage search(TraceQuery query) throws IOException {
+    try {
+      SearcherManager manager = searchers;
+      IndexSearcher searcher = manager.acquire();
+      try {
+        return search(searcher, query);
+      } finally {
+        manager.release(searcher);
+      }
+    } catch (AlreadyClosedException e) {
+      throw new IOException("The index in " + config.directory() + " is closed", e);
+    }
+  }
+
+  private static TracePage search(IndexSearcher searcher, TraceQuery query) throws IOException {
+    int maxDoc = searcher.getIndexReader().maxDoc();
+    if (maxDoc == 0) {
+      return new TracePage(List.of(), null);
+    }
+    Cursor cursor = query.cursor();
+    FieldDoc after =
+        cursor == null
+            ? null
+            // The last document number, so that whatever sorts equal counts as seen.
+            : new FieldDoc(
+                maxDoc - 1,
+                Float.NaN,
+                new Object[] {cursor.startUnixNanos(), new BytesRef(Documents.id(cursor))});
+    ScoreDoc[] hits =
+        searcher.searchAfter(after, toLucene(query), query.limit() + 1, NEWEST_FIRST).scoreDocs;
+    StoredFields stored = searcher.storedFields();
+    List<TraceDocument> documents = new ArrayList<>(Math.min(hits.length, query.limit()));
+    for (int i = 0; i < hits.length && i < query.limit(); i++) {
+      documents.add(fromLucene(stored.document(hits[i].doc)));
+    }
+    return new TracePage(
+        documents, hits.length > query.limit() ? Cursor.of(documents.getLast()) : null);
+  }
+
+  private static Query toLucene(TraceQuery query) {
+    BooleanQuery.Builder all = new BooleanQuery.Builder();
+    all.add(
+        query.toUnixNanos() == Long.MAX_VALUE
+            ? LongField.newRangeQuery(START, query.fromUnixNanos(), Long.MAX_VALUE)
+            : LongField.newRangeQuery(START, query.fromUnixNanos(), query.toUnixNanos() - 1),
+        Occur.FILTER);
+    filter(all, APPLICATION, query.application());
+    filter(all, OPERATION, query.operation());
+    filter(all, REASON, query.reason() == null ? null : query.reason().label());
+    return all.build();
+  }
+
+  private static void filter(BooleanQuery.Builder all, String field, String value) {
+    if (value != null) {
+      all.add(new TermQuery(new Term(field, value)), Occur.FILTER);
+    }
+  }
+
+  private static Document toLucene(TraceDocument document) {
+    Document fields = new Document();
+    fields.add(new KeywordField(ID, Documents.id(document), Field.Store.NO));
+    fields.add(new LongField(START, Documents.startUnixNanos(document), Field.Store.YES));
+    fields.add(new StoredField(TRACE_ID, document.traceId()));
+    fields.add(new StoredField(SPAN_ID, document.spanId()));
+    addName(fields, APPLICATION, document.application());
+    addName(fields, OPERATION, document.operation());
+    fields.add(new StringField(REASON, document.reason().label(), Field.Store.YES));
+    fields.add(new StoredField(KIND, document.kind()));
+    fields.add(new StoredField(STATUS, document.status()));
+    fields.add(new StoredField(STATUS_MESSAGE, document.statusMessage()));
+    fields.add(new StoredField(DURATION, document.durationNanos()));
+    document
+        .attributes()
+        .forEach((key, value) -> {
+          fields.add(new StoredField(ATTRIBUTE_KEY, key));
+          fields.add(new StoredField(ATTRIBUTE_VALUE, value));
+        });
+    return fields;
+  }
+
+  private static void addName(Document fields, String field, String name) {
+    fields.add(
+        name.length() <= MAX_FILTERED_LENGTH
+            ? new StringField(field, name, Field.Store.YES)
+            : new StoredField(field, name));
+  }
+
+  private static TraceDocument fromLucene(Document fields) {
+    String[] keys = fields.getValues(ATTRIBUTE_KEY);
+    String[] values = fields.getValues(ATTRIBUTE_VALUE);
+    Map<String, String> attributes = new LinkedHashMap<>();
+    for (int i = 0; i < keys.length; i++) {
+      attributes.put(keys[i], values[i]);
+    }
+    return new TraceDocument(
+        fields.get(TRACE_ID),
+        fields.get(SPAN_ID),
+        fields.get(APPLICATION),
+        fields.get(OPERATION),
+        number(fields, KIND).intValue(),
+        number(fields, STATUS).intValue(),
+        fields.get(STATUS_MESSAGE),
+        number(fields, START).longValue(),
+        number(fields, DURATION).longValue(),
+        Documents.reason(fields.get(REASON)),
+        attributes);
+  }
+
+  private static Number number(Document fields, String field) {
+    return fields.getField(field).numericValue();
+  }
+
+  private static Sort sortByStart(boolean newestFirst) {
+    return new Sort(
+        LongField.newSortField(START, newestFirst, SortedNumericSelector.Type.MIN),
+        KeywordField.newSortField(ID, false, SortedSetSelector.Type.MIN));
+  }
+
+  @Override
+  public boolean healthy() {
+    return healthy;
+  }
+
+  @Override
+  public void close() {
+    try (directory) {
+      try {
+        searchers.close();
+      } finally {
+        writer.close();
+      }
+    } catch (IOException e) {
+      LOG.warn("The index in {} did not close cleanly", config.directory(), e);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package org.traceetl.server;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+
+@AnalyzeClasses(
+    packages = "org.traceetl.server",
+    importOptions = ImportOption.DoNotIncludeTests.class)
+class PackagesTest {
+  /** Spans flow from consume to journal; each package knows only what comes after it. */
+  @ArchTest
+  static final ArchRule spansFlowOneWay =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("consume")
+          .definedBy("org.traceetl.server.consume..")
+          .layer("decode")
+          .definedBy("org.traceetl.server.decode..")
+          .layer("series")
+          .definedBy("org.traceetl.server.series..")
+          .layer("journal")
+          .definedBy("org.traceetl.server.journal..")
+          .layer("window")
+          .definedBy("org.traceetl.server.window..")
+          .layer("config")
+          .definedBy("org.traceetl.server.config..")
+          .whereLayer("consume")
+          .mayOnlyAccessLayers("decode", "series", "window", "journal", "config")
+          .whereLayer("decode")
+          .mayOnlyAccessLayers("series", "config")
+          .whereLayer("series")
+          .mayOnlyAccessLayers("window", "config")
+          .whereLayer("journal")
+          .mayOnlyAccessLayers("window")
+          .whereLayer("window")
+          .mayNotAccessAnyLayer()
+          .whereLayer("config")
+          .mayNotAccessAnyLayer();
+
+  @ArchTest
+  static final ArchRule sinksDoNotReachBack =
+      noClasses()
+          .that()
+          .resideInAnyPackage("org.traceetl.server.expose..", "org.traceetl.server.index..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "org.traceetl.server.consume..",
+              "org.traceetl.server.decode..",
+              "org.traceetl.server.series..")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule noSpringWhereSpansFlow =
+      noClasses()
+          .that()
+          .resideInAnyPackage(
+              "org.traceetl.server.config..",
+              "org.traceetl.server.consume..",
+              "org.traceetl.server.decode..",
+              "org.traceetl.server.series..",
+              "org.traceetl.server.window..",
+              "org.traceetl.server.journal..",
+              "org.traceetl.server.expose..",
+              "org.traceetl.server.index..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.springframework..");
+
+  @ArchTest
+  static final ArchRule packagesHaveNoCycles =
+      SlicesRuleDefinition.slices().matching("org.traceetl.server.(*)..").should().beFreeOfCycles();
+}

@@ -1,0 +1,83 @@
+package org.traceetl.server.consume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Arrays;
+import org.traceetl.proto.SpanBatchWriter;
+
+/** Writes a batch for a test, as an agent would. */
+final class Batch {
+  static final int SERVER = 2;
+  static final int CLIENT = 3;
+  static final int UNSET = 0;
+  static final int ERROR = 2;
+
+  private final SpanBatchWriter writer = new SpanBatchWriter();
+  private long spanId = 1;
+  private boolean spanOpen;
+
+  Batch(String application) {
+    writer.begin();
+    writer.application(intern(application));
+  }
+
+  private int intern(String text) {
+    byte[] bytes = text.getBytes(UTF_8);
+    return writer.intern(bytes, 0, bytes.length);
+  }
+
+  Batch resource(String key, String value) {
+    writer.resourceAttribute(intern(key), intern(value));
+    return this;
+  }
+
+  Batch span(String name, long durationNanos) {
+    return span(name, SERVER, UNSET, durationNanos, 0);
+  }
+
+  Batch span(String name, int kind, int status, long durationNanos, long threshold) {
+    endSpan();
+    long id = spanId++;
+    writer.startSpan(
+        7,
+        id,
+        id,
+        0,
+        intern(name),
+        kind,
+        status,
+        1_700_000_000_000_000_000L,
+        durationNanos,
+        threshold);
+    spanOpen = true;
+    return this;
+  }
+
+  Batch attribute(String key, String value) {
+    writer.attribute(intern(key), intern(value));
+    return this;
+  }
+
+  Batch message(String text) {
+    writer.statusMessage(intern(text));
+    return this;
+  }
+
+  private void endSpan() {
+    if (spanOpen) {
+      writer.endSpan();
+      spanOpen = false;
+    }
+  }
+
+  /** The message, named by agent 1, epoch 1 and this sequence. */
+  byte[] message(long sequence) {
+    return message(1, 1, sequence);
+  }
+
+  byte[] message(long agent, long epoch, long sequence) {
+    endSpan();
+    int length = writer.finish(agent, 0, epoch, sequence);
+    return Arrays.copyOf(writer.buffer(), length);
+  }
+}

@@ -1,0 +1,128 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+class BatchHistoryTest {
+  private final BatchHistory history = new BatchHistory(3);
+
+  private record Name(int agent, long epoch, long sequence) {}
+
+  /** Sequences close enough to one another that none falls out of the remembered ones. */
+  @Provide
+  Arbitrary<Name> names() {
+    return Combinators.combine(
+            Arbitraries.integers().between(0, 5),
+            Arbitraries.longs().between(7, 8),
+            Arbitraries.longs().between(100_000, 100_000 + BatchHistory.WIDTH - 1))
+        .as(Name::new);
+  }
+
+  @Property
+  void withinWhatIsRememberedABatchIsFirstOnce(@ForAll("names") Name start) {
+    // Shrinks poorly as one big list: a seeded walk from the start covers orders instead.
+    BatchHistory all = new BatchHistory(10);
+    Set<Name> model = new HashSet<>();
+    java.util.Random random = new java.util.Random(start.hashCode());
+    for (int i = 0; i < 500; i++) {
+      Name name =
+          new Name(
+              random.nextInt(3),
+              7 + random.nextInt(2),
+              start.sequence - random.nextInt(200) + random.nextInt(200));
+      assertThat(all.isFirst(name.agent, 1, name.epoch, name.sequence, 0))
+          .as("%s", name)
+          .isEqualTo(model.add(name));
+    }
+  }
+
+  @Property
+  void aBatchIsNeverFirstTwice(
+      @ForAll @Size(max = 200) List<@net.jqwik.api.From("jumps") Name> names) {
+    Map<Name, Integer> firsts = new HashMap<>();
+    BatchHistory all = new BatchHistory(10);
+    for (Name name : names) {
+      if (all.isFirst(name.agent, 1, name.epoch, name.sequence, 0)) {
+        firsts.merge(name, 1, Integer::sum);
+      }
+    }
+    assertThat(firsts.values()).allMatch(times -> times == 1);
+  }
+
+  @Provide
+  Arbitrary<Name> jumps() {
+    return Combinators.combine(
+            Arbitraries.integers().between(0, 2),
+            Arbitraries.longs().between(1, 4),
+            Arbitraries.of(0L, 1L, 2L, 63L, 64L, 4_095L, 4_096L, 4_097L, 9_000L, Long.MAX_VALUE))
+        .as(Name::new);
+  }
+
+  @Test
+  void whatIsTooOldToTellIsARepeat() {
+    assertThat(first(1, 1, 10_000)).isTrue();
+    assertThat(first(1, 1, 10_000 - BatchHistory.WIDTH + 1)).isTrue();
+    assertThat(first(1, 1, 10_000 - BatchHistory.WIDTH)).isFalse();
+  }
+
+  @Test
+  void aNewEpochBeginsAnewAndTheOneBeforeIsStillJudged() {
+    assertThat(first(1, 1, 5)).isTrue();
+    assertThat(first(1, 2, 5)).isTrue();
+    assertThat(first(1, 1, 5)).isFalse();
+    assertThat(first(1, 1, 6)).isTrue();
+    assertThat(first(1, 2, 5)).isFalse();
+  }
+
+  @Test
+  void anEpochBetweenTheTwoIsFirstAndOneBeforeBothIsARepeat() {
+    assertThat(first(1, 1, 0)).isTrue();
+    assertThat(first(1, 5, 0)).isTrue();
+    assertThat(first(1, 3, 0)).isTrue();
+    assertThat(first(1, 3, 0)).isFalse();
+    assertThat(first(1, 1, 1)).isFalse();
+    assertThat(first(1, 5, 0)).isFalse();
+  }
+
+  @Test
+  void theAgentSilentForLongestMakesRoom() {
+    history.isFirst(1, 0, 1, 0, 100);
+    history.isFirst(2, 0, 1, 0, 200);
+    history.isFirst(3, 0, 1, 0, 300);
+    history.isFirst(1, 0, 1, 1, 400);
+    history.isFirst(4, 0, 1, 0, 500);
+
+    assertThat(history.agents()).isEqualTo(3);
+    assertThat(history.isFirst(1, 0, 1, 0, 600)).isFalse();
+    assertThat(history.isFirst(3, 0, 1, 0, 600)).isFalse();
+    assertThat(history.isFirst(4, 0, 1, 0, 600)).isFalse();
+  }
+
+  @Test
+  void silentAgentsAreForgotten() {
+    history.isFirst(1, 0, 1, 0, 100);
+    history.isFirst(2, 0, 1, 0, 200);
+    history.isFirst(3, 0, 1, 0, 100);
+    history.forgetSilent(150);
+
+    assertThat(history.agents()).isEqualTo(1);
+    assertThat(history.isFirst(2, 0, 1, 0, 300)).isFalse();
+  }
+
+  private boolean first(long agent, long epoch, long sequence) {
+    return history.isFirst(agent, 0, epoch, sequence, 0);
+  }
+}

@@ -1,0 +1,96 @@
+package org.traceetl.server.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.traceetl.server.index.Traces.ALL;
+import static org.traceetl.server.index.Traces.document;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.window.TraceDocument;
+
+final class LuceneIndexTest extends TraceIndexContract {
+  @TempDir private Path directory;
+
+  @Override
+  TraceIndex open() throws IOException {
+    // 1970, so that nothing is too old.
+    return LuceneIndex.open(
+        IndexConfig.Lucene.in(directory.resolve("contract")), () -> Instant.EPOCH);
+  }
+
+  @Override
+  void refresh() {
+    // A write does that.
+  }
+
+  @Test
+  void documentsOutliveTheProcess() throws IOException {
+    TraceDocument document = document(1, START);
+    try (TraceIndex before = own(Duration.ofDays(7), 100)) {
+      before.write(List.of(document));
+    }
+    try (TraceIndex after = own(Duration.ofDays(7), 100)) {
+      assertThat(after.search(ALL).documents()).containsExactly(document);
+    }
+  }
+
+  @Test
+  void documentsOlderThanTheRetentionAreDeleted() throws IOException {
+    long dayNanos = TimeUnit.DAYS.toNanos(1);
+    TraceDocument old = document(1, START - dayNanos - TimeUnit.MILLISECONDS.toNanos(1));
+    TraceDocument young = document(2, START - dayNanos);
+    try (TraceIndex index = own(Duration.ofDays(1), 100)) {
+      index.write(List.of(old, young));
+      assertThat(index.search(ALL).documents()).containsExactly(young);
+    }
+  }
+
+  @Test
+  void theOldestAreDeletedAboveTheBoundEvenIfAllStartTogether() throws IOException {
+    try (TraceIndex index = own(Duration.ofDays(1), 100)) {
+      index.write(LongStream.range(0, 110).mapToObj(i -> document(i, START)).toList());
+      assertThat(index.search(ALL).documents()).hasSize(110);
+      index.write(List.of(document(110, START + 1)));
+      assertThat(index.search(ALL).documents())
+          .hasSize(100)
+          .startsWith(document(110, START + 1))
+          .endsWith(document(109, START));
+    }
+  }
+
+  @Test
+  void aSecondWriterIsToldWhatToDo() throws IOException {
+    try (TraceIndex first = own(Duration.ofDays(1), 100)) {
+      assertThat(first.healthy()).isTrue();
+      assertThatThrownBy(() -> own(Duration.ofDays(1), 100))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("index.lucene.directory = " + directory)
+          .hasMessageContaining("another process");
+    }
+  }
+
+  @Test
+  void aClosedIndexRefusesByIOException() throws IOException {
+    TraceIndex index = own(Duration.ofDays(1), 100);
+    index.close();
+    assertThatThrownBy(() -> index.search(ALL)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> index.write(List.of(document(1, START))))
+        .isInstanceOf(IOException.class);
+  }
+
+  private TraceIndex own(Duration retention, int maxDocuments) throws IOException {
+    long nowMillis = TimeUnit.NANOSECONDS.toMillis(START);
+    return LuceneIndex.open(
+        new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments),
+        () -> Instant.ofEpochMilli(nowMillis));
+  }
+}
