@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.traceetl.proto.SpanBatchWriter;
+import org.traceetl.server.config.SeriesConfig;
 
 /**
  * A stream of batches that looks like a fleet's: applications and their operations are drawn by
@@ -16,13 +17,21 @@ public final class SpanStream {
   /** Attributes of each span. */
   public static final int ATTRIBUTES = 12;
 
+  /**
+   * Two attributes that vary with the operation and its outcome: 20,000 series of 30 x 50
+   * operations.
+   */
+  public static final List<SeriesConfig.Dimension> DIMENSIONS =
+      List.of(
+          new SeriesConfig.Dimension("http.request.method", null, null),
+          new SeriesConfig.Dimension("http.response.status_code", null, null));
+
   private static final long AGENT_HIGH = 0x7065_7266_2d61_6765L;
   private static final String[] METHODS = {"GET", "POST", "PUT", "DELETE"};
   private static final String[] STATUS_CODES = {"200", "201", "204", "304", "400", "404", "500"};
 
   private final SplittableRandom random;
   private final SpanBatchWriter writer = new SpanBatchWriter();
-  private final int applications;
   private final double[] applicationShares;
   private final double[] operationShares;
   private final byte[][][] operations;
@@ -32,7 +41,7 @@ public final class SpanStream {
   private final byte[][] methods = utf8(METHODS);
   private final byte[][] statusCodes = utf8(STATUS_CODES);
   private final long epoch;
-  private long sequence;
+  private long sequence = RenamedBatch.FIRST_SEQUENCE;
 
   /**
    * @param applications how many applications
@@ -41,7 +50,6 @@ public final class SpanStream {
   public SpanStream(long seed, int applications, int operations) {
     random = new SplittableRandom(seed);
     epoch = seed;
-    this.applications = applications;
     applicationShares = zipf(applications);
     operationShares = zipf(operations);
     this.operations = new byte[applications][operations][];
@@ -136,7 +144,7 @@ public final class SpanStream {
       writer.attribute(keyIndexes[11], intern("worker-" + thread));
       writer.endSpan();
     }
-    int length = writer.finish(AGENT_HIGH, application % applications, epoch, sequence++);
+    int length = writer.finish(AGENT_HIGH, 0, epoch, sequence++);
     return Arrays.copyOf(writer.buffer(), length);
   }
 
