@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
 import picocli.CommandLine;
@@ -25,11 +26,13 @@ import picocli.CommandLine.Spec;
       "Each key of the configuration can be set by a variable as well: otlp.grpc-port is",
       "TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
       "",
-      "Exit codes: 0 stopped as asked, 1 cannot start, 2 the configuration is wrong."
+      "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
+      "ends the agent with 128 plus its number."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
   private static final int WRONG_CONFIG = 2;
+  private static final int FAILED = 3;
 
   private final Map<String, String> environment;
 
@@ -51,6 +54,10 @@ public final class LogAgent implements Callable<Integer> {
   }
 
   public static void main(String[] args) {
+    // Not by the default name: where the agent runs inside another program, that one sets the log.
+    if (System.getProperty("logback.configurationFile") == null) {
+      System.setProperty("logback.configurationFile", "log-agent-logback.xml");
+    }
     System.exit(new CommandLine(new LogAgent(System.getenv())).execute(args));
   }
 
@@ -83,12 +90,23 @@ public final class LogAgent implements Callable<Integer> {
       complain(e.getMessage());
       return CANNOT_START;
     }
+    // An agent that has lost one of its threads would look alive and do nothing.
+    Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
     Duration timeout = Duration.ofMillis(config.config().drainTimeoutMillis());
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
     Thread.currentThread().join();
     return 0;
+  }
+
+  private static void exitAfter(Thread thread, Throwable failure) {
+    try {
+      LoggerFactory.getLogger(LogAgent.class)
+          .error("Thread {} failed: the agent exits", thread.getName(), failure);
+    } finally {
+      Runtime.getRuntime().halt(FAILED);
+    }
   }
 
   private void complain(String problem) {

@@ -217,7 +217,7 @@ final class CompactInput {
       }
       value |= (b & 0x7f) << shift;
       if (b < 0x80) {
-        return value;
+        return isRefused() ? 0 : value;
       }
     }
   }
@@ -232,7 +232,7 @@ final class CompactInput {
       }
       value |= (b & 0x7fL) << shift;
       if (b < 0x80) {
-        return value;
+        return isRefused() ? 0 : value;
       }
     }
   }
@@ -249,14 +249,17 @@ final class CompactInput {
     return Compact.unZigZag(readVarint64());
   }
 
+  /** Reads a number that must be 0 to {@code max}. */
   long readI64(long max) {
     long value = readI64();
     if (value < 0 || value > max) {
       refuse(Rejection.BAD_VALUE);
+      return 0;
     }
     return value;
   }
 
+  /** Reads a number that must be 0 to {@code max}. */
   int readByte(int max) {
     expect(Compact.BYTE);
     int value = take();

@@ -292,7 +292,10 @@ public final class SpanBatchWriter {
     return at;
   }
 
-  /** Holds the message after {@link #finish}, until the next {@link #begin}. */
+  /**
+   * Holds the message after {@link #finish}, until the next. Ask for it after {@code finish}, which
+   * may take a larger array.
+   */
   public byte[] buffer() {
     return message;
   }

@@ -240,8 +240,13 @@ final class HostileMessageTest {
     assertThat(reader.application()).isZero();
     assertThat(reader.attributeCount()).isZero();
 
-    byte[] early = {0};
-    reader.wrap(early, 0, 1);
+    for (int length = 0; length < message.length; length++) {
+      outcome(message, 0, length);
+      assertThat(reader.sequence()).as("read whole or not at all").isIn(0L, 300L);
+      assertThat(reader.spanCount()).isIn(0, 3);
+    }
+
+    outcome(new byte[1]);
     assertThat(reader.spanCount()).isZero();
     assertThat(reader.application()).isEqualTo(-1);
     assertThat(reader.dictionarySize()).isZero();

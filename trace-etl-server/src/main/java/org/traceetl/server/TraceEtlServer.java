@@ -3,10 +3,11 @@ package org.traceetl.server;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.web.ConfigurationRefused;
 import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
@@ -27,10 +28,14 @@ public final class TraceEtlServer implements AutoCloseable {
 
   /** Runs until it is told to end; SIGTERM drains it. Exit code 2: the configuration is wrong. */
   public static void main(String... arguments) {
-    int code = new CommandLine(new Program()).execute(arguments);
+    int code = run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), arguments);
     if (code != 0) {
       System.exit(code);
     }
+  }
+
+  static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    return new CommandLine(new Program()).setOut(out).setErr(err).execute(arguments);
   }
 
   /**
@@ -56,8 +61,8 @@ public final class TraceEtlServer implements AutoCloseable {
     web.close();
   }
 
-  private static Pipeline pipeline(org.traceetl.server.config.ServerConfig config) {
-    return new Pipeline(config, InstantSource.system());
+  private static Pipeline pipeline(ServerConfig config) {
+    return new Pipeline(config, Clock.systemUTC());
   }
 
   @Command(

@@ -3,6 +3,8 @@ package org.traceetl.agent.pipeline;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanDecoder;
 
@@ -11,6 +13,7 @@ import org.traceetl.agent.flow.SpanDecoder;
  * its batches settle it on the publisher's thread. The count of what is open orders the two.
  */
 final class Payload {
+  private static final Logger log = LoggerFactory.getLogger(Payload.class);
   private static final int MAX_REASONS = 4;
 
   final String source;
@@ -95,6 +98,15 @@ final class Payload {
       return;
     }
     released.run();
+    try {
+      complete();
+    } catch (RuntimeException e) {
+      // A source's failure must not keep the other payloads of the batch from being settled.
+      log.error("Source {} failed when it was told of a payload's outcome", source, e);
+    }
+  }
+
+  private void complete() {
     String reason = String.join(", ", reasons);
     if (failure != null) {
       completion.failed(failure);

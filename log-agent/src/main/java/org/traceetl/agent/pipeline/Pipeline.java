@@ -150,6 +150,10 @@ public final class Pipeline implements Intake, AutoCloseable {
       } catch (InterruptedException e) {
         // Nobody else has this thread; close() is the way to end it.
         log.warn("The pipeline's thread was interrupted and goes on");
+      } catch (RuntimeException e) {
+        if (failureLog.permits()) {
+          log.error("The pipeline goes on after an unexpected failure", e);
+        }
       }
     }
     batcher.stop();

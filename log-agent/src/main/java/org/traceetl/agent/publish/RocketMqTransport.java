@@ -22,8 +22,8 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.proto.Limits;
 
 /**
- * RocketMQ as the transport. The client's own retries and compression are off: retries are the
- * publisher's, and a dictionary batch gains less from compression than the client's costs.
+ * RocketMQ as the transport. The client's own retries are off: they are the publisher's. Its
+ * compression is off too: over a dictionary it saves too little for what it costs on both ends.
  */
 public final class RocketMqTransport implements Transport {
   private final RocketMqConfig config;

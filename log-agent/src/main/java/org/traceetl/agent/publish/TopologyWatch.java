@@ -58,7 +58,7 @@ public final class TopologyWatch implements AutoCloseable {
         listener.accept(now);
       }
     } catch (IOException | RuntimeException e) {
-      if (failureLog.permits()) {
+      if (!executor.isShutdown() && failureLog.permits()) {
         log.warn(
             "{}{}",
             e.getMessage(),

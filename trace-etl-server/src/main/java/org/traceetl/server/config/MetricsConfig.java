@@ -3,6 +3,7 @@ package org.traceetl.server.config;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
+import java.util.List;
 import java.util.stream.DoubleStream;
 
 /**
@@ -14,6 +15,12 @@ import java.util.stream.DoubleStream;
  * @param unit of durations; default the profile's own; tempo's is seconds alone
  */
 public record MetricsConfig(Profile profile, String namespace, Unit unit) {
+  /** Marks the series of what found no room. */
+  public static final String OVERFLOW_LABEL = "otel_metric_overflow";
+
+  /** Tells apart series of different queues that would otherwise have the same labels. */
+  public static final String QUEUE_LABEL = "trace_etl_queue";
+
   private static final String PREFIX = "trace-etl.metrics.";
 
   public MetricsConfig {
@@ -39,18 +46,25 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit) {
   /** Whose dashboards the names fit. */
   public enum Profile {
     /** OpenTelemetry's span metrics connector; Jaeger's monitor tab. */
-    OTEL("traces_span_metrics", Unit.MILLISECONDS),
+    OTEL("traces_span_metrics", Unit.MILLISECONDS, "service_name"),
     /** Tempo's metrics generator; Grafana's span metrics table. */
-    TEMPO("traces_spanmetrics", Unit.SECONDS);
+    TEMPO("traces_spanmetrics", Unit.SECONDS, "service");
 
     private static final int TEMPO_BOUNDS = 14;
 
     private final String namespace;
     private final Unit unit;
+    private final String applicationLabel;
 
-    Profile(String namespace, Unit unit) {
+    Profile(String namespace, Unit unit, String applicationLabel) {
       this.namespace = namespace;
       this.unit = unit;
+      this.applicationLabel = applicationLabel;
+    }
+
+    /** Labels of the dimensions that every series has, in their order. */
+    public List<String> labels() {
+      return List.of(applicationLabel, "span_name", "span_kind", "status_code");
     }
 
     /** The bounds that its dashboards expect: of tempo 2 ms doubled 13 times. */

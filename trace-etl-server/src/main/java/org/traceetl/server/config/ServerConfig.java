@@ -34,6 +34,18 @@ public record ServerConfig(
     index = orElse(index, IndexConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
+    for (SeriesConfig.Dimension dimension : series.dimensions()) {
+      String label = dimension.label();
+      check(
+          !metrics.profile().labels().contains(label)
+              && !label.equals(MetricsConfig.OVERFLOW_LABEL)
+              && !label.equals(MetricsConfig.QUEUE_LABEL),
+          "trace-etl.series.dimensions.label",
+          label,
+          "is a label that every series has; give attribute "
+              + dimension.attribute()
+              + " another one");
+    }
     check(
         drainWithin.isPositive() && drainWithin.compareTo(MAX_DRAIN) <= 0,
         "trace-etl.drain-within",

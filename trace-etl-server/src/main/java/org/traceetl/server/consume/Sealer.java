@@ -85,6 +85,9 @@ final class Sealer implements Runnable {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error e) {
+      log.error("The sealer ended by an error: nothing is kept or committed any more", e);
+      throw e;
     }
   }
 

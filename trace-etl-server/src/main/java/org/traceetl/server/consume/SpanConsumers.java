@@ -3,6 +3,9 @@ package org.traceetl.server.consume;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
+import org.apache.rocketmq.client.impl.MQClientManager;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.remoting.RPCHook;
 import org.traceetl.server.config.RocketMqConfig;
@@ -25,8 +28,9 @@ final class SpanConsumers {
 
   /** A consumer that is not started, with a client identity of its own. */
   static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker) {
+    RPCHook credentials = credentials(config);
     DefaultLitePullConsumer consumer =
-        new DefaultLitePullConsumer(config.consumerGroup(), credentials(config));
+        new DefaultLitePullConsumer(config.consumerGroup(), credentials);
     consumer.setNamesrvAddr(config.nameServer());
     consumer.setInstanceName(
         ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker);
@@ -38,6 +42,10 @@ final class SpanConsumers {
     consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
     consumer.setPullThresholdForAll(MAX_CACHED_MESSAGES);
     consumer.setPollNameServerInterval(ROUTE_POLL_MILLIS);
+    MQClientInstance client =
+        MQClientManager.getInstance().getOrCreateMQClientInstance(consumer, credentials);
+    consumer.setOffsetStore(
+        new ExplicitOffsetStore(new RemoteBrokerOffsetStore(client, config.consumerGroup())));
     return consumer;
   }
 

@@ -12,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
-import org.apache.rocketmq.client.consumer.store.OffsetStore;
 import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -138,10 +137,10 @@ final class Worker implements Runnable {
   private void logDisconnected(Exception e) {
     if (throttle.permits()) {
       log.warn(
-          "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on",
+          "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on: {}",
           config.topic(),
           config.nameServer(),
-          e);
+          e.toString());
     }
   }
 
@@ -276,10 +275,7 @@ final class Worker implements Runnable {
 
   /** Called by the sealer, after the journal has the window that ends at this offset. */
   private void commit(OwnedQueue queue, long offset) throws Exception {
-    OffsetStore store = consumer.getOffsetStore();
-    // The client sends what it remembers now and then: that must not be an older offset.
-    store.updateOffset(queue.messageQueue(), offset, false);
-    store.updateConsumeOffsetToBroker(queue.messageQueue(), offset, false);
+    consumer.getOffsetStore().updateConsumeOffsetToBroker(queue.messageQueue(), offset, false);
   }
 
   boolean isConnected() {

@@ -28,6 +28,11 @@ public enum Encoding {
     return gzip;
   }
 
+  /** As a label: lower case. */
+  public String label() {
+    return name().toLowerCase(java.util.Locale.ROOT);
+  }
+
   /** Value of the Content-Type header. */
   public String contentType() {
     return openMetrics

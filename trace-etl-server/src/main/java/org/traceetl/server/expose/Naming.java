@@ -9,15 +9,12 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Names of the families and their labels under one profile, as the bytes that stand on a page. */
 public final class Naming {
-  /** Tells apart series of different queues that would otherwise have the same labels. */
-  static final String QUEUE_LABEL = "trace_etl_queue";
-
-  private static final String OVERFLOW_LABEL = "otel_metric_overflow";
   private static final int UNIT_MILLI_DIGITS = 6;
   private static final int UNIT_SECOND_DIGITS = 9;
 
@@ -51,29 +48,11 @@ public final class Naming {
   private final String duration;
   private final boolean durationNamesUnit;
 
-  /**
-   * @throws IllegalArgumentException if a configured dimension's label is one that the profile uses
-   *     itself; the message names it
-   */
+  /** The parts of one {@link ServerConfig}, which has settled that no label stands twice. */
   public Naming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
     seconds = metrics.unit() == Unit.SECONDS;
-    labels = new ArrayList<>();
-    labels.add(metrics.profile() == Profile.OTEL ? "service_name" : "service");
-    labels.add("span_name");
-    labels.add("span_kind");
-    labels.add("status_code");
-    for (SeriesConfig.Dimension dimension : series.dimensions()) {
-      String label = dimension.label();
-      if (labels.contains(label) || label.equals(OVERFLOW_LABEL) || label.equals(QUEUE_LABEL)) {
-        throw new IllegalArgumentException(
-            "trace-etl.series.dimensions.label = "
-                + label
-                + ": is a label of its own; give attribute "
-                + dimension.attribute()
-                + " another label");
-      }
-      labels.add(label);
-    }
+    labels = new ArrayList<>(metrics.profile().labels());
+    series.dimensions().forEach(dimension -> labels.add(dimension.label()));
     calls = metrics.namespace() + "_calls";
     durationNamesUnit = metrics.profile() == Profile.OTEL;
     duration =
@@ -141,7 +120,7 @@ public final class Naming {
     // Written even if it is empty, so that what follows can begin with a comma.
     append(out, labels.getFirst(), application == null ? "" : application);
     if (definition.overflow()) {
-      append(out, OVERFLOW_LABEL, "true");
+      append(out, MetricsConfig.OVERFLOW_LABEL, "true");
     } else {
       for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
         String value = definition.values().get(i);
@@ -152,7 +131,7 @@ public final class Naming {
       }
     }
     if (queue != null) {
-      append(out, QUEUE_LABEL, queue);
+      append(out, MetricsConfig.QUEUE_LABEL, queue);
     }
     return bytes(out.toString());
   }

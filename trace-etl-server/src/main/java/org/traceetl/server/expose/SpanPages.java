@@ -1,5 +1,6 @@
 package org.traceetl.server.expose;
 
+import com.google.common.collect.Maps;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -145,6 +146,11 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   /** What the pages hold. */
   public Totals totals() {
     return totals;
+  }
+
+  /** Bytes of each page that is kept up to date. */
+  public Map<Encoding, Long> pageBytes() {
+    return Maps.transformValues(pages, Page::bytes);
   }
 
   /** False once the fold thread has ended, by {@link #close} or by an error. */

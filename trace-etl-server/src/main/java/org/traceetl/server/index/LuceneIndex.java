@@ -78,10 +78,10 @@ final class LuceneIndex implements TraceIndex {
   private IndexWriter writer;
   private volatile boolean healthy = true;
 
-  private LuceneIndex(IndexConfig.Lucene config, InstantSource clock) throws IOException {
+  private LuceneIndex(IndexConfig.Lucene config, InstantSource clock, Directory directory) {
     this.config = config;
     this.clock = clock;
-    this.directory = FSDirectory.open(config.directory());
+    this.directory = directory;
   }
 
   /**
@@ -90,23 +90,24 @@ final class LuceneIndex implements TraceIndex {
    * @throws IOException if the directory cannot be used, or another process uses it
    */
   static LuceneIndex open(IndexConfig.Lucene config) throws IOException {
-    return open(config, InstantSource.system());
+    return open(config, InstantSource.system(), FSDirectory.open(config.directory()));
   }
 
-  static LuceneIndex open(IndexConfig.Lucene config, InstantSource clock) throws IOException {
-    LuceneIndex index = new LuceneIndex(config, clock);
+  static LuceneIndex open(IndexConfig.Lucene config, InstantSource clock, Directory directory)
+      throws IOException {
+    LuceneIndex index = new LuceneIndex(config, clock, directory);
     try {
       index.openWriter();
       return index;
     } catch (LockObtainFailedException e) {
-      index.directory.close();
+      directory.close();
       throw new IOException(
           "index.lucene.directory = "
               + config.directory()
               + ": another process writes to it; end it or name another directory",
           e);
     } catch (IOException e) {
-      index.directory.close();
+      directory.close();
       throw new IOException("index.lucene.directory = " + config.directory() + ": " + e, e);
     }
   }

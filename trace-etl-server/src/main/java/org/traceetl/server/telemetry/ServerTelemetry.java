@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
+import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.journal.WindowFollower;
 
 /**
@@ -31,6 +32,7 @@ public final class ServerTelemetry {
 
   private final CollectorRegistry registry = new CollectorRegistry();
   private final ApplicationBooks books;
+  private final PipelineTelemetry pipeline;
 
   /**
    * @param version of this build
@@ -43,7 +45,13 @@ public final class ServerTelemetry {
         .labels(version)
         .set(1);
     books = new ApplicationBooks(registry, MAX_APPLICATIONS, idle.toMillis());
+    pipeline = new PipelineTelemetry(this, registry);
     DefaultExports.register(registry);
+  }
+
+  /** Counts and times what it hears. */
+  public PipelineListener pipeline() {
+    return pipeline;
   }
 
   /** Adds up the books of the windows it is given. */

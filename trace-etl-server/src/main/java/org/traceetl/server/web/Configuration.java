@@ -1,14 +1,19 @@
 package org.traceetl.server.web;
 
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.Environment;
+import org.traceetl.server.config.ConfigException;
 import org.traceetl.server.config.ServerConfig;
 
 /** Makes the configuration of what Spring has gathered from files, environment and arguments. */
@@ -28,7 +33,7 @@ final class Configuration {
       return Binder.get(environment)
           .bindOrCreate(
               PREFIX,
-              org.springframework.boot.context.properties.bind.Bindable.of(ServerProperties.class),
+              Bindable.of(ServerProperties.class),
               new NoUnboundElementsBindHandler(
                   BindHandler.DEFAULT, new UnboundElementsSourceFilter()))
           .toConfig();
@@ -45,16 +50,34 @@ final class Configuration {
       root = root.getCause();
       if (root instanceof UnboundConfigurationPropertiesException unbound) {
         return unbound.getUnboundProperties().stream()
-            .map(property -> shown(property) + ": is no key of this server")
+            .map(Configuration::unknown)
             .collect(Collectors.joining("\n"));
       }
-      if (root instanceof org.traceetl.server.config.ConfigException) {
+      if (root instanceof ConfigException) {
         return root.getMessage();
       }
     }
     ConfigurationProperty property = failure.getProperty();
     String where = property == null ? failure.getName().toString() : shown(property);
-    return where + ": must be " + failure.getTarget().getType() + ": " + root.getMessage();
+    return where + ": must be " + expected(failure.getTarget().getType().resolve(Object.class));
+  }
+
+  private static String expected(Class<?> type) {
+    if (type == Duration.class) {
+      return "a duration, such as 500ms, 15s or 10m";
+    }
+    if (type.isEnum()) {
+      return "one of "
+          + Arrays.stream(type.getEnumConstants())
+              .map(constant -> constant.toString().toLowerCase(Locale.ROOT))
+              .collect(Collectors.joining(", "));
+    }
+    return Number.class.isAssignableFrom(type) ? "a number" : "a " + type.getSimpleName();
+  }
+
+  /** Without its value, which may be a secret under a misspelt key. */
+  private static String unknown(ConfigurationProperty property) {
+    return property.getName() + ": is no key of this server; " + property.getOrigin();
   }
 
   private static String shown(ConfigurationProperty property) {

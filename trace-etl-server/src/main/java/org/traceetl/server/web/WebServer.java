@@ -24,15 +24,17 @@ public final class WebServer implements AutoCloseable {
 
   /** What Spring Boot is told unless somebody says otherwise. */
   private static final Map<String, Object> DEFAULTS =
-      Map.of(
-          "spring.application.name", "trace-etl-server",
-          "spring.main.banner-mode", "off",
-          "spring.threads.virtual.enabled", "true",
-          "management.endpoints.web.exposure.include", "health",
-          "management.endpoint.health.probes.enabled", "true",
-          "management.endpoint.health.group.liveness.include", "livenessState,pipeline",
-          "management.endpoint.health.group.liveness.additional-path", "server:/health",
-          "management.endpoint.health.group.readiness.additional-path", "server:/ready");
+      Map.ofEntries(
+          Map.entry("spring.application.name", "trace-etl-server"),
+          Map.entry("spring.main.banner-mode", "off"),
+          Map.entry("spring.threads.virtual.enabled", "true"),
+          Map.entry("management.endpoints.web.exposure.include", "health"),
+          Map.entry("management.endpoint.health.probes.enabled", "true"),
+          Map.entry("management.endpoint.health.group.liveness.include", "livenessState,pipeline"),
+          Map.entry("management.endpoint.health.group.liveness.additional-path", "server:/health"),
+          // The index or the broker being away is no reason to be scraped no more.
+          Map.entry("management.endpoint.health.group.readiness.include", "readinessState"),
+          Map.entry("management.endpoint.health.group.readiness.additional-path", "server:/ready"));
 
   private final ConfigurableApplicationContext context;
 

@@ -11,7 +11,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.store.FilterDirectory;
+import org.apache.lucene.store.IOContext;
+import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.config.IndexConfig;
@@ -23,8 +29,8 @@ final class LuceneIndexTest extends TraceIndexContract {
   @Override
   TraceIndex open() throws IOException {
     // 1970, so that nothing is too old.
-    return LuceneIndex.open(
-        IndexConfig.Lucene.in(directory.resolve("contract")), () -> Instant.EPOCH);
+    IndexConfig.Lucene config = IndexConfig.Lucene.in(directory.resolve("contract"));
+    return LuceneIndex.open(config, () -> Instant.EPOCH, FSDirectory.open(config.directory()));
   }
 
   @Override
@@ -87,10 +93,45 @@ final class LuceneIndexTest extends TraceIndexContract {
         .isInstanceOf(IOException.class);
   }
 
+  @Test
+  void aDiskThatWasFullIsWrittenAgain() throws IOException {
+    AtomicBoolean full = new AtomicBoolean();
+    Directory disk =
+        new FilterDirectory(FSDirectory.open(directory.resolve("own"))) {
+          @Override
+          public IndexOutput createOutput(String name, IOContext context) throws IOException {
+            if (full.get()) {
+              throw new IOException("No space left on device");
+            }
+            return super.createOutput(name, context);
+          }
+        };
+    try (TraceIndex index = own(Duration.ofDays(1), 100, disk)) {
+      index.write(List.of(document(1, START)));
+      full.set(true);
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> index.write(List.of(document(2, START))))
+            .isInstanceOf(IOException.class);
+        assertThat(index.healthy()).isFalse();
+        assertThat(index.search(ALL).documents()).containsExactly(document(1, START));
+      }
+      full.set(false);
+      index.write(List.of(document(2, START), document(3, START)));
+      assertThat(index.healthy()).isTrue();
+      assertThat(index.search(ALL).documents())
+          .containsExactly(document(1, START), document(2, START), document(3, START));
+    }
+  }
+
   private TraceIndex own(Duration retention, int maxDocuments) throws IOException {
+    return own(retention, maxDocuments, FSDirectory.open(directory.resolve("own")));
+  }
+
+  private TraceIndex own(Duration retention, int maxDocuments, Directory disk) throws IOException {
     long nowMillis = TimeUnit.NANOSECONDS.toMillis(START);
     return LuceneIndex.open(
         new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments),
-        () -> Instant.ofEpochMilli(nowMillis));
+        () -> Instant.ofEpochMilli(nowMillis),
+        disk);
   }
 }

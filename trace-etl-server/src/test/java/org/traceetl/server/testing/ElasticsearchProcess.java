@@ -26,7 +26,7 @@ final class ElasticsearchProcess extends ElasticsearchServer {
   private final int port;
   private final Path home;
   private final Path instance;
-  private final Thread endWithUs = new Thread(this::end);
+  private final Thread endWithUs = new Thread(this::endAndDelete);
   private Process process;
 
   ElasticsearchProcess(
@@ -163,14 +163,18 @@ final class ElasticsearchProcess extends ElasticsearchServer {
     all.forEach(handle -> handle.onExit().join());
   }
 
-  @Override
-  public void close() {
+  private void endAndDelete() {
     end();
     try {
       delete(instance);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  @Override
+  public void close() {
+    endAndDelete();
     Runtime.getRuntime().removeShutdownHook(endWithUs);
   }
 

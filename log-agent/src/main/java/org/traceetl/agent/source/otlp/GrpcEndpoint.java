@@ -6,6 +6,7 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFactory;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
@@ -16,7 +17,6 @@ import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.flow.Completion;
@@ -29,8 +29,14 @@ final class GrpcEndpoint {
   private static final String SOURCE = "otlp_grpc";
   private static final int MAX_CALLS_PER_CONNECTION = 128;
 
+  // Stand for requests that could not be read; told apart by identity.
+  private static final byte[] TOO_LARGE = new byte[0];
+  private static final byte[] NOT_GZIP = new byte[0];
+
+  private final int maxRequestBytes;
   private final Intake intake;
   private final SpanDecoder decoder;
+  private final OtlpCounters counters;
   private final Server server;
 
   GrpcEndpoint(
@@ -39,9 +45,12 @@ final class GrpcEndpoint {
       EventLoopGroup eventLoops,
       ChannelFactory<ServerChannel> channels,
       Intake intake,
-      SpanDecoder decoder) {
+      SpanDecoder decoder,
+      OtlpCounters counters) {
+    this.maxRequestBytes = maxRequestBytes;
     this.intake = intake;
     this.decoder = decoder;
+    this.counters = counters;
     MethodDescriptor<byte[], byte[]> export =
         MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
             .setType(MethodType.UNARY)
@@ -93,6 +102,22 @@ final class GrpcEndpoint {
     ServerCallStreamObserver<byte[]> call = (ServerCallStreamObserver<byte[]>) observer;
     // With a handler, an answer to a sender that has gone is dropped instead of thrown.
     call.setOnCancelHandler(() -> {});
+    if (request == TOO_LARGE) {
+      counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
+      call.onError(
+          Answers.error(
+              Status.RESOURCE_EXHAUSTED.withDescription(
+                  "a request may have " + maxRequestBytes + " bytes when decompressed"),
+              0));
+      return;
+    }
+    if (request == NOT_GZIP) {
+      counters.requestRefused(OtlpCounters.Refusal.MALFORMED);
+      call.onError(
+          Answers.error(
+              Status.INVALID_ARGUMENT.withDescription("the message is not well-formed gzip"), 0));
+      return;
+    }
     Refused refused = Refused.of(intake.offer(SOURCE, request, decoder, new Call(call)));
     if (refused != null) {
       call.onError(Answers.error(refused.status(), refused.retrySeconds()));
@@ -134,8 +159,11 @@ final class GrpcEndpoint {
         return stream instanceof KnownLength
             ? stream.readNBytes(stream.available())
             : stream.readAllBytes();
+      } catch (StatusRuntimeException e) {
+        // Grown beyond the limit while it was decompressed. Thrown on, it would be logged whole.
+        return TOO_LARGE;
       } catch (IOException e) {
-        throw new UncheckedIOException(e);
+        return NOT_GZIP;
       }
     }
   }

@@ -13,7 +13,6 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
-import io.grpc.netty.shaded.io.netty.handler.flow.FlowControlHandler;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -99,7 +98,6 @@ final class HttpEndpoint {
           .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
           .addLast(new HttpServerCodec())
           .addLast(new RequestAssembly())
-          .addLast(new FlowControlHandler())
           .addLast(
               new HttpExchange(maxRequestBytes, intake, protobufDecoder, jsonDecoder, counters));
     }

@@ -21,6 +21,8 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpVersion;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateEvent;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.zip.GZIPInputStream;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
@@ -47,7 +49,9 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final SpanDecoder protobufDecoder;
   private final SpanDecoder jsonDecoder;
   private final OtlpCounters counters;
-  // Event loop only.
+  // Event loop only. What a sender wrote before it was answered waits here: no more than came with
+  // the read of the request under way, for nothing further is read until then.
+  private final Deque<FullHttpRequest> waiting = new ArrayDeque<>();
   private boolean answering;
 
   HttpExchange(
@@ -70,6 +74,20 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+    if (answering) {
+      waiting.add(request.retain());
+    } else {
+      exchange(context, request);
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    waiting.forEach(FullHttpRequest::release);
+    waiting.clear();
+  }
+
+  private void exchange(ChannelHandlerContext context, FullHttpRequest request) {
     answering = true;
     boolean keepAlive = HttpUtil.isKeepAlive(request);
     if (request.decoderResult().isFailure()) {
@@ -195,12 +213,23 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private void answer(ChannelHandlerContext context, FullHttpResponse response, boolean keepAlive) {
     ChannelFuture written = write(context, response, keepAlive);
     if (keepAlive) {
-      written.addListener(done -> {
-        answering = false;
-        context.read();
-      });
+      written.addListener(done -> next(context));
     } else {
       written.addListener(ChannelFutureListener.CLOSE);
+    }
+  }
+
+  private void next(ChannelHandlerContext context) {
+    answering = false;
+    FullHttpRequest request = waiting.poll();
+    if (request == null) {
+      context.read();
+      return;
+    }
+    try {
+      exchange(context, request);
+    } finally {
+      request.release();
     }
   }
 

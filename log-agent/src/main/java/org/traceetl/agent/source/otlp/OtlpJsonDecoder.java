@@ -15,6 +15,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -156,9 +157,12 @@ public final class OtlpJsonDecoder implements SpanDecoder {
         throw new MalformedPayloadException("JSON goes on after the OTLP trace request");
       }
     } catch (JacksonException e) {
-      // Its message quotes the payload; only the place is told.
+      // Its message quotes the payload; only the place is told, where there is one.
+      TokenStreamLocation place = e.getLocation();
       throw new MalformedPayloadException(
-          "not well-formed JSON near byte " + e.getLocation().getByteOffset());
+          place == null
+              ? "JSON beyond the parser's bounds, such as " + MAX_NESTING + " levels of nesting"
+              : "not well-formed JSON near byte " + place.getByteOffset());
     }
     try {
       protobufDecoder.decode(protobuf.bytes(), protobuf.length(), sink);

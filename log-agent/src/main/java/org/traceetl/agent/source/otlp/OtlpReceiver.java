@@ -39,7 +39,8 @@ public final class OtlpReceiver implements AutoCloseable {
             eventLoops,
             gate(transport).guarding(transport.serverChannels()),
             intake,
-            protobuf);
+            protobuf,
+            counters);
     http =
         new HttpEndpoint(
             new InetSocketAddress(config.host(), config.httpPort()),

@@ -1,0 +1,198 @@
+package org.traceetl.agent;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.agent.publish.Batch;
+import org.traceetl.agent.publish.Publisher;
+import org.traceetl.agent.publish.RocketMqTransport;
+import org.traceetl.agent.publish.TestBroker;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+
+/** Against a real RocketMQ. */
+final class RocketMqTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final int QUEUES = 4;
+
+  @TempDir private static Path directory;
+  private static TestBroker broker;
+
+  @BeforeAll
+  static void startBroker() throws Exception {
+    broker = new TestBroker(directory.resolve("rocketmq"));
+  }
+
+  @AfterAll
+  static void stopBroker() {
+    broker.close();
+  }
+
+  @Test
+  void aTopicThatIsMissingIsNamedAlongWithTheWayToCreateIt() throws IOException {
+    try (RocketMqTransport transport = RocketMqTransport.start(config("not-there"), "missing")) {
+      assertThatThrownBy(transport::queues)
+          .isInstanceOf(IOException.class)
+          .hasMessageStartingWith("topic not-there has no route at name server 127.0.0.1:")
+          .hasMessageContaining("mqadmin updateTopic -n " + broker.namesrvAddress());
+    }
+  }
+
+  @Test
+  void batchesArriveAlsoThoseSentWhileTheBrokerWasAway() throws Exception {
+    String topic = "outage";
+    broker.createTopic(topic, QUEUES);
+    try (RocketMqTransport transport = RocketMqTransport.start(config(topic), "outage");
+        Publisher publisher =
+            new Publisher(transport, config(topic), new AgentMetrics(), System::nanoTime)) {
+      publisher.start();
+      await().atMost(LONG).ignoreExceptions().until(() -> transport.queues().size() == QUEUES);
+      Topology topology = new Topology(transport.queues());
+      publisher.topology(topology);
+      Outcomes outcomes = new Outcomes();
+
+      append(publisher, topology, 0, 40, outcomes);
+      await().atMost(LONG).until(() -> outcomes.confirmed.get() == 40);
+
+      broker.stopBroker();
+      append(publisher, topology, 40, 60, outcomes);
+      await().atMost(LONG).until(() -> !publisher.available());
+      broker.startBroker();
+
+      await().atMost(LONG).until(() -> outcomes.confirmed.get() == 60);
+      assertThat(publisher.available()).isTrue();
+      assertThat(outcomes.failed).hasValue(0);
+      assertThat(new HashSet<>(broker.bodies(topic, QUEUES))).hasSize(60);
+    }
+  }
+
+  @Test
+  void aRunningAgentBringsLinesOfAFileToTheBroker() throws Exception {
+    String topic = "agent";
+    Path log = directory.resolve("trace.log");
+    RunningAgent agent = RunningAgent.start(agentConfig(topic, log));
+    try {
+      assertThat(get(agent, "/health").statusCode()).isEqualTo(503);
+      broker.createTopic(topic, QUEUES);
+      await().atMost(LONG).until(() -> agent.problem().isEmpty());
+      assertThat(get(agent, "/health").statusCode()).isEqualTo(200);
+
+      for (int i = 1; i <= 100; i++) {
+        Files.writeString(log, line(i), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+      }
+      await().atMost(LONG).until(() -> spans(topic) == 100);
+      await()
+          .atMost(LONG)
+          .until(() ->
+              get(agent, "/metrics")
+                  .body()
+                  .contains("trace_etl_agent_spans_published_total 100.0"));
+      assertThat(agent.otlpGrpcPort().orElseThrow()).isPositive();
+      assertThat(agent.otlpHttpPort().orElseThrow()).isPositive();
+    } finally {
+      assertThat(agent.drain(LONG)).isTrue();
+    }
+    assertThat(Files.readString(directory.resolve("state/positions")))
+        .contains("\n" + Files.size(log) + "\t");
+    // All ports and the state directory are free again.
+    RunningAgent.start(agentConfig(topic, log)).close();
+    assertThat(spans(topic)).isEqualTo(100);
+  }
+
+  private static void append(
+      Publisher publisher, Topology topology, int from, int to, Outcomes outcomes) {
+    List<BrokerQueue> queues = topology.queues();
+    for (int i = from; i < to; i++) {
+      BrokerQueue queue = queues.get(i % queues.size());
+      byte[] body = ("batch " + i).getBytes(UTF_8);
+      publisher.append(new Batch(queue, i / queues.size(), body, 1, outcomes));
+    }
+  }
+
+  private static int spans(String topic) throws Exception {
+    int spans = 0;
+    for (byte[] message : broker.messages(topic, QUEUES)) {
+      SpanBatchReader reader = new SpanBatchReader();
+      assertThat(reader.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
+      spans += reader.spanCount();
+    }
+    return spans;
+  }
+
+  private static HttpResponse<String> get(RunningAgent agent, String path)
+      throws IOException, InterruptedException {
+    URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + path);
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+    }
+  }
+
+  private static String line(int number) {
+    return "2026-11-21 10:00:00.000 ||| 1795255028312000000 ### 1500000 ### 10.0.0.7 ### checkout"
+        + " ### GET /"
+        + number % 3
+        + " ### UNSET ### 0af7651916cd43dd8448eb211c80319c ### "
+        + String.format("%016x", number)
+        + " ### [] ### [] ### {\"serviceName\":\"checkout\",\"tags\":[]} ### [] ### \n";
+  }
+
+  private static AgentConfig agentConfig(String topic, Path log) {
+    return new AgentConfig(
+        directory.resolve("state"),
+        10_000,
+        new OtlpConfig(true, "127.0.0.1", 0, 0, 16 << 20),
+        new FilesConfig(List.of(log.toString()), 20, 1 << 20),
+        PipelineConfig.defaults(),
+        RoutingConfig.defaults(),
+        config(topic),
+        new TelemetryConfig(true, "127.0.0.1", 0));
+  }
+
+  private static RocketMqConfig config(String topic) {
+    return new RocketMqConfig(
+        broker.namesrvAddress(), topic, "log-agent", "", "", 3_000, 50, 500, 1_000);
+  }
+
+  private static final class Outcomes implements Batch.Outcome {
+    final AtomicInteger confirmed = new AtomicInteger();
+    final AtomicInteger failed = new AtomicInteger();
+
+    @Override
+    public void confirmed() {
+      confirmed.incrementAndGet();
+    }
+
+    @Override
+    public void failed(String reason) {
+      failed.incrementAndGet();
+    }
+  }
+}

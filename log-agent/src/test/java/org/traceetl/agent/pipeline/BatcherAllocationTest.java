@@ -1,0 +1,119 @@
+package org.traceetl.agent.pipeline;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.publish.Batch;
+import org.traceetl.agent.publish.Spool;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** Spans make no garbage; batches cost their message and little besides. */
+final class BatcherAllocationTest {
+  private static final int SPANS = 200_000;
+  private static final int SPANS_PER_PAYLOAD = 200;
+  private static final int MOST_BYTES_PER_BATCH_BESIDES = 4_096;
+
+  private final CountingSpool spool = new CountingSpool();
+  private final Batcher batcher =
+      new Batcher(
+          PipelineConfig.defaults(),
+          new Router(RoutingConfig.defaults()),
+          new AgentIdentity(1, 2, 3),
+          spool,
+          new AgentMetrics(),
+          () -> 0);
+  private final Attributes resource = new Attributes();
+  private final SpanView span = new SpanView();
+  private final byte[][] names = new byte[50][];
+  private final byte[] key = "http.response.status_code".getBytes(UTF_8);
+  private final byte[] value = "200".getBytes(UTF_8);
+
+  @Test
+  void spansAreBatchedWithoutAllocation() {
+    List<BrokerQueue> queues = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      queues.add(new BrokerQueue("broker-a", i));
+    }
+    batcher.topology(new Topology(queues));
+    byte[] service = "service.name".getBytes(UTF_8);
+    byte[] checkout = "checkout".getBytes(UTF_8);
+    resource.add(service, 0, service.length, checkout, 0, checkout.length);
+    for (int i = 0; i < names.length; i++) {
+      names[i] = ("GET /" + i).getBytes(UTF_8);
+    }
+    run();
+    spool.bytes = 0;
+    spool.batches = 0;
+
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    run();
+    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+    assertThat(spool.batches).isPositive();
+    assertThat(allocated - spool.bytes)
+        .isLessThan((spool.batches + 1) * (long) MOST_BYTES_PER_BATCH_BESIDES)
+        .isLessThan(SPANS * 10L);
+  }
+
+  private void run() {
+    for (int i = 0; i < SPANS; i++) {
+      if (i % SPANS_PER_PAYLOAD == 0) {
+        batcher.payload(new Payload("test", new byte[0], null, IGNORED, 0, () -> {}));
+        batcher.resource(resource);
+      }
+      span.traceIdLow = i;
+      span.spanId = i + 1;
+      span.kind = 2;
+      span.startUnixNanos = 1_795_255_028_312_000_000L + i;
+      span.durationNanos = i;
+      span.name = names[i % names.length];
+      span.nameLength = span.name.length;
+      span.attributes.clear();
+      span.attributes.add(key, 0, key.length, value, 0, value.length);
+      batcher.span(span);
+    }
+  }
+
+  private static final Completion IGNORED =
+      new Completion() {
+        @Override
+        public void confirmed(int accepted, int rejected, String reason) {}
+
+        @Override
+        public void malformed(String reason) {}
+
+        @Override
+        public void failed(String reason) {}
+      };
+
+  private static final class CountingSpool implements Spool {
+    long bytes;
+    int batches;
+
+    @Override
+    public void append(Batch batch) {
+      bytes += batch.body().length;
+      batches++;
+    }
+
+    @Override
+    public boolean available() {
+      return true;
+    }
+  }
+}

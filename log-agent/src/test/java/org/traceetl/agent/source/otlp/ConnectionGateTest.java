@@ -1,0 +1,118 @@
+package org.traceetl.agent.source.otlp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.netty.shaded.io.netty.bootstrap.ServerBootstrap;
+import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandler.Sharable;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(60)
+class ConnectionGateTest {
+  private final OtlpCounters counters = new OtlpCounters();
+
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void acknowledgingAtOnceIsSetAgainAfterEachRead(Transport transport) throws Exception {
+    ConnectionGate gate = new ConnectionGate(10, transport.quickAck(), counters);
+    Echo echo = new Echo(transport);
+    try (Listening listening = new Listening(transport, gate, echo);
+        Socket socket = listening.connect()) {
+      for (int i = 0; i < 3; i++) {
+        socket.getOutputStream().write(i);
+        assertThat(socket.getInputStream().read()).isEqualTo(i);
+        // The echo has cleared the option, as the kernel may; the read that followed set it again.
+        Channel accepted = gate.connections().iterator().next();
+        await().until(() -> accepted.config().getOption(transport.quickAck()));
+      }
+      assertThat(echo.seen).containsOnly(true);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void connectionsAboveTheLimitAreClosedAndCounted(Transport transport) throws Exception {
+    ConnectionGate gate = new ConnectionGate(1, transport.quickAck(), counters);
+    try (Listening listening = new Listening(transport, gate, new Echo(transport))) {
+      try (Socket first = listening.connect()) {
+        first.getOutputStream().write(1);
+        assertThat(first.getInputStream().read()).isEqualTo(1);
+        try (Socket second = listening.connect()) {
+          assertThat(readOrReset(second)).isEqualTo(-1);
+        }
+        assertThat(counters.connectionsRefused()).isEqualTo(1);
+      }
+      await().until(() -> gate.connections().isEmpty());
+      try (Socket third = listening.connect()) {
+        third.getOutputStream().write(3);
+        assertThat(third.getInputStream().read()).isEqualTo(3);
+      }
+    }
+  }
+
+  private static int readOrReset(Socket socket) {
+    try {
+      return socket.getInputStream().read();
+    } catch (IOException reset) {
+      return -1;
+    }
+  }
+
+  /** Clears the option when it reads, and notes whether it was set. */
+  @Sharable
+  private static final class Echo extends ChannelInboundHandlerAdapter {
+    private final Transport transport;
+    private final List<Boolean> seen = new CopyOnWriteArrayList<>();
+
+    Echo(Transport transport) {
+      this.transport = transport;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      seen.add(context.channel().config().getOption(transport.quickAck()));
+      context.channel().config().setOption(transport.quickAck(), false);
+      context.writeAndFlush(message);
+    }
+  }
+
+  private static final class Listening implements AutoCloseable {
+    private final EventLoopGroup eventLoops;
+    private final Channel channel;
+
+    Listening(Transport transport, ConnectionGate gate, Echo echo) {
+      eventLoops = transport.eventLoops(1);
+      channel =
+          new ServerBootstrap()
+              .group(eventLoops)
+              .channelFactory(gate.guarding(transport.serverChannels()))
+              .childHandler(echo)
+              .bind(InetAddress.getLoopbackAddress(), 0)
+              .syncUninterruptibly()
+              .channel();
+    }
+
+    Socket connect() throws IOException {
+      InetSocketAddress address = (InetSocketAddress) channel.localAddress();
+      return new Socket(address.getAddress(), address.getPort());
+    }
+
+    @Override
+    public void close() {
+      channel.close().syncUninterruptibly();
+      eventLoops.shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS);
+    }
+  }
+}

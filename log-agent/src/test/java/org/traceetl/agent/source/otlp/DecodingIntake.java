@@ -1,0 +1,75 @@
+package org.traceetl.agent.source.otlp;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+
+/** A pipeline of one thread that decodes and confirms at once, and refuses when it is told to. */
+final class DecodingIntake implements Intake, AutoCloseable {
+  private final ExecutorService pipeline = Executors.newSingleThreadExecutor();
+  private final Deque<Admission> refusals = new ArrayDeque<>();
+  private final List<Recorded> spans = new ArrayList<>();
+  private final List<String> offers = new ArrayList<>();
+  private String failure;
+
+  /** The next offers are answered with these, then payloads are taken again. */
+  synchronized void refuse(Admission... next) {
+    refusals.addAll(List.of(next));
+  }
+
+  /** Payloads are taken and then not confirmed; null ends it. */
+  synchronized void failWith(String reason) {
+    failure = reason;
+  }
+
+  /** The sources of all offers, refused ones too. */
+  synchronized List<String> offers() {
+    return List.copyOf(offers);
+  }
+
+  synchronized List<Recorded> spans() {
+    return List.copyOf(spans);
+  }
+
+  @Override
+  public synchronized Admission offer(
+      String source, byte[] payload, SpanDecoder decoder, Completion completion) {
+    offers.add(source);
+    if (!refusals.isEmpty()) {
+      return refusals.poll();
+    }
+    pipeline.execute(() -> decode(payload, decoder, completion));
+    return Admission.ACCEPTED;
+  }
+
+  @Override
+  public void close() {
+    pipeline.shutdownNow();
+  }
+
+  private void decode(byte[] payload, SpanDecoder decoder, Completion completion) {
+    RecordingSink sink = new RecordingSink();
+    try {
+      decoder.decode(payload, sink);
+    } catch (MalformedPayloadException e) {
+      completion.malformed(e.getMessage());
+      return;
+    }
+    synchronized (this) {
+      if (failure != null) {
+        completion.failed(failure);
+        return;
+      }
+      spans.addAll(sink.spans);
+    }
+    completion.confirmed(sink.spans.size(), sink.rejected.size(), String.join(",", sink.rejected));
+  }
+}

@@ -1,0 +1,176 @@
+package org.traceetl.agent.source.otlp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.source.otlp.Samples.span;
+
+import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.flow.Intake.Admission;
+
+/** What gRPC senders are answered. */
+@Timeout(60)
+class GrpcEndpointTest {
+  private static final int MAX_REQUEST_BYTES = 100_000;
+  private static final Metadata.Key<byte[]> DETAILS =
+      Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+  private final DecodingIntake intake = new DecodingIntake();
+  private OtlpReceiver receiver;
+  private ManagedChannel channel;
+
+  @BeforeEach
+  void start() throws IOException {
+    receiver = new OtlpReceiver(new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES), intake);
+    receiver.start();
+    channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", receiver.grpcPort()).usePlaintext().build();
+  }
+
+  @AfterEach
+  void stop() {
+    channel.shutdownNow();
+    receiver.close();
+    intake.close();
+  }
+
+  @Test
+  void confirmedSpansAreAnEmptyResponse() {
+    assertThat(export(Samples.realistic(2).toByteArray(), "identity")).isEmpty();
+    assertThat(intake.spans()).hasSize(2);
+  }
+
+  @Test
+  void rejectedSpansAreAPartialSuccess() throws Exception {
+    ExportTraceServiceRequest request =
+        Samples.request(span(1), span(2).setSpanId(ByteString.EMPTY));
+
+    ExportTraceServiceResponse response =
+        ExportTraceServiceResponse.parseFrom(export(request.toByteArray(), "identity"));
+
+    assertThat(response.getPartialSuccess().getRejectedSpans()).isEqualTo(1);
+    assertThat(response.getPartialSuccess().getErrorMessage()).isEqualTo("invalid_span_id");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "FULL,RESOURCE_EXHAUSTED,1",
+    "BROKER_AWAY,RESOURCE_EXHAUSTED,5",
+    "STOPPING,UNAVAILABLE,5"
+  })
+  void refusalsSayWhenToComeBack(Admission admission, Status.Code code, int seconds) {
+    intake.refuse(admission);
+
+    StatusRuntimeException error = failure(new byte[0]);
+
+    assertThat(error.getStatus().getCode()).isEqualTo(code);
+    // RetryInfo { retry_delay { seconds } } ends the details.
+    assertThat(error.getTrailers().get(DETAILS)).endsWith(0x12, 4, 0x0A, 2, 8, seconds);
+  }
+
+  @Test
+  void malformedPayloadsAreInvalidArguments() {
+    StatusRuntimeException error = failure(new byte[] {1 << 3 | 2, 5});
+
+    assertThat(error.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(error.getStatus().getDescription()).contains("truncated");
+  }
+
+  @Test
+  void unconfirmedPayloadsAreUnavailable() {
+    intake.failWith("the broker refused it");
+
+    StatusRuntimeException error = failure(new byte[0]);
+
+    assertThat(error.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(error.getStatus().getDescription()).isEqualTo("the broker refused it");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"identity", "gzip"})
+  void requestsAboveTheLimitAreNotToBeRepeated(String compression) {
+    byte[] zeros = new byte[50 * 1024 * 1024];
+
+    StatusRuntimeException error =
+        Assertions.catchThrowableOfType(
+            StatusRuntimeException.class, () -> export(zeros, compression));
+
+    assertThat(error.getStatus().getCode()).isIn(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(error.getTrailers().get(DETAILS)).isNull();
+    assertThat(intake.offers()).isEmpty();
+  }
+
+  @Test
+  void otherServicesAreUnimplemented() {
+    StatusRuntimeException error =
+        Assertions.catchThrowableOfType(
+            StatusRuntimeException.class,
+            () ->
+                call(
+                    "opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+                    new byte[0],
+                    "identity"));
+
+    assertThat(error.getStatus().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+  }
+
+  private StatusRuntimeException failure(byte[] request) {
+    return Assertions.catchThrowableOfType(
+        StatusRuntimeException.class, () -> export(request, "identity"));
+  }
+
+  private byte[] export(byte[] request, String compression) {
+    return call(GrpcEndpoint.SERVICE + "/Export", request, compression);
+  }
+
+  private byte[] call(String method, byte[] request, String compression) {
+    CallOptions options =
+        compression.equals("gzip")
+            ? CallOptions.DEFAULT.withCompression("gzip")
+            : CallOptions.DEFAULT;
+    return ClientCalls.blockingUnaryCall(
+        channel,
+        io.grpc.MethodDescriptor.newBuilder(new Bytes(), new Bytes())
+            .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName(method)
+            .build(),
+        options,
+        request);
+  }
+
+  private static final class Bytes implements io.grpc.MethodDescriptor.Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      try {
+        return stream.readAllBytes();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package org.traceetl.agent.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.prometheus.client.Collector.MetricFamilySamples;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.Collections;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.TelemetryConfig;
+
+final class TelemetryServerTest {
+  private static final TelemetryConfig ANY_PORT = new TelemetryConfig(true, "127.0.0.1", 0);
+
+  private final AgentMetrics metrics = new AgentMetrics();
+  private final AtomicReference<String> problem = new AtomicReference<>("");
+
+  @Test
+  void metricsAreServedInTheFormatAskedFor() throws Exception {
+    metrics.spansPublished.inc(3);
+    try (TelemetryServer server = start()) {
+      HttpResponse<String> text = get(server, "/metrics", "text/plain");
+      HttpResponse<String> open = get(server, "/metrics", "application/openmetrics-text");
+
+      assertThat(text.headers().firstValue("Content-Type")).get().asString().contains("0.0.4");
+      assertThat(text.body()).contains("trace_etl_agent_spans_published_total 3.0\n");
+      assertThat(open.headers().firstValue("Content-Type"))
+          .get()
+          .asString()
+          .startsWith("application/openmetrics-text");
+      assertThat(open.body()).endsWith("# EOF\n");
+    }
+  }
+
+  @Test
+  void aProblemIsNotWell() throws Exception {
+    try (TelemetryServer server = start()) {
+      assertThat(get(server, "/health", "*/*").statusCode()).isEqualTo(200);
+      problem.set("the broker is away");
+      HttpResponse<String> answer = get(server, "/health", "*/*");
+
+      assertThat(answer.statusCode()).isEqualTo(503);
+      assertThat(answer.body()).isEqualTo("the broker is away\n");
+    }
+  }
+
+  @Test
+  void aPortThatIsTakenIsNamed() throws Exception {
+    try (TelemetryServer server = start()) {
+      TelemetryConfig same = new TelemetryConfig(true, "127.0.0.1", server.port());
+
+      assertThatThrownBy(() -> TelemetryServer.start(same, metrics.registry, problem::get))
+          .isInstanceOf(IOException.class)
+          .hasMessageStartingWith("telemetry.port = " + server.port() + ": cannot listen");
+    }
+  }
+
+  @Test
+  void everyFamilyHasAPrefixAndAHelpText() {
+    for (MetricFamilySamples family : Collections.list(metrics.registry.metricFamilySamples())) {
+      assertThat(family.name).startsWith("trace_etl_agent_");
+      assertThat(family.help).endsWith(".");
+    }
+  }
+
+  private TelemetryServer start() throws IOException {
+    return TelemetryServer.start(ANY_PORT, metrics.registry, problem::get);
+  }
+
+  private static HttpResponse<String> get(TelemetryServer server, String path, String accept)
+      throws IOException, InterruptedException {
+    URI uri = URI.create("http://127.0.0.1:" + server.port() + path);
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(
+          HttpRequest.newBuilder(uri).header("Accept", accept).build(),
+          HttpResponse.BodyHandlers.ofString());
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package org.traceetl.standalone;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Sends spans with the OpenTelemetry SDK for Java, or writes down what another one has to send. */
+final class Spans implements AutoCloseable {
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final SdkTracerProvider provider;
+  private final Tracer tracer;
+
+  private Spans(String service, SpanExporter exporter) {
+    provider =
+        SdkTracerProvider.builder()
+            .setResource(
+                Resource.create(
+                    Attributes.of(AttributeKey.stringKey("service.name"), service)))
+            .addSpanProcessor(BatchSpanProcessor.builder(exporter).setMaxQueueSize(20_000).build())
+            .build();
+    tracer = provider.get("end-to-end");
+  }
+
+  static Spans overGrpc(String service, int port) {
+    return new Spans(
+        service,
+        OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + port).build());
+  }
+
+  static Spans overHttp(String service, int port) {
+    return new Spans(
+        service,
+        OtlpHttpSpanExporter.builder()
+            .setEndpoint("http://127.0.0.1:" + port + "/v1/traces")
+            .setCompression("gzip")
+            .build());
+  }
+
+  /** Sends all of {@link Expected#series}, each span a trace of its own. */
+  void sendExpected() {
+    for (Expected.Series series : Expected.series()) {
+      for (long durationNanos : series.durationsNanos()) {
+        send(series.name(), series.kind(), series.status(), durationNanos);
+      }
+    }
+    flush();
+  }
+
+  /** A span that ends about now. */
+  String send(String name, SpanKind kind, StatusCode status, long durationNanos) {
+    Instant now = Instant.now();
+    long endNanos = now.getEpochSecond() * 1_000_000_000L + now.getNano();
+    Span span =
+        tracer
+            .spanBuilder(name)
+            .setNoParent()
+            .setSpanKind(kind)
+            .setStartTimestamp(endNanos - durationNanos, TimeUnit.NANOSECONDS)
+            .startSpan();
+    if (status != StatusCode.UNSET) {
+      span.setStatus(status);
+    }
+    span.end(endNanos, TimeUnit.NANOSECONDS);
+    return span.getSpanContext().getTraceId();
+  }
+
+  /** Returns when the agent has confirmed everything. */
+  void flush() {
+    if (!provider.forceFlush().join(60, TimeUnit.SECONDS).isSuccess()) {
+      throw new IllegalStateException("the exporter reports a failure; see the log above");
+    }
+  }
+
+  @Override
+  public void close() {
+    provider.close();
+  }
+
+  /** {@link Expected#series} for the script in Python. */
+  static byte[] expectedAsJson() {
+    ArrayNode all = JSON.createArrayNode();
+    for (Expected.Series series : Expected.series()) {
+      ObjectNode one =
+          all.addObject()
+              .put("name", series.name())
+              .put("kind", series.kind().name())
+              .put("status", series.status().name());
+      ArrayNode durations = one.putArray("durationsNanos");
+      series.durationsNanos().forEach(durations::add);
+    }
+    return JSON.writeValueAsBytes(all);
+  }
+}

@@ -1,0 +1,188 @@
+package org.traceetl.standalone;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The demo as a process of its own: what a user starts and ends. */
+final class StandaloneProcessTest {
+  private static final int SIGTERM_EXIT = 143;
+
+  @TempDir private Path directory;
+
+  @Test
+  void whatWasSentBeforeSigtermCountsOnceAndIsKept() throws Exception {
+    Set<String> sent = new HashSet<>();
+    try (Demo demo = Demo.start("--no-load", "--data-dir", directory.toString())) {
+      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+        for (int i = 0; i < 8; i++) {
+          sent.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
+        }
+        spans.flush();
+      }
+      assertThat(demo.terminate()).isEqualTo(SIGTERM_EXIT);
+    }
+    try (Demo demo = Demo.start("--no-load", "--data-dir", directory.toString())) {
+      assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
+          .isEqualTo(sent);
+      try (Spans spans = Spans.overHttp("shop", demo.otlpHttpPort)) {
+        for (int i = 0; i < 3; i++) {
+          sent.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
+        }
+        spans.flush();
+      }
+      EndToEndTest.eventually("the spans after the restart")
+          .until(() -> demo.metrics().contains("service_name=\"shop\""));
+      // The first eight were read and committed before: this process counts from zero.
+      EndToEndTest.eventually("their count")
+          .untilAsserted(
+              () ->
+                  assertThat(demo.metrics().lines())
+                      .filteredOn(line -> line.startsWith("traces_span_metrics_calls_total{"))
+                      .singleElement()
+                      .satisfies(line -> assertThat(line).endsWith(" 3")));
+      EndToEndTest.eventually("the index")
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
+                      .isEqualTo(sent));
+      assertThat(demo.terminate()).isEqualTo(SIGTERM_EXIT);
+    }
+  }
+
+  @Test
+  void theSimulatedServicesShow() throws Exception {
+    try (Demo demo = Demo.start("--rate", "300")) {
+      for (String service : List.of("frontend", "catalogue", "cart", "checkout", "payment")) {
+        EndToEndTest.eventually(service)
+            .until(() -> demo.metrics().contains("calls_total{service_name=\"" + service + "\""));
+      }
+      EndToEndTest.eventually("failed ones")
+          .until(() -> !EndToEndTest.traces(demo.httpPort, "reason=error").isEmpty());
+      EndToEndTest.eventually("slow ones")
+          .until(() -> !EndToEndTest.traces(demo.httpPort, "reason=slow").isEmpty());
+      assertThat(demo.terminate()).isEqualTo(SIGTERM_EXIT);
+    }
+  }
+
+  @Test
+  void aPortInUseIsNamedWithItsFlag() throws Exception {
+    try (ServerSocket taken = new ServerSocket()) {
+      taken.bind(new InetSocketAddress(0));
+      String port = Integer.toString(taken.getLocalPort());
+      RealTools.Result result =
+          RealTools.run(
+              Demo.command(
+                  "--http-port=0", "--otlp-grpc-port=0", "--otlp-http-port=" + port),
+              new byte[0]);
+      assertThat(result.exitCode()).isEqualTo(1);
+      assertThat(result.output()).contains("--otlp-http-port = " + port).contains("in use");
+    }
+  }
+
+  @Test
+  void aWrongWindowIsRefused() throws Exception {
+    RealTools.Result result = RealTools.run(Demo.command("--window=soon"), new byte[0]);
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(result.output()).contains("--window").contains("soon");
+  }
+
+  /** The running process, with the ports that it says it has. */
+  private static final class Demo implements AutoCloseable {
+    private static final Pattern SEND = Pattern.compile("OTLP/gRPC .*?:(\\d+), .*://.*?:(\\d+)");
+    private static final Pattern WEB = Pattern.compile("localhost:(\\d+)/ready");
+
+    private final Process process;
+    private int grpcPort;
+    private int otlpHttpPort;
+    private int httpPort;
+
+    private Demo(Process process) {
+      this.process = process;
+    }
+
+    static List<String> command(String... arguments) {
+      List<String> command =
+          new ArrayList<>(
+              List.of(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Xmx512m",
+                  "-XX:+UseSerialGC",
+                  "--enable-native-access=ALL-UNNAMED",
+                  "--sun-misc-unsafe-memory-access=allow",
+                  "-cp",
+                  System.getProperty(
+                      "surefire.test.class.path", System.getProperty("java.class.path")),
+                  Standalone.class.getName()));
+      command.addAll(List.of(arguments));
+      return command;
+    }
+
+    static Demo start(String... arguments) throws IOException {
+      List<String> command = command(arguments);
+      command.addAll(
+          List.of("--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0", "--window=1s"));
+      Demo demo =
+          new Demo(new ProcessBuilder(command).redirectErrorStream(true).start());
+      BufferedReader output = demo.process.inputReader(UTF_8);
+      StringBuilder read = new StringBuilder();
+      while (demo.httpPort == 0) {
+        String line = output.readLine();
+        if (line == null) {
+          demo.close();
+          throw new IOException("it did not start: " + read);
+        }
+        read.append(line).append('\n');
+        Matcher send = SEND.matcher(line);
+        if (send.find()) {
+          demo.grpcPort = Integer.parseInt(send.group(1));
+          demo.otlpHttpPort = Integer.parseInt(send.group(2));
+        }
+        Matcher web = WEB.matcher(line);
+        if (web.find()) {
+          demo.httpPort = Integer.parseInt(web.group(1));
+        }
+      }
+      Thread.ofVirtual().start(() -> output.lines().forEach(System.out::println));
+      return demo;
+    }
+
+    String metrics() throws IOException {
+      URI page = URI.create("http://127.0.0.1:" + httpPort + "/metrics");
+      try (InputStream in = page.toURL().openStream()) {
+        return new String(in.readAllBytes(), UTF_8);
+      }
+    }
+
+    /** Sends SIGTERM and waits for the end: the exit code. */
+    int terminate() throws InterruptedException {
+      process.destroy();
+      assertThat(process.waitFor(80, TimeUnit.SECONDS)).as("ends").isTrue();
+      return process.exitValue();
+    }
+
+    @Override
+    public void close() {
+      process.destroyForcibly();
+    }
+  }
+}

@@ -1,0 +1,134 @@
+package org.traceetl.server.telemetry;
+
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.Counter;
+import java.util.EnumMap;
+import java.util.Map;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.window.QueueId;
+
+/** Counts and times what the pipeline tells, per batch and per window. */
+final class PipelineTelemetry implements PipelineListener {
+  private final Counter receivedBytes;
+  private final Counter accepted;
+  private final Counter duplicate;
+  private final Map<Rejection, Counter.Child> rejected = new EnumMap<>(Rejection.class);
+  private final Timer swap;
+  private final Timer seal;
+  private final Timer append;
+  private final Counter swapsDeferred;
+  private final Counter appendFailures;
+  private final Counter commitFailures;
+  private final Counter skipped;
+  private final Counter outOfOrder;
+  private final Counter failures;
+
+  PipelineTelemetry(ServerTelemetry telemetry, CollectorRegistry registry) {
+    receivedBytes =
+        counter(registry, "received_bytes_total", "Bytes of batches received, however they ended.");
+    accepted = counter(registry, "batches_accepted_total", "Batches that count.");
+    duplicate =
+        counter(registry, "batches_duplicate_total", "Batches received before and not counted.");
+    Counter byReason =
+        Counter.build("trace_etl_batches_rejected_total", "Batches refused as malformed.")
+            .labelNames("reason")
+            .register(registry);
+    for (Rejection reason : Rejection.values()) {
+      if (reason != Rejection.NONE) {
+        rejected.put(reason, byReason.labels(reason.label()));
+      }
+    }
+    swap =
+        telemetry.timer(
+            "trace_etl_swap_seconds", "How long a window's swap kept its queue from recording.");
+    seal =
+        telemetry.timer(
+            "trace_etl_seal_seconds", "Time to copy a window out of its double buffer.");
+    append = telemetry.timer("trace_etl_append_seconds", "Time until the journal had a window.");
+    swapsDeferred =
+        counter(
+            registry,
+            "swaps_deferred_total",
+            "Windows that grew on because the one before was still with the journal.");
+    appendFailures =
+        counter(
+            registry, "append_failures_total", "Windows that the journal did not take at once.");
+    commitFailures =
+        counter(registry, "commit_failures_total", "Offsets not committed; the next one makes up.");
+    skipped =
+        counter(
+            registry, "messages_skipped_total", "Messages that the broker dropped before a read.");
+    outOfOrder =
+        counter(registry, "messages_out_of_order_total", "Messages pulled again to be in order.");
+    failures =
+        counter(registry, "worker_failures_total", "Failures that a worker survived; see the log.");
+  }
+
+  @Override
+  public void accepted(int bytes) {
+    receivedBytes.inc(bytes);
+    accepted.inc();
+  }
+
+  @Override
+  public void duplicate(int bytes) {
+    receivedBytes.inc(bytes);
+    duplicate.inc();
+  }
+
+  @Override
+  public void rejected(int bytes, Rejection reason) {
+    receivedBytes.inc(bytes);
+    rejected.get(reason).inc();
+  }
+
+  @Override
+  public void swapped(QueueId queue, long pauseNanos) {
+    swap.recordNanos(pauseNanos);
+  }
+
+  @Override
+  public void swapDeferred(QueueId queue) {
+    swapsDeferred.inc();
+  }
+
+  @Override
+  public void sealed(QueueId queue, long nanos) {
+    seal.recordNanos(nanos);
+  }
+
+  @Override
+  public void appended(QueueId queue, long nanos) {
+    append.recordNanos(nanos);
+  }
+
+  @Override
+  public void appendFailed(QueueId queue) {
+    appendFailures.inc();
+  }
+
+  @Override
+  public void commitFailed(QueueId queue) {
+    commitFailures.inc();
+  }
+
+  @Override
+  public void skipped(QueueId queue, long messages) {
+    skipped.inc(messages);
+  }
+
+  @Override
+  public void outOfOrder(QueueId queue) {
+    outOfOrder.inc();
+  }
+
+  @Override
+  public void failed() {
+    failures.inc();
+  }
+
+  private static Counter counter(CollectorRegistry registry, String name, String help) {
+    return Counter.build("trace_etl_" + name, help).register(registry);
+  }
+}

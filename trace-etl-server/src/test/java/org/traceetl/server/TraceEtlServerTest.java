@@ -1,0 +1,118 @@
+package org.traceetl.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The program's options, and what it says of configurations that cannot be run. */
+class TraceEtlServerTest {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @Test
+  void helpAndVersionStartNothing() {
+    assertThat(run("--help")).isZero();
+    assertThat(out.toString()).contains("Usage: trace-etl-server").contains("--check-config");
+    assertThat(run("--version")).isZero();
+  }
+
+  @Test
+  void defaultsCanBeRun() {
+    assertThat(run("--check-config")).isZero();
+    assertThat(out.toString()).contains("The configuration can be run.");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "trace-etl.window.length=0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h",
+        "trace-etl.window.length=soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m",
+        "trace-etl.windw.length=15s | trace-etl.windw.length: is no key of this server; \"trace-etl.windw.length\" from property source \"commandLineArgs\"",
+        "trace-etl.series.max=many | trace-etl.series.max = many: must be a number",
+        "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo",
+        "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be the beginning of a Prometheus metric name: letters, digits, _ and :",
+        "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label that every series has; give attribute span.name another one",
+        "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0, at most 10 minutes",
+        "trace-etl.web.token= | trace-etl.web.token = : must not be empty; leave the key out to let everybody ask",
+        "trace-etl.index.queue-documents=0 | trace-etl.index.queue-documents = 0: must be positive",
+        "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is no key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
+      })
+  void refusedKeysAreNamedWithoutAStackTrace(String property, String message) {
+    assertThat(run("--check-config", "--" + property)).isEqualTo(2);
+    assertThat(err.toString()).isEqualToIgnoringNewLines(message);
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void serverWithAWrongConfigurationDoesNotStart() {
+    assertThat(run("--trace-etl.window.length=0s")).isEqualTo(2);
+    assertThat(err.toString()).contains("must be 100 ms to 1 h");
+  }
+
+  @Test
+  void argumentsThatAreNoKeysAreRefused() {
+    assertThat(run("--trace-ett.window.length=15s")).isEqualTo(2);
+    assertThat(err.toString()).contains("--trace-ett.window.length=15s: is neither an option");
+  }
+
+  @Test
+  void fileIsReadAndSecretsAreMasked(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("server.yaml");
+    Files.writeString(
+        file,
+        """
+        trace-etl:
+          window:
+            length: 20s
+          series:
+            dimensions:
+              - attribute: http.route
+              - attribute: k8s.namespace.name
+                label: namespace
+                from: resource
+          documents:
+            thresholds:
+              - application: batch-*
+                kinds: [consumer]
+                slower-than: 30s
+          web:
+            token: hush
+          index:
+            type: elasticsearch
+            elasticsearch:
+              urls: [http://es-1:9200, http://es-2:9200]
+              username: writer
+              password: hush
+        """);
+
+    assertThat(run("--check-config", "--config=" + file)).isZero();
+
+    assertThat(out.toString())
+        .contains("length=PT20S")
+        .contains("Dimension[attribute=k8s.namespace.name, label=namespace, from=RESOURCE]")
+        .contains("Threshold[application=batch-*, kinds=[CONSUMER], slowerThan=PT30S]")
+        .contains("type=ELASTICSEARCH")
+        .contains("http://es-2:9200")
+        .doesNotContain("hush");
+  }
+
+  @Test
+  void missingFileIsNamed() {
+    assertThat(run("--config=/no/such/file.yaml")).isEqualTo(2);
+    assertThat(err.toString()).contains("--config = /no/such/file.yaml: must be a file");
+  }
+
+  private int run(String... arguments) {
+    return TraceEtlServer.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+  }
+}

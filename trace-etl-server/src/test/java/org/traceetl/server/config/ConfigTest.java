@@ -1,0 +1,76 @@
+package org.traceetl.server.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.Filter;
+import org.traceetl.server.config.SeriesConfig.From;
+
+class ConfigTest {
+  @Test
+  void whatIsMissingIsItsDefault() {
+    assertThat(new WindowConfig(null, null).length()).isEqualTo(Duration.ofSeconds(15));
+    assertThat(new RocketMqConfig(null, null, null, null, null, null).topic())
+        .isEqualTo("trace-spans");
+    assertThat(new HistogramConfig(null).boundsNanos()).hasSize(16).startsWith(2_000_000L);
+    assertThat(DocumentsConfig.defaults().slowerThan()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(SeriesConfig.defaults().dimensions()).isEmpty();
+  }
+
+  @Test
+  void aWrongValueIsNamed() {
+    assertThatThrownBy(() -> new WindowConfig(Duration.ofMillis(1), null))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage("trace-etl.window.length = PT0.001S: must be 100 ms to 1 h");
+    assertThatThrownBy(() -> new HistogramConfig(List.of(2.0, 1.0)))
+        .hasMessageStartingWith("trace-etl.histogram.bounds-millis = [2.0, 1.0]: must rise");
+    assertThatThrownBy(() -> new HistogramConfig(List.of(Double.NaN)))
+        .isInstanceOf(ConfigException.class);
+    assertThatThrownBy(() -> new RocketMqConfig(null, null, null, "key", null, null))
+        .hasMessageStartingWith("trace-etl.rocketmq.access-key = key");
+    assertThatThrownBy(() -> new Filter(null, null, null))
+        .hasMessageContaining("would leave nothing");
+  }
+
+  @Test
+  void aSecretIsNotPrinted() {
+    assertThat(new RocketMqConfig(null, null, null, "key", "hush", null).toString())
+        .contains("key")
+        .doesNotContain("hush");
+  }
+
+  @Test
+  void dimensionsAreToldApart() {
+    Dimension ofSpan = new Dimension("zone", "span_zone", From.SPAN);
+    Dimension ofResource = new Dimension("zone", "host_zone", From.RESOURCE);
+    Dimension ofAny = new Dimension("zone", "zone", From.ANY);
+
+    assertThat(series(ofSpan, ofResource).dimensions()).hasSize(2);
+    assertThatThrownBy(() -> series(ofSpan, ofAny))
+        .hasMessageStartingWith("trace-etl.series.dimensions.attribute = zone");
+    assertThatThrownBy(() -> series(ofSpan, new Dimension("other", "span_zone", null)))
+        .hasMessageStartingWith("trace-etl.series.dimensions.label = span_zone");
+    assertThat(new Dimension("http.route", null, null).label()).isEqualTo("http_route");
+    assertThatThrownBy(() -> new Dimension("a", "le", null)).isInstanceOf(ConfigException.class);
+  }
+
+  private static SeriesConfig series(Dimension... dimensions) {
+    return new SeriesConfig(List.of(dimensions), null, null, null, null, null, null, null);
+  }
+
+  @Test
+  void aStarStandsForAnyCharacters() {
+    assertThat(new Glob("GET /health*").matches("GET /healthz")).isTrue();
+    assertThat(new Glob("GET /health*").matches("GET /health")).isTrue();
+    assertThat(new Glob("*.internal").matches("a.internal")).isTrue();
+    assertThat(new Glob("*.internal").matches("axinternal")).isFalse();
+    assertThat(new Glob("a*b*c").matches("a\nb\nc")).isTrue();
+    assertThat(new Glob("").matches("")).isTrue();
+    assertThat(new Filter("a", null, Set.of(SpanKind.SERVER)).spanName()).isEqualTo("*");
+  }
+}

@@ -1,0 +1,284 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.InProcessJournal;
+import org.traceetl.server.journal.Journal;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** The pipeline against a real RocketMQ. */
+class SpanPipelineTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration HOUR = Duration.ofHours(1);
+  private static final AtomicInteger tests = new AtomicInteger();
+  private static TestRocketMq rocketMq;
+
+  private final Windows windows = new Windows();
+  private final List<SpanPipeline> pipelines = new ArrayList<>();
+  private String topic;
+
+  @BeforeAll
+  static void startRocketMq(@TempDir(cleanup = CleanupMode.NEVER) Path home) throws Exception {
+    rocketMq = new TestRocketMq(home);
+  }
+
+  @AfterAll
+  static void stopRocketMq() {
+    rocketMq.close();
+  }
+
+  @BeforeEach
+  void nameTopic() {
+    topic = "spans-" + tests.incrementAndGet();
+  }
+
+  @AfterEach
+  void closePipelines() {
+    pipelines.forEach(SpanPipeline::close);
+  }
+
+  /** Keeps what it is given. */
+  private static final class Windows implements WindowFollower {
+    private final List<SealedWindow> sealed = new CopyOnWriteArrayList<>();
+    private final List<QueueId> released = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void window(SealedWindow window) {
+      sealed.add(window);
+    }
+
+    @Override
+    public void released(QueueId queue) {
+      released.add(queue);
+    }
+
+    long recorded() {
+      return sealed.stream().flatMap(w -> w.books().stream()).mapToLong(Books::recorded).sum();
+    }
+
+    long counted() {
+      return sealed.stream().flatMapToLong(w -> Arrays.stream(w.counts())).sum();
+    }
+
+    /** Each queue's windows follow one another without a gap or an overlap. */
+    void assertContiguous() {
+      Map<QueueId, Long> ends = new HashMap<>();
+      for (SealedWindow window : sealed) {
+        assertThat(window.from()).as("%s", window).isEqualTo(ends.getOrDefault(window.queue(), 0L));
+        ends.put(window.queue(), window.to());
+      }
+    }
+  }
+
+  private SpanPipeline start(int workers, Duration window, Journal journal) {
+    SpanPipeline pipeline =
+        new SpanPipeline(
+            new RocketMqConfig(rocketMq.namesrvAddress(), topic, group(), null, null, workers),
+            new WindowConfig(window, window.multipliedBy(100)),
+            SeriesConfig.defaults(),
+            new HistogramConfig(null),
+            DocumentsConfig.defaults(),
+            journal,
+            Clock.systemUTC(),
+            PipelineListener.NONE);
+    pipelines.add(pipeline);
+    pipeline.start();
+    return pipeline;
+  }
+
+  private String group() {
+    return "group-of-" + topic;
+  }
+
+  private InProcessJournal journal() {
+    return new InProcessJournal(List.of(windows));
+  }
+
+  /** Sends batches of one span each to the queues in turn. */
+  private void send(int first, int count, int queues) throws Exception {
+    for (int i = first; i < first + count; i++) {
+      rocketMq.send(topic, i % queues, new Batch("shop").span("a", 5_000_000).message(i));
+    }
+  }
+
+  @Test
+  void everyBatchCountsOnceHoweverTheQueuesMove() throws Exception {
+    rocketMq.createTopic(topic, 4);
+    byte[] good = new Batch("shop").span("a", 5_000_000).message(1_000);
+    byte[] malformed = Arrays.copyOf(good, good.length - 2);
+    send(0, 200, 4);
+    rocketMq.send(topic, 1, malformed);
+    // The first worker to start gets all queues, and loses some of them to the second one.
+    SpanPipeline pipeline = start(2, Duration.ofMillis(100), journal());
+    send(200, 200, 4);
+    rocketMq.send(topic, 2, malformed);
+    send(400, 200, 4);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(600));
+    assertThat(windows.counted()).isEqualTo(600);
+    windows.assertContiguous();
+    assertThat(windows.sealed)
+        .flatExtracting(SealedWindow::books)
+        .extracting(Books::rejected)
+        .filteredOn(rejected -> !rejected.isEmpty())
+        .hasSize(2);
+    assertThat(pipeline.ready()).isTrue();
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(pipeline.queues()).hasSize(4).allMatch(queue -> queue.lag() == 0));
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() ->
+            assertThat(pipeline.queues())
+                .allMatch(queue ->
+                    queue.committed() == queue.next()
+                        && rocketMq.committed(group(), topic, queue.queue().queue())
+                            == queue.next()));
+  }
+
+  /** A journal that takes windows when it is told to. */
+  private static final class HesitantJournal implements Journal {
+    private final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
+    private final CompletableFuture<Void> answer = new CompletableFuture<>();
+
+    @Override
+    public CompletionStage<Void> append(SealedWindow window) {
+      offered.add(window);
+      return answer;
+    }
+
+    @Override
+    public void release(QueueId queue) {}
+  }
+
+  @Test
+  void anOffsetIsNotCommittedBeforeTheJournalHasItsWindow() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    HesitantJournal hesitant = new HesitantJournal();
+    SpanPipeline killed = start(1, Duration.ofMillis(100), hesitant);
+    send(0, 10, 1);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> {
+          assertThat(hesitant.offered).isNotEmpty();
+          assertThat(killed.queues()).allMatch(queue -> queue.next() == 10);
+        });
+    assertThat(rocketMq.committed(group(), topic, 0)).isLessThanOrEqualTo(0);
+    killed.close();
+    assertThat(rocketMq.committed(group(), topic, 0)).isLessThanOrEqualTo(0);
+
+    start(1, Duration.ofMillis(100), journal());
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(rocketMq.committed(group(), topic, 0)).isEqualTo(10));
+    windows.assertContiguous();
+  }
+
+  @Test
+  void aWindowThatTheJournalRefusedIsOfferedAgain() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    AtomicInteger attempts = new AtomicInteger();
+    InProcessJournal journal = journal();
+    start(
+        1,
+        Duration.ofMillis(100),
+        new Journal() {
+          @Override
+          public CompletionStage<Void> append(SealedWindow window) {
+            return attempts.incrementAndGet() < 3
+                ? CompletableFuture.failedFuture(new IllegalStateException("not now"))
+                : journal.append(window);
+          }
+
+          @Override
+          public void release(QueueId queue) {
+            journal.release(queue);
+          }
+        });
+    send(0, 20, 1);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(20));
+    windows.assertContiguous();
+  }
+
+  @Test
+  void drainingSealsAndCommitsWhatWasRead() throws Exception {
+    rocketMq.createTopic(topic, 2);
+    SpanPipeline pipeline = start(2, HOUR, journal());
+    send(0, 20, 2);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(pipeline.queues()).hasSize(2).allMatch(queue -> queue.next() == 10));
+    assertThat(windows.sealed).isEmpty();
+
+    assertThat(pipeline.drain(Duration.ofSeconds(30))).isTrue();
+    assertThat(windows.recorded()).isEqualTo(20);
+    assertThat(rocketMq.committed(group(), topic, 0)).isEqualTo(10);
+    assertThat(rocketMq.committed(group(), topic, 1)).isEqualTo(10);
+    assertThat(pipeline.ready()).isFalse();
+
+    SpanPipeline next = start(1, Duration.ofMillis(100), journal());
+    send(20, 2, 2);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(22));
+    windows.assertContiguous();
+    next.drain(Duration.ofSeconds(30));
+  }
+
+  @Test
+  void closingWithoutDrainingLeavesTheRestToTheNextOne() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    SpanPipeline pipeline = start(1, HOUR, journal());
+    send(0, 10, 1);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(pipeline.queues()).hasSize(1).allMatch(queue -> queue.next() == 10));
+    pipeline.close();
+    assertThat(windows.sealed).isEmpty();
+
+    start(1, Duration.ofMillis(100), journal());
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
+  }
+
+  @Test
+  void aPipelineWithoutItsTopicIsNotReadyAndWaitsForIt() throws Exception {
+    SpanPipeline early = start(1, Duration.ofMillis(100), journal());
+    assertThat(early.ready()).isFalse();
+    rocketMq.createTopic(topic, 1);
+    send(0, 5, 1);
+
+    await().atMost(PATIENCE).until(early::ready);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
+  }
+}

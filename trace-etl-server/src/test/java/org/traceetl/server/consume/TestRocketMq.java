@@ -1,0 +1,107 @@
+package org.traceetl.server.consume;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.rocketmq.broker.BrokerController;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.BrokerConfig;
+import org.apache.rocketmq.common.MQVersion;
+import org.apache.rocketmq.common.TopicConfig;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.common.namesrv.NamesrvConfig;
+import org.apache.rocketmq.namesrv.NamesrvController;
+import org.apache.rocketmq.remoting.netty.NettyClientConfig;
+import org.apache.rocketmq.remoting.netty.NettyServerConfig;
+import org.apache.rocketmq.remoting.protocol.RemotingCommand;
+import org.apache.rocketmq.store.config.MessageStoreConfig;
+
+/** A real name server and broker in this JVM, on free ports, with a producer. */
+final class TestRocketMq implements AutoCloseable {
+  private static final String BROKER = "test-broker";
+
+  private final NamesrvController namesrv;
+  private final BrokerController broker;
+  private final DefaultMQProducer producer;
+
+  /**
+   * @param home for the store and RocketMQ's own logs
+   */
+  TestRocketMq(Path home) throws Exception {
+    System.setProperty("user.home", home.toString());
+    System.setProperty("rocketmq.home.dir", home.toString());
+    // Without it the name server takes the broker for one of version 3.0 and ignores its topics.
+    System.setProperty(
+        RemotingCommand.REMOTING_VERSION_KEY, Integer.toString(MQVersion.CURRENT_VERSION));
+
+    NamesrvConfig namesrvConfig = new NamesrvConfig();
+    namesrvConfig.setRocketmqHome(home.toString());
+    namesrvConfig.setKvConfigPath(home.resolve("kvConfig.json").toString());
+    namesrv = new NamesrvController(namesrvConfig, anyPort());
+    require(namesrv.initialize(), "name server");
+    namesrv.start();
+
+    BrokerConfig config = new BrokerConfig();
+    config.setRocketmqHome(home.toString());
+    config.setNamesrvAddr(namesrvAddress());
+    config.setBrokerName(BROKER);
+    config.setBrokerIP1("127.0.0.1");
+    config.setBrokerIP2("127.0.0.1");
+    config.setAutoCreateTopicEnable(false);
+    config.setWaitTimeMillsInSendQueue(5_000);
+    MessageStoreConfig store = new MessageStoreConfig();
+    store.setStorePathRootDir(home.resolve("store").toString());
+    store.setStorePathCommitLog(home.resolve("store").resolve("commitlog").toString());
+    store.setMappedFileSizeCommitLog(32 << 20);
+    store.setMappedFileSizeConsumeQueue(20 * 20_000);
+    store.setHaListenPort(0);
+    store.setMessageIndexEnable(false);
+    store.setTimerWheelEnable(false);
+    store.setDiskMaxUsedSpaceRatio(95);
+    broker = new BrokerController(config, anyPort(), new NettyClientConfig(), store);
+    require(broker.initialize(), "broker");
+    broker.start();
+
+    producer = new DefaultMQProducer("test-producer");
+    producer.setNamesrvAddr(namesrvAddress());
+    producer.start();
+  }
+
+  private static void require(boolean initialized, String what) throws IOException {
+    if (!initialized) {
+      throw new IOException("the " + what + " did not initialise");
+    }
+  }
+
+  private static NettyServerConfig anyPort() {
+    NettyServerConfig config = new NettyServerConfig();
+    config.setBindAddress("127.0.0.1");
+    config.setListenPort(0);
+    return config;
+  }
+
+  String namesrvAddress() {
+    return "127.0.0.1:" + namesrv.getRemotingServer().localListenPort();
+  }
+
+  void createTopic(String topic, int queues) {
+    broker.getTopicConfigManager().updateTopicConfig(new TopicConfig(topic, queues, queues));
+    broker.registerBrokerAll(true, false, true);
+  }
+
+  void send(String topic, int queue, byte[] body) throws Exception {
+    producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
+  }
+
+  /** The group's committed offset, or -1. */
+  long committed(String group, String topic, int queue) {
+    return broker.getConsumerOffsetManager().queryOffset(group, topic, queue);
+  }
+
+  @Override
+  public void close() {
+    producer.shutdown();
+    broker.shutdown();
+    namesrv.shutdown();
+  }
+}

@@ -1,0 +1,73 @@
+package org.traceetl.server.consume;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+
+/** Batches like those of a fleet: 12 attributes a span, one dimension among them. */
+final class Workload {
+  private static final int FIRST_SEQUENCE = 1 << 20;
+
+  private final List<byte[]> messages = new ArrayList<>();
+  private final int spans;
+  private int sequence = FIRST_SEQUENCE;
+
+  /**
+   * @param applications one batch of each
+   * @param names span names of an application; with 5 routes, 5 times as many series
+   * @param spansPerBatch spans in a batch
+   */
+  Workload(int applications, int names, int spansPerBatch) {
+    Random random = new Random(1);
+    for (int application = 0; application < applications; application++) {
+      Batch batch = new Batch("application-" + application).resource("host.name", "host-17");
+      for (int i = 0; i < spansPerBatch; i++) {
+        batch.span(
+            "GET /resource/" + random.nextInt(names),
+            Batch.SERVER,
+            Batch.UNSET,
+            random.nextLong(900_000_000),
+            0);
+        batch.attribute("http.route", "/route/" + random.nextInt(5));
+        for (int a = 1; a < 12; a++) {
+          batch.attribute("some.attribute." + a, "value-" + random.nextInt(20));
+        }
+      }
+      messages.add(batch.message(application, 1, FIRST_SEQUENCE));
+    }
+    spans = applications * spansPerBatch;
+  }
+
+  SeriesConfig series() {
+    return new SeriesConfig(
+        List.of(new Dimension("http.route", null, null)), null, null, null, null, null, null, null);
+  }
+
+  /** Sends every batch once, each time under a name of its own. */
+  void sendTo(QueueAggregator aggregator, long nowMillis) {
+    sequence++;
+    for (int i = 0; i < messages.size(); i++) { // an iterator would be counted as allocated
+      byte[] message = messages.get(i);
+      rename(message, sequence);
+      aggregator.accept(message, nowMillis);
+    }
+  }
+
+  /**
+   * Gives a message another sequence in place. It stands after version (2 bytes), agent (18), epoch
+   * (2) and its own header; between 2^20 and 2^27 it has 4 bytes.
+   */
+  private static void rename(byte[] message, int sequence) {
+    int zigZag = sequence << 1;
+    for (int i = 0; i < 4; i++) {
+      message[23 + i] = (byte) (zigZag >>> (7 * i) & 0x7F | (i < 3 ? 0x80 : 0));
+    }
+  }
+
+  /** Spans of one round. */
+  int spans() {
+    return spans;
+  }
+}

@@ -1,0 +1,184 @@
+package org.traceetl.server.expose;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.window.QueueId;
+
+/** Whatever windows come: the page, read back, is what they add up to. */
+class SpanPagesPropertyTest {
+  private static final int QUEUES = 3;
+  private static final int SERIES = 12;
+  private static final String[] LE = {"2.0", "10.5", "1000.0", "+Inf"};
+  private static final String[] LE_SECONDS = {"0.002", "0.0105", "1.0", "+Inf"};
+
+  /** A series as the test adds it up. */
+  private static final class Model {
+    final Map<String, String> labels = new TreeMap<>();
+    final long[] buckets = new long[PageFixture.STRIDE];
+    long nanos;
+    Samples.Exemplar exemplar;
+    int exemplarBucket;
+  }
+
+  @Property(tries = 60)
+  void pageIsTheSumOfTheWindows(@ForAll long seed, @ForAll MetricsConfig.Profile profile) {
+    var random = new Random(seed);
+    boolean seconds = profile == MetricsConfig.Profile.TEMPO;
+    var naming = PageFixture.naming(new MetricsConfig(profile, null, null));
+    Map<Integer, Map<Integer, Model>> queues = new HashMap<>();
+    try (SpanPages pages = PageFixture.started(naming)) {
+      int steps = random.nextInt(1, 25);
+      for (int step = 0; step < steps; step++) {
+        int queue = random.nextInt(QUEUES);
+        if (random.nextInt(10) == 0) {
+          pages.released(queue(queue));
+          queues.remove(queue);
+          continue;
+        }
+        pages.window(
+            fold(random, queue, queues.computeIfAbsent(queue, q -> new HashMap<>()), seconds)
+                .seal());
+        if (random.nextInt(4) == 0) {
+          // Sections that are kept from here on must not hide what comes later.
+          PageFixture.bytes(pages, Encoding.values()[random.nextInt(4)]);
+        }
+      }
+
+      Samples text = null;
+      for (Encoding encoding : Encoding.values()) {
+        Samples samples = Samples.parse(PageFixture.text(pages, encoding));
+        assertPage(samples, encoding.openMetrics(), seconds, queues);
+        if (encoding == Encoding.TEXT) {
+          text = samples;
+        } else if (encoding == Encoding.TEXT_GZIP) {
+          assertThat(samples.values).isEqualTo(text.values);
+        }
+      }
+      assertThat(pages.totals().unknownRows()).isZero();
+    }
+  }
+
+  private static Windows fold(Random random, int queue, Map<Integer, Model> live, boolean seconds) {
+    var window = Windows.of(queue(queue), PageFixture.STRIDE);
+    for (int series = 0; series < SERIES; series++) {
+      Model model = live.get(series);
+      if (model == null) {
+        if (random.nextInt(3) > 0) {
+          continue;
+        }
+        model = new Model();
+        live.put(series, model);
+        String name = "op\n\"" + series + "\\ " + queue + "." + random.nextInt(1_000_000);
+        boolean routed = random.nextBoolean();
+        window.create(series, "app", name, "2", "0", routed ? "/r" : null, null);
+        model.labels.put(seconds ? "service" : "service_name", "app");
+        model.labels.put("span_name", name);
+        model.labels.put("span_kind", "SPAN_KIND_SERVER");
+        model.labels.put("status_code", "STATUS_CODE_UNSET");
+        if (routed) {
+          model.labels.put("http_route", "/r");
+        }
+      }
+      if (random.nextBoolean()) {
+        record(random, window, series, model, seconds);
+      }
+      if (random.nextInt(8) == 0) {
+        window.evict(series);
+        live.remove(series);
+      }
+    }
+    return window;
+  }
+
+  private static void record(
+      Random random, Windows window, int series, Model model, boolean seconds) {
+    long[] counts = random.longs(PageFixture.STRIDE, 0, 1L << random.nextInt(1, 40)).toArray();
+    long nanos = random.nextLong(1L << random.nextInt(1, 60));
+    window.row(series, nanos, counts);
+    for (int i = 0; i < counts.length; i++) {
+      model.buckets[i] += counts[i];
+    }
+    model.nanos += nanos;
+    if (random.nextInt(3) == 0) {
+      long duration = random.nextLong(5_000_000_000L);
+      model.exemplarBucket = random.nextInt(PageFixture.STRIDE);
+      String trace = "%016x%016x".formatted(random.nextLong(), random.nextLong());
+      String span = "%016x".formatted(random.nextLong());
+      window.exemplar(model.exemplarBucket, trace, span, duration);
+      model.exemplar =
+          new Samples.Exemplar(
+              Map.of("trace_id", trace, "span_id", span),
+              BigDecimal.valueOf(duration, seconds ? 9 : 6),
+              BigDecimal.valueOf(1_700_000_001_000L + duration / 1_000_000, 3));
+    }
+  }
+
+  private static void assertPage(
+      Samples samples,
+      boolean openMetrics,
+      boolean seconds,
+      Map<Integer, Map<Integer, Model>> queues) {
+    String calls = seconds ? "traces_spanmetrics_calls" : "traces_span_metrics_calls";
+    String duration =
+        seconds ? "traces_spanmetrics_latency" : "traces_span_metrics_duration_milliseconds";
+    assertThat(samples.families).containsExactly(openMetrics ? calls : calls + "_total", duration);
+    Map<Samples.Key, BigDecimal> expected = new HashMap<>();
+    Map<Samples.Key, Samples.Exemplar> exemplars = new HashMap<>();
+    for (Map<Integer, Model> queue : queues.values()) {
+      for (Model model : queue.values()) {
+        long count = Arrays.stream(model.buckets).sum();
+        put(expected, calls + "_total", model, BigDecimal.valueOf(count));
+        put(expected, duration + "_count", model, BigDecimal.valueOf(count));
+        put(expected, duration + "_sum", model, BigDecimal.valueOf(model.nanos, seconds ? 9 : 6));
+        long cumulative = 0;
+        for (int i = 0; i < model.buckets.length; i++) {
+          cumulative += model.buckets[i];
+          Map<String, String> labels = new TreeMap<>(model.labels);
+          labels.put("le", (seconds ? LE_SECONDS : LE)[i]);
+          var key = new Samples.Key(duration + "_bucket", labels);
+          expected.put(key, plain(BigDecimal.valueOf(cumulative)));
+          if (openMetrics && model.exemplar != null && model.exemplarBucket == i) {
+            exemplars.put(key, model.exemplar);
+          }
+        }
+        if (openMetrics) {
+          BigDecimal created = BigDecimal.valueOf(Windows.CREATED_MILLIS, 3);
+          put(expected, calls + "_created", model, created);
+          put(expected, duration + "_created", model, created);
+        }
+      }
+    }
+    Map<Samples.Key, BigDecimal> actual = new HashMap<>();
+    samples.values.forEach((key, value) -> actual.put(key, plain(value)));
+    assertThat(actual).isEqualTo(expected);
+    assertThat(samples.exemplars.keySet()).isEqualTo(exemplars.keySet());
+    samples.exemplars.forEach((key, exemplar) -> {
+      assertThat(exemplar.labels()).isEqualTo(exemplars.get(key).labels());
+      assertThat(exemplar.value()).isEqualByComparingTo(exemplars.get(key).value());
+      assertThat(exemplar.timestamp()).isEqualByComparingTo(exemplars.get(key).timestamp());
+    });
+  }
+
+  private static void put(
+      Map<Samples.Key, BigDecimal> expected, String name, Model model, BigDecimal value) {
+    expected.put(new Samples.Key(name, model.labels), plain(value));
+  }
+
+  /** Equal numbers as equal objects. */
+  private static BigDecimal plain(BigDecimal value) {
+    return value.signum() == 0 ? BigDecimal.ZERO : value.stripTrailingZeros();
+  }
+
+  private static QueueId queue(int number) {
+    return new QueueId("broker", number);
+  }
+}

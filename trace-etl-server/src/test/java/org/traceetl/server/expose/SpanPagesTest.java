@@ -1,0 +1,239 @@
+package org.traceetl.server.expose;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+class SpanPagesTest {
+  private static final QueueId OTHER = new QueueId("broker-a", 4);
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final SpanPages pages =
+      new SpanPages(PageFixture.naming(PageFixture.OTEL), nanos::get, taken -> {});
+
+  @AfterEach
+  void close() {
+    pages.close();
+  }
+
+  @Test
+  void pageIsValidBeforeTheFirstWindow() {
+    pages.start();
+
+    assertThat(PageFixture.text(pages, Encoding.TEXT))
+        .contains("# TYPE traces_span_metrics_calls_total counter\n")
+        .doesNotContain("{");
+  }
+
+  @Test
+  void everyScraperGetsTheSameBytes() throws Exception {
+    pages.start();
+    pages.window(window(Windows.QUEUE, 1, "a"));
+    pages.await(PageFixture.LONG);
+    for (Encoding encoding : Encoding.values()) {
+      byte[] first = PageFixture.sent(pages.page(encoding, PageFixture.LONG).with(new byte[0]));
+      byte[] second = PageFixture.sent(pages.page(encoding, PageFixture.LONG).with(new byte[0]));
+
+      assertThat(second).isEqualTo(first);
+    }
+  }
+
+  @Test
+  void releasedQueueLeavesThePage() {
+    pages.start();
+    pages.window(window(Windows.QUEUE, 1, "stays"));
+    pages.window(window(OTHER, 1, "goes"));
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("goes");
+
+    pages.released(OTHER);
+
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("stays").doesNotContain("goes");
+    assertThat(pages.totals().series()).isEqualTo(1);
+  }
+
+  @Test
+  void numberOfAnEvictedSeriesStartsAnew() {
+    pages.start();
+    pages.window(window(Windows.QUEUE, 5, "old"));
+    pages.window(Windows.of(Windows.QUEUE, PageFixture.STRIDE).evict(0).seal());
+    pages.window(window(Windows.QUEUE, 2, "new"));
+
+    assertThat(PageFixture.text(pages, Encoding.TEXT))
+        .contains(
+            "service_name=\"new\",span_name=\"op\",span_kind=\"SPAN_KIND_SERVER\",status_code=\"STATUS_CODE_UNSET\"} 2\n")
+        .doesNotContain("old");
+  }
+
+  @Test
+  void seriesWithTheSameLabelsAreToldApartByTheirQueue() {
+    pages.start();
+    pages.window(window(Windows.QUEUE, 1, "a"));
+    pages.window(window(OTHER, 2, "a"));
+
+    assertThat(PageFixture.text(pages, Encoding.TEXT))
+        .contains("status_code=\"STATUS_CODE_UNSET\"} 1\n")
+        .contains("status_code=\"STATUS_CODE_UNSET\",trace_etl_queue=\"broker-a/4\"} 2\n");
+  }
+
+  @Test
+  void seriesThatDifferOnlyInWhatPrometheusCannotSeeAreToldApart() {
+    pages.start();
+    pages.window(
+        Windows.of(Windows.QUEUE, PageFixture.STRIDE)
+            .create(0, "a", "op", "2", "0", null, null)
+            .create(1, "a", "op", "2", "0", "", null)
+            .create(2, "a", "op", "2", "0", null, "")
+            .seal());
+
+    // The parser refuses a page that has a sample twice.
+    assertThat(Samples.parse(PageFixture.text(pages, Encoding.TEXT)).values)
+        .hasSize(3 * (1 + PageFixture.STRIDE + 2));
+  }
+
+  @Test
+  void rowsOfUnknownSeriesAreCountedAndHurtNothing() {
+    pages.start();
+    pages.window(Windows.of(Windows.QUEUE, PageFixture.STRIDE).row(7, 1, 1).seal());
+    pages.window(window(Windows.QUEUE, 3, "a"));
+
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("} 3\n");
+    assertThat(pages.totals().unknownRows()).isEqualTo(1);
+  }
+
+  @Test
+  void windowOfOtherBucketsIsRefused() {
+    SealedWindow window =
+        Windows.of(Windows.QUEUE, 2).create(0, "a", "op", "2", "0").row(0, 1, 1).seal();
+
+    assertThatThrownBy(() -> pages.window(window))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("has 2 buckets: must have 4");
+  }
+
+  @Test
+  void encodingsThatNobodyAsksForAreNotKept() throws Exception {
+    pages.start();
+    pages.page(Encoding.TEXT, PageFixture.LONG);
+    pages.page(Encoding.OPENMETRICS_GZIP, PageFixture.LONG);
+    assertThat(pages.pageBytes()).containsOnlyKeys(Encoding.TEXT, Encoding.OPENMETRICS_GZIP);
+
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(4));
+    pages.page(Encoding.TEXT, PageFixture.LONG);
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(2));
+    pages.window(window(Windows.QUEUE, 1, "a"));
+    pages.await(PageFixture.LONG);
+
+    assertThat(pages.pageBytes()).containsOnlyKeys(Encoding.TEXT);
+  }
+
+  @Test
+  void firstRequestThatIsNotAnsweredInTimeFails() {
+    // Not started: nobody renders.
+    assertThatThrownBy(() -> pages.page(Encoding.TEXT, Duration.ofMillis(1)))
+        .isInstanceOf(TimeoutException.class);
+  }
+
+  @Test
+  void closedPagesRefuseWindowsInsteadOfLosingThem() {
+    pages.start();
+    pages.close();
+
+    assertThat(pages.running()).isFalse();
+    assertThatThrownBy(() -> pages.window(window(Windows.QUEUE, 1, "a")))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> pages.page(Encoding.TEXT, PageFixture.LONG))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void sumsStayExactAboveWhatADoubleHolds() {
+    pages.start();
+    var first = Windows.of(Windows.QUEUE, PageFixture.STRIDE).create(0, "a", "op", "2", "0");
+    pages.window(first.row(0, Long.MAX_VALUE, 1).seal());
+    pages.window(Windows.of(Windows.QUEUE, PageFixture.STRIDE).row(0, Long.MAX_VALUE, 1).seal());
+
+    // 2 * (2^63 - 1) ns
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("} 18446744073709.551614\n");
+  }
+
+  @Test
+  void longLabelsFitWhateverTheBuffer() {
+    pages.start();
+    String name = "x".repeat(300_000);
+    pages.window(
+        Windows.of(Windows.QUEUE, PageFixture.STRIDE)
+            .create(0, "a", name, "2", "0")
+            .row(0, 1, 1)
+            .seal());
+
+    for (Encoding encoding : Encoding.values()) {
+      assertThat(Samples.parse(PageFixture.text(pages, encoding)).values.keySet())
+          .allMatch(key -> key.labels().get("span_name").equals(name));
+    }
+  }
+
+  /** Prints what a page of a million samples costs; the machine decides, so nothing is asserted. */
+  @Test
+  void aMillionSamplesAreRendered() {
+    var histogram = new HistogramConfig(null);
+    int stride = histogram.boundsMillis().size() + 1;
+    int perSeries = stride + 3;
+    int queues = 8;
+    int seriesPerQueue = 1_000_000 / perSeries / queues;
+    var naming = new Naming(PageFixture.OTEL, SeriesConfig.defaults(), histogram);
+    var rendering = new AtomicLong();
+    try (var big = new SpanPages(naming, System::nanoTime, rendering::addAndGet)) {
+      big.start();
+      for (int round = 0; round < 5; round++) {
+        rendering.set(0);
+        for (int queue = 0; queue < queues; queue++) {
+          big.window(bigWindow(queue, seriesPerQueue, stride, round == 0));
+        }
+        Encoding encoding = round < 3 ? Encoding.TEXT : Encoding.OPENMETRICS_GZIP;
+        int bytes = PageFixture.bytes(big, encoding).length;
+        System.out.printf(
+            "%s: %,d series, %,d bytes, %,d kB sent: %,d ms%n",
+            encoding,
+            queues * seriesPerQueue,
+            bytes,
+            big.pageBytes().get(encoding) / 1_000,
+            rendering.get() / 1_000_000);
+      }
+    }
+  }
+
+  private static SealedWindow bigWindow(int queue, int series, int stride, boolean create) {
+    var window = Windows.of(new QueueId("broker-a", queue), stride);
+    long[] counts = new long[stride];
+    for (int i = 0; i < series; i++) {
+      if (create) {
+        window.create(i, "service-" + queue, "GET /api/v1/resource-" + i, "2", "0");
+      }
+      for (int bucket = 0; bucket < stride; bucket++) {
+        counts[bucket] = (i * 31L + bucket * 7) % 1_000;
+      }
+      window.row(i, 123_456_789L * i, counts);
+      if (i % 10 == 0) {
+        window.exemplar(3, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", 7_000_000);
+      }
+    }
+    return window.seal();
+  }
+
+  private static SealedWindow window(QueueId queue, long spans, String application) {
+    return Windows.of(queue, PageFixture.STRIDE)
+        .create(0, application, "op", "2", "0")
+        .row(0, 1_000_000 * spans, spans)
+        .seal();
+  }
+}

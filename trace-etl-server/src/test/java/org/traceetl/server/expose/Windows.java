@@ -1,0 +1,108 @@
+package org.traceetl.server.expose;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
+
+/** Makes sealed windows by hand. */
+final class Windows {
+  static final QueueId QUEUE = new QueueId("broker-a", 3);
+  static final long CREATED_MILLIS = 1_700_000_000_123L;
+
+  private final QueueId queue;
+  private final int stride;
+  private final List<SeriesDefinition> created = new ArrayList<>();
+  private final List<Integer> evicted = new ArrayList<>();
+  private final List<Integer> series = new ArrayList<>();
+  private final List<long[]> counts = new ArrayList<>();
+  private final List<Long> durations = new ArrayList<>();
+  private final List<Integer> exemplars = new ArrayList<>();
+  private final List<Integer> exemplarBuckets = new ArrayList<>();
+  private final List<TraceDocument> documents = new ArrayList<>();
+
+  private Windows(QueueId queue, int stride) {
+    this.queue = queue;
+    this.stride = stride;
+  }
+
+  static Windows of(QueueId queue, int stride) {
+    return new Windows(queue, stride);
+  }
+
+  static SeriesDefinition definition(int series, String... values) {
+    return new SeriesDefinition(series, CREATED_MILLIS, false, Arrays.asList(values));
+  }
+
+  static SeriesDefinition overflow(int series, String application) {
+    return new SeriesDefinition(
+        series, CREATED_MILLIS, true, Arrays.asList(application, null, null, null));
+  }
+
+  Windows create(int number, String... values) {
+    return create(definition(number, values));
+  }
+
+  Windows create(SeriesDefinition definition) {
+    created.add(definition);
+    return this;
+  }
+
+  Windows row(int number, long durationNanos, long... buckets) {
+    series.add(number);
+    durations.add(durationNanos);
+    counts.add(Arrays.copyOf(buckets, stride));
+    exemplars.add(-1);
+    exemplarBuckets.add(0);
+    return this;
+  }
+
+  /** Gives the last row an exemplar. */
+  Windows exemplar(int bucket, String traceId, String spanId, long durationNanos) {
+    exemplars.set(exemplars.size() - 1, documents.size());
+    exemplarBuckets.set(exemplarBuckets.size() - 1, bucket);
+    documents.add(
+        new TraceDocument(
+            traceId,
+            spanId,
+            "application",
+            "operation",
+            2,
+            0,
+            null,
+            1_700_000_001_000_000_000L,
+            durationNanos,
+            TraceDocument.Reason.EXEMPLAR,
+            Map.of()));
+    return this;
+  }
+
+  Windows evict(int number) {
+    evicted.add(number);
+    return this;
+  }
+
+  SealedWindow seal() {
+    return new SealedWindow(
+        queue,
+        0,
+        1,
+        CREATED_MILLIS,
+        CREATED_MILLIS + 15_000,
+        List.copyOf(created),
+        evicted.stream().mapToInt(i -> i).toArray(),
+        series.size(),
+        stride,
+        series.stream().mapToInt(i -> i).toArray(),
+        counts.stream().flatMapToLong(Arrays::stream).toArray(),
+        durations.stream().mapToLong(i -> i).toArray(),
+        exemplars.stream().mapToInt(i -> i).toArray(),
+        exemplarBuckets.stream().mapToInt(i -> i).toArray(),
+        List.copyOf(documents),
+        List.of());
+  }
+}

@@ -1,0 +1,142 @@
+package org.traceetl.server.telemetry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.testing.Programs;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+class ServerTelemetryTest {
+  private static final QueueId QUEUE = new QueueId("broker-a", 0);
+
+  private final ServerTelemetry telemetry = new ServerTelemetry("1.2.3", Duration.ofMinutes(15));
+
+  @Test
+  void booksOfWindowsAddUp() {
+    telemetry.books().window(window(0, books("shop", 10)));
+    telemetry.books().window(window(15_000, books("shop", 10), books("cart", 10)));
+
+    assertThat(text())
+        .contains("trace_etl_spans_received_total{application=\"shop\",} 20.0\n")
+        .contains("trace_etl_spans_recorded_total{application=\"shop\",} 8.0\n")
+        .contains("trace_etl_spans_overflowed_total{application=\"shop\",} 4.0\n")
+        .contains("trace_etl_spans_filtered_total{application=\"shop\",} 2.0\n")
+        .contains("trace_etl_spans_duplicate_total{application=\"shop\",} 2.0\n")
+        .contains(
+            "trace_etl_spans_rejected_total{application=\"shop\",reason=\"truncated\",} 4.0\n")
+        .contains("trace_etl_documents_held_back_total{application=\"shop\",} 6.0\n")
+        .contains("trace_etl_spans_received_total{application=\"cart\",} 10.0\n")
+        .contains("trace_etl_windows_total 2.0\n");
+  }
+
+  @Test
+  void idleApplicationsLeave() {
+    telemetry.books().window(window(0, books("old", 10), books("steady", 10)));
+    telemetry.books().window(window(600_000, books("steady", 10)));
+    telemetry.books().window(window(900_001, books("steady", 10)));
+
+    assertThat(text())
+        .contains("application=\"steady\"")
+        .doesNotContain("application=\"old\"")
+        .contains("trace_etl_spans_rejected_total{application=\"\",reason=\"malformed\",} 0.0\n");
+  }
+
+  @Test
+  void applicationsAreBounded() {
+    for (int i = 0; i < 10_010; i++) {
+      telemetry.books().window(window(i, books("app-" + i, 10)));
+    }
+
+    assertThat(text().lines().filter(l -> l.startsWith("trace_etl_spans_received_total{")))
+        .hasSize(10_000);
+  }
+
+  @Test
+  void pipelineIsCountedAndTimed() {
+    telemetry.pipeline().accepted(100);
+    telemetry.pipeline().duplicate(10);
+    telemetry.pipeline().rejected(1, Rejection.TRUNCATED);
+    telemetry.pipeline().swapped(QUEUE, 20_000);
+
+    assertThat(text())
+        .contains("trace_etl_received_bytes_total 111.0\n")
+        .contains("trace_etl_batches_accepted_total 1.0\n")
+        .contains("trace_etl_batches_duplicate_total 1.0\n")
+        .contains("trace_etl_batches_rejected_total{reason=\"truncated\",} 1.0\n")
+        .contains("trace_etl_swap_seconds_sum 2.0E-5\n");
+  }
+
+  @Test
+  void readingChangesNothing() {
+    telemetry.gauge("trace_etl_test", "A gauge.", "queue", () -> Map.of("b/0", 3));
+    telemetry.books().window(window(0, books("shop", 10)));
+
+    assertThat(own(telemetry.families(true))).isEqualTo(own(telemetry.families(true)));
+    assertThat(text()).contains("trace_etl_test{queue=\"b/0\",} 3.0\n").doesNotContain("_created");
+    assertThat(new String(telemetry.families(true), UTF_8)).endsWith("# EOF\n");
+  }
+
+  @Test
+  void promtoolFindsNothing() throws Exception {
+    telemetry.books().window(window(0, books("shop", 10)));
+    telemetry.counter("trace_etl_test_total", "A counter.", () -> 1);
+    telemetry.timer("trace_etl_test_seconds", "A timer.").recordNanos(1);
+    Optional<Path> promtool = Programs.find("promtool");
+    if (promtool.isEmpty()) {
+      return;
+    }
+    Process process =
+        new ProcessBuilder(promtool.get().toString(), "check", "metrics")
+            .redirectErrorStream(true)
+            .start();
+    try (var in = process.getOutputStream()) {
+      in.write(telemetry.families(false));
+    }
+
+    assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).isEmpty();
+    assertThat(process.waitFor()).isZero();
+  }
+
+  /** Without the JVM's, which change by themselves. */
+  private static List<String> own(byte[] families) {
+    return new String(families, UTF_8).lines().filter(l -> l.contains("trace_etl_")).toList();
+  }
+
+  private String text() {
+    return new String(telemetry.families(false), UTF_8);
+  }
+
+  /** Balanced books of ten spans. */
+  private static Books books(String application, long received) {
+    return new Books(application, received, 4, 2, 1, 1, Map.of("truncated", 2L), 3);
+  }
+
+  private static SealedWindow window(long sealedMillis, Books... books) {
+    return new SealedWindow(
+        QUEUE,
+        0,
+        1,
+        0,
+        sealedMillis,
+        List.of(),
+        new int[0],
+        0,
+        17,
+        new int[0],
+        new long[0],
+        new long[0],
+        new int[0],
+        new int[0],
+        List.of(),
+        List.of(books));
+  }
+}

@@ -1,0 +1,118 @@
+package org.traceetl.server.web;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.index.TracePage;
+import org.traceetl.server.index.TraceQuery;
+import org.traceetl.server.index.WriteResult;
+import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.window.TraceDocument;
+
+/** What stands behind the port, without a broker: windows are given by hand. */
+final class HandMadeService implements Service {
+  final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
+  final SpanPages pages;
+  final Index index = new Index();
+  volatile boolean drained;
+  volatile boolean closed;
+
+  HandMadeService(ServerConfig config) {
+    pages =
+        new SpanPages(
+            new Naming(config.metrics(), config.series(), config.histogram()),
+            System::nanoTime,
+            nanos -> {});
+  }
+
+  /** Remembers the service that it makes. */
+  static final class Factory implements Function<ServerConfig, Service> {
+    HandMadeService made;
+
+    @Override
+    public Service apply(ServerConfig config) {
+      made = new HandMadeService(config);
+      return made;
+    }
+  }
+
+  /** Answers every search with the same page. */
+  static final class Index implements TraceIndex {
+    volatile TraceQuery asked;
+    volatile TracePage answer = new TracePage(List.of(), null);
+    volatile boolean broken;
+
+    @Override
+    public WriteResult write(List<TraceDocument> documents) {
+      throw new UnsupportedOperationException("only searched");
+    }
+
+    @Override
+    public TracePage search(TraceQuery query) throws IOException {
+      asked = query;
+      if (broken) {
+        throw new IOException("secret host is away");
+      }
+      return answer;
+    }
+
+    @Override
+    public boolean healthy() {
+      return !broken;
+    }
+
+    @Override
+    public void close() {
+      // Holds nothing.
+    }
+  }
+
+  @Override
+  public SpanPages pages() {
+    return pages;
+  }
+
+  @Override
+  public ServerTelemetry telemetry() {
+    return telemetry;
+  }
+
+  @Override
+  public TraceIndex index() {
+    return index;
+  }
+
+  @Override
+  public boolean alive() {
+    return pages.running();
+  }
+
+  @Override
+  public void start() {
+    pages.start();
+  }
+
+  @Override
+  public void drain(Duration within) {
+    drained = true;
+    try {
+      pages.await(within);
+    } catch (TimeoutException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    pages.close();
+  }
+}

@@ -1,0 +1,313 @@
+package org.traceetl.server.web;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.index.Cursor;
+import org.traceetl.server.index.TracePage;
+import org.traceetl.server.index.TraceQuery;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The port as its clients meet it. */
+class WebServerTest {
+  private static final String OPENMETRICS = "application/openmetrics-text;version=1.0.0";
+  private static final HandMadeService.Factory FACTORY = new HandMadeService.Factory();
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+  private static WebServer server;
+
+  @BeforeAll
+  static void start() throws Exception {
+    server = WebServer.start(List.of(), Map.of("server.port", 0), false, FACTORY);
+    FACTORY.made.pages.window(window());
+    FACTORY.made.pages.await(Duration.ofSeconds(60));
+  }
+
+  @AfterAll
+  static void close() {
+    server.close();
+    CLIENT.close();
+  }
+
+  @Test
+  void metricsAreTextUnlessAskedOtherwise() throws Exception {
+    HttpResponse<byte[]> response = get("/metrics");
+
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(header(response, "Content-Type"))
+        .isEqualToIgnoringWhitespace("text/plain; version=0.0.4; charset=utf-8");
+    assertThat(header(response, "Content-Encoding")).isEmpty();
+    assertThat(header(response, "Vary")).isEqualTo("Accept, Accept-Encoding");
+    assertThat(text(response))
+        .contains("traces_span_metrics_calls_total{service_name=\"shop\"")
+        .contains("trace_etl_build_info{version=\"test\",} 1.0\n")
+        .contains("jvm_")
+        .doesNotContain("_created")
+        .doesNotContain("# EOF");
+  }
+
+  @Test
+  void openMetricsEndsOnceAtTheEnd() throws Exception {
+    HttpResponse<byte[]> response = get("/metrics", "Accept", OPENMETRICS);
+
+    assertThat(header(response, "Content-Type"))
+        .isEqualToIgnoringWhitespace("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assertThat(text(response))
+        .contains("traces_span_metrics_calls_created{")
+        .contains("# TYPE trace_etl_build_info gauge\n")
+        .endsWith("\n# EOF\n")
+        .containsOnlyOnce("# EOF");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"text/plain", OPENMETRICS})
+  void gzipIsTheSamePageCompressed(String accept) throws Exception {
+    HttpResponse<byte[]> plain = get("/metrics", "Accept", accept);
+    HttpResponse<byte[]> gzip = get("/metrics", "Accept", accept, "Accept-Encoding", "gzip");
+
+    assertThat(header(gzip, "Content-Encoding")).isEqualTo("gzip");
+    assertThat(header(gzip, "Content-Type")).isEqualTo(header(plain, "Content-Type"));
+    byte[] unpacked;
+    try (var in = new GZIPInputStream(new ByteArrayInputStream(gzip.body()))) {
+      unpacked = in.readAllBytes();
+    }
+    assertThat(spanFamilies(new String(unpacked, UTF_8))).isEqualTo(spanFamilies(text(plain)));
+  }
+
+  @Test
+  void scrapersAtDifferentTimesSeeTheSameSpans() throws Exception {
+    String first = spanFamilies(text(get("/metrics")));
+    get("/metrics", "Accept", OPENMETRICS, "Accept-Encoding", "gzip");
+
+    assertThat(spanFamilies(text(get("/metrics")))).isEqualTo(first);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"/health", "/ready", "/actuator/health/liveness", "/actuator/health/readiness"})
+  void healthIsUp(String path) throws Exception {
+    HttpResponse<byte[]> response = get(path);
+
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(text(response)).isEqualTo("{\"status\":\"UP\"}");
+  }
+
+  @Test
+  void deadFoldThreadIsAnErrorEverywhere() throws Exception {
+    var factory = new HandMadeService.Factory();
+    try (var dead = WebServer.start(List.of(), Map.of("server.port", 0), false, factory)) {
+      factory.made.pages.close();
+
+      HttpResponse<byte[]> metrics = get(dead, "/metrics");
+      assertThat(metrics.statusCode()).isEqualTo(503);
+      assertThat(header(metrics, "Content-Type")).isEqualTo("application/problem+json");
+      assertThat(get(dead, "/health").statusCode()).isEqualTo(503);
+      assertThat(get(dead, "/ready").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void closingDrainsFirst() {
+    var factory = new HandMadeService.Factory();
+    var closing = WebServer.start(List.of(), Map.of("server.port", 0), false, factory);
+    assertThat(factory.made.drained).isFalse();
+
+    closing.close();
+    closing.close();
+
+    assertThat(factory.made.drained).isTrue();
+    assertThat(factory.made.closed).isTrue();
+  }
+
+  @Test
+  void takenPortLeavesNothingRunning() {
+    var factory = new HandMadeService.Factory();
+
+    assertThatThrownBy(
+            () -> WebServer.start(List.of(), Map.of("server.port", server.port()), false, factory))
+        .isInstanceOf(RuntimeException.class);
+    assertThat(factory.made.closed).isTrue();
+  }
+
+  @Test
+  void tokenIsAskedForWhereDataIs() throws Exception {
+    try (var guarded =
+        WebServer.start(
+            List.of("--trace-etl.web.token=open sesame"),
+            Map.of("server.port", 0),
+            false,
+            new HandMadeService.Factory())) {
+      for (String path : List.of("/metrics", "/api/traces")) {
+        assertThat(get(guarded, path).statusCode()).isEqualTo(401);
+        assertThat(get(guarded, path, "Authorization", "Bearer open").statusCode()).isEqualTo(401);
+        assertThat(get(guarded, path, "Authorization", "Bearer open sesame").statusCode())
+            .isEqualTo(200);
+      }
+      assertThat(get(guarded, "/ready").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void tracesAreAskedForByEveryParameter() throws Exception {
+    FACTORY.made.index.answer =
+        new TracePage(
+            List.of(
+                new TraceDocument(
+                    "0af7651916cd43dd8448eb211c80319c",
+                    "b7ad6b7169203331",
+                    "shop",
+                    "GET /cart",
+                    2,
+                    2,
+                    "boom",
+                    1_700_000_000_123_456_789L,
+                    12_345_678,
+                    TraceDocument.Reason.ERROR,
+                    Map.of("http.route", "/cart"))),
+            new Cursor(1, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"));
+    String cursor = FACTORY.made.index.answer.next().toText();
+
+    HttpResponse<byte[]> response =
+        get(
+            "/api/traces?application=shop&operation=GET%20/cart&reason=error"
+                + "&from=2023-11-14T22:13:20Z&to=1700000001000&limit=7&cursor="
+                + cursor);
+
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(FACTORY.made.index.asked)
+        .isEqualTo(
+            new TraceQuery(
+                "shop",
+                "GET /cart",
+                TraceDocument.Reason.ERROR,
+                1_700_000_000_000_000_000L,
+                1_700_000_001_000_000_000L,
+                7,
+                FACTORY.made.index.answer.next()));
+    assertThat(json(response))
+        .isEqualTo(
+            new JsonMapper()
+                .readTree(
+                    """
+                    {"traces":[{"traceId":"0af7651916cd43dd8448eb211c80319c",
+                    "spanId":"b7ad6b7169203331","application":"shop","operation":"GET /cart",
+                    "kind":"SERVER","status":"ERROR","statusMessage":"boom",
+                    "start":"2023-11-14T22:13:20.123456789Z","durationMillis":12.345678,
+                    "reason":"error","attributes":{"http.route":"/cart"}}],"next":"CURSOR"}
+                    """
+                        .replace("CURSOR", cursor)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "reason=late|reason = late: must be one of error, slow, exemplar",
+        "limit=0|limit = 0: must be between 1 and 1000",
+        "limit=many|limit = many: must be a number from 1 to 1000",
+        "from=yesterday|from = yesterday: must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
+        "to=99999999999999999999|to = 99999999999999999999: must be a time",
+        "from=2&to=1|is after to",
+        "cursor=x|cursor: not one that a search has returned",
+        "aplication=shop|aplication: is no parameter; there are [application, cursor,",
+        "limit=1&limit=2|limit: must be given once",
+      })
+  void wrongParametersAreExplained(String example) throws Exception {
+    String[] parts = example.split("\\|", -1);
+
+    HttpResponse<byte[]> response = get("/api/traces?" + parts[0]);
+
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+    assertThat(json(response).get("detail").asString()).contains(parts[1]);
+  }
+
+  @Test
+  void brokenIndexIsAnErrorThatTellsNoSecrets() throws Exception {
+    FACTORY.made.index.broken = true;
+    try {
+      HttpResponse<byte[]> response = get("/api/traces");
+
+      assertThat(response.statusCode()).isEqualTo(503);
+      assertThat(text(response)).contains("did not answer").doesNotContain("secret");
+    } finally {
+      FACTORY.made.index.broken = false;
+    }
+  }
+
+  private static SealedWindow window() {
+    return new SealedWindow(
+        new QueueId("broker-a", 0),
+        0,
+        1,
+        0,
+        15_000,
+        List.of(new SeriesDefinition(0, 1, false, Arrays.asList("shop", "GET /cart", "2", "0"))),
+        new int[0],
+        1,
+        17,
+        new int[] {0},
+        Arrays.copyOf(new long[] {5}, 17),
+        new long[] {1_000_000},
+        new int[] {-1},
+        new int[] {0},
+        List.of(),
+        List.of());
+  }
+
+  private static String spanFamilies(String page) {
+    String families =
+        page.lines()
+            .filter(line -> line.contains("traces_span_metrics"))
+            .reduce("", (all, line) -> all + line + "\n");
+    assertThat(families).contains("_bucket{");
+    return families;
+  }
+
+  private static HttpResponse<byte[]> get(String path, String... headers) throws Exception {
+    return get(server, path, headers);
+  }
+
+  private static HttpResponse<byte[]> get(WebServer from, String path, String... headers)
+      throws IOException, InterruptedException {
+    var request =
+        HttpRequest.newBuilder(URI.create("http://localhost:" + from.port() + path))
+            .timeout(Duration.ofSeconds(60));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+  }
+
+  private static String header(HttpResponse<?> response, String name) {
+    return response.headers().firstValue(name).orElse("");
+  }
+
+  private static String text(HttpResponse<byte[]> response) {
+    return new String(response.body(), UTF_8);
+  }
+
+  private static JsonNode json(HttpResponse<byte[]> response) {
+    return new JsonMapper().readTree(response.body());
+  }
+}
