@@ -33,10 +33,14 @@ final class ElasticsearchEndToEndTest {
             Duration.ofSeconds(1),
             List.of(),
             Map.of(
-                "trace-etl.rocketmq.consumer-group", topic,
-                "trace-etl.index.type", "elasticsearch",
-                "trace-etl.index.elasticsearch.urls", elasticsearch.url().toString(),
-                "trace-etl.index.elasticsearch.data-stream", "end-to-end"));
+                "trace-etl.rocketmq.consumer-group",
+                topic,
+                "trace-etl.index.type",
+                "elasticsearch",
+                "trace-etl.index.elasticsearch.urls",
+                elasticsearch.url().toString(),
+                "trace-etl.index.elasticsearch.data-stream",
+                "end-to-end"));
     try (Installation installation = Installation.start(settings)) {
       installation.awaitReady(Duration.ofSeconds(60));
       Set<String> failed = new HashSet<>();

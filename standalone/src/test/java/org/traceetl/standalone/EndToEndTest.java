@@ -121,8 +121,7 @@ final class EndToEndTest {
     boolean grpc = service.endsWith("grpc");
     int port = grpc ? installation.otlpGrpcPort() : installation.otlpHttpPort();
     if (service.startsWith("java")) {
-      try (Spans spans =
-          grpc ? Spans.overGrpc(service, port) : Spans.overHttp(service, port)) {
+      try (Spans spans = grpc ? Spans.overGrpc(service, port) : Spans.overHttp(service, port)) {
         spans.sendExpected();
       }
       System.out.println("Real component: OpenTelemetry SDK for Java " + javaSdkVersion());
@@ -171,10 +170,9 @@ final class EndToEndTest {
     }
     assertThat(series).as("series with exemplars").hasSize(Expected.series().size());
     eventually("the index")
-        .untilAsserted(
-            () ->
-                assertThat(traceIds(traces("application=" + service + "&limit=1000")))
-                    .containsAll(traceIds));
+        .untilAsserted(() ->
+            assertThat(traceIds(traces("application=" + service + "&limit=1000")))
+                .containsAll(traceIds));
   }
 
   @Test
@@ -194,14 +192,15 @@ final class EndToEndTest {
       if (file < 2) {
         int written = number;
         eventually("the lines before the rotation")
-            .untilAsserted(
-                () -> assertThat(prometheus.value(spans("received", application))).isEqualTo(written));
+            .untilAsserted(() ->
+                assertThat(prometheus.value(spans("received", application))).isEqualTo(written));
         Files.move(current, log.resolve("trace.log-2026-11-21-10-0" + file));
       }
     }
     int lines = number;
     String calls = "sum(traces_span_metrics_calls_total{service_name=\"log-writer\"})";
-    eventually("all lines").untilAsserted(() -> assertThat(prometheus.value(calls)).isEqualTo(lines));
+    eventually("all lines")
+        .untilAsserted(() -> assertThat(prometheus.value(calls)).isEqualTo(lines));
     String upTo2 =
         "traces_span_metrics_duration_milliseconds_bucket"
             + "{service_name=\"log-writer\",span_kind=\"SPAN_KIND_SERVER\",le=~\"2(.0)?\"}";
@@ -255,17 +254,15 @@ final class EndToEndTest {
     }
 
     eventually("the refused messages")
-        .untilAsserted(
-            () ->
-                assertThat(prometheus.value("sum(trace_etl_batches_rejected_total)"))
-                    .isEqualTo(junkBefore + junk.size() * QUEUES));
+        .untilAsserted(() ->
+            assertThat(prometheus.value("sum(trace_etl_batches_rejected_total)"))
+                .isEqualTo(junkBefore + junk.size() * QUEUES));
     eventually("the spans between them")
-        .untilAsserted(
-            () ->
-                assertThat(
-                        prometheus.value(
-                            "traces_span_metrics_calls_total{service_name=\"" + service + "\"}"))
-                    .isEqualTo(2 * junk.size()));
+        .untilAsserted(() ->
+            assertThat(
+                    prometheus.value(
+                        "traces_span_metrics_calls_total{service_name=\"" + service + "\"}"))
+                .isEqualTo(2 * junk.size()));
     assertBooksBalance();
   }
 
@@ -282,15 +279,14 @@ final class EndToEndTest {
                 + " or trace_etl_spans_received_total * 0)");
     String books = "trace_etl_spans_received_total - on(application) (" + out + ")";
     eventually("balanced books")
-        .untilAsserted(
-            () -> {
-              List<PrometheusServer.Sample> balances = prometheus.query(books);
-              assertThat(balances).isNotEmpty();
-              assertThat(balances)
-                  .as("by application")
-                  .hasSameSizeAs(prometheus.query("trace_etl_spans_received_total"));
-              assertThat(balances).allSatisfy(one -> assertThat(one.value()).isZero());
-            });
+        .untilAsserted(() -> {
+          List<PrometheusServer.Sample> balances = prometheus.query(books);
+          assertThat(balances).isNotEmpty();
+          assertThat(balances)
+              .as("by application")
+              .hasSameSizeAs(prometheus.query("trace_etl_spans_received_total"));
+          assertThat(balances).allSatisfy(one -> assertThat(one.value()).isZero());
+        });
   }
 
   @Test
@@ -308,7 +304,8 @@ final class EndToEndTest {
         .contains("charset=utf-8");
     assertThat(text(classic)).doesNotContain("# EOF").doesNotContain("# {");
 
-    HttpResponse<byte[]> open = page("application/openmetrics-text;version=1.0.0,text/plain;q=0.5", "");
+    HttpResponse<byte[]> open =
+        page("application/openmetrics-text;version=1.0.0,text/plain;q=0.5", "");
     assertThat(open.headers().firstValue("Content-Type").orElseThrow().replace(" ", ""))
         .isEqualTo("application/openmetrics-text;version=1.0.0;charset=utf-8");
     assertThat(text(open)).endsWith("# EOF\n").contains(" # {trace_id=\"").contains("_created");
@@ -330,11 +327,10 @@ final class EndToEndTest {
             result
                 .output()
                 .lines()
-                .filter(
-                    line ->
-                        !line.equals(
-                            "traces_span_metrics_duration_milliseconds"
-                                + " use base unit \"seconds\" instead of \"milliseconds\"")))
+                .filter(line ->
+                    !line.equals(
+                        "traces_span_metrics_duration_milliseconds"
+                            + " use base unit \"seconds\" instead of \"milliseconds\"")))
         .isEmpty();
   }
 

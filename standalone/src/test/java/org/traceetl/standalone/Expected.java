@@ -53,7 +53,8 @@ final class Expected {
   /** Holds all of a service's series in Prometheus to the spans: exact counts, and no others. */
   static void assertIn(PrometheusServer prometheus, String service, int rounds) throws Exception {
     String selector = "{service_name=\"" + service + "\"}";
-    Map<String, Double> calls = byKey(prometheus.query("traces_span_metrics_calls_total" + selector));
+    Map<String, Double> calls =
+        byKey(prometheus.query("traces_span_metrics_calls_total" + selector));
     Map<String, Double> counts =
         byKey(prometheus.query("traces_span_metrics_duration_milliseconds_count" + selector));
     Map<String, Double> sums =

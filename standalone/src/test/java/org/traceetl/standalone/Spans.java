@@ -29,8 +29,7 @@ final class Spans implements AutoCloseable {
     provider =
         SdkTracerProvider.builder()
             .setResource(
-                Resource.create(
-                    Attributes.of(AttributeKey.stringKey("service.name"), service)))
+                Resource.create(Attributes.of(AttributeKey.stringKey("service.name"), service)))
             .addSpanProcessor(BatchSpanProcessor.builder(exporter).setMaxQueueSize(20_000).build())
             .build();
     tracer = provider.get("end-to-end");
@@ -38,8 +37,7 @@ final class Spans implements AutoCloseable {
 
   static Spans overGrpc(String service, int port) {
     return new Spans(
-        service,
-        OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + port).build());
+        service, OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + port).build());
   }
 
   static Spans overHttp(String service, int port) {

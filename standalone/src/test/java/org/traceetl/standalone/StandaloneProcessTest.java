@@ -53,18 +53,15 @@ final class StandaloneProcessTest {
           .until(() -> demo.metrics().contains("service_name=\"shop\""));
       // The first eight were read and committed before: this process counts from zero.
       EndToEndTest.eventually("their count")
-          .untilAsserted(
-              () ->
-                  assertThat(demo.metrics().lines())
-                      .filteredOn(line -> line.startsWith("traces_span_metrics_calls_total{"))
-                      .singleElement()
-                      .satisfies(line -> assertThat(line).endsWith(" 3")));
+          .untilAsserted(() ->
+              assertThat(demo.metrics().lines())
+                  .filteredOn(line -> line.startsWith("traces_span_metrics_calls_total{"))
+                  .singleElement()
+                  .satisfies(line -> assertThat(line).endsWith(" 3")));
       EndToEndTest.eventually("the index")
-          .untilAsserted(
-              () ->
-                  assertThat(
-                          EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
-                      .isEqualTo(sent));
+          .untilAsserted(() ->
+              assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
+                  .isEqualTo(sent));
       assertThat(demo.terminate()).isEqualTo(SIGTERM_EXIT);
     }
   }
@@ -91,8 +88,7 @@ final class StandaloneProcessTest {
       String port = Integer.toString(taken.getLocalPort());
       RealTools.Result result =
           RealTools.run(
-              Demo.command(
-                  "--http-port=0", "--otlp-grpc-port=0", "--otlp-http-port=" + port),
+              Demo.command("--http-port=0", "--otlp-grpc-port=0", "--otlp-http-port=" + port),
               new byte[0]);
       assertThat(result.exitCode()).isEqualTo(1);
       assertThat(result.output()).contains("--otlp-http-port = " + port).contains("in use");
@@ -141,8 +137,7 @@ final class StandaloneProcessTest {
       List<String> command = command(arguments);
       command.addAll(
           List.of("--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0", "--window=1s"));
-      Demo demo =
-          new Demo(new ProcessBuilder(command).redirectErrorStream(true).start());
+      Demo demo = new Demo(new ProcessBuilder(command).redirectErrorStream(true).start());
       BufferedReader output = demo.process.inputReader(UTF_8);
       StringBuilder read = new StringBuilder();
       while (demo.httpPort == 0) {
