@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -104,9 +104,6 @@ final class StandaloneProcessTest {
 
   /** The running process, with the ports that it says it has. */
   private static final class Demo implements AutoCloseable {
-    private static final Pattern SEND = Pattern.compile("OTLP/gRPC .*?:(\\d+), .*://.*?:(\\d+)");
-    private static final Pattern WEB = Pattern.compile("localhost:(\\d+)/ready");
-
     private final Process process;
     private int grpcPort;
     private int otlpHttpPort;
@@ -137,6 +134,21 @@ final class StandaloneProcessTest {
       List<String> command = command(arguments);
       command.addAll(
           List.of("--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0", "--window=1s"));
+<<<<<<< HEAD
+      Path output = Files.createTempFile("demo", ".txt");
+      Demo demo =
+          new Demo(
+              new ProcessBuilder(command)
+                  .redirectErrorStream(true)
+                  .redirectOutput(output.toFile())
+                  .start());
+      EndToEndTest.eventually("the demo, which writes to " + output)
+          .until(() -> Files.readString(output).contains("Ctrl-C") || !demo.process.isAlive());
+      String text = Files.readString(output);
+      demo.grpcPort = port(text, "OTLP/gRPC localhost:(\\d+)");
+      demo.otlpHttpPort = port(text, "OTLP/HTTP http://localhost:(\\d+)");
+      demo.httpPort = port(text, "localhost:(\\d+)/ready");
+=======
       Demo demo = new Demo(new ProcessBuilder(command).redirectErrorStream(true).start());
       BufferedReader output = demo.process.inputReader(UTF_8);
       StringBuilder read = new StringBuilder();
@@ -158,7 +170,14 @@ final class StandaloneProcessTest {
         }
       }
       Thread.ofVirtual().start(() -> output.lines().forEach(System.out::println));
+>>>>>>> main
       return demo;
+    }
+
+    private static int port(String text, String pattern) {
+      Matcher matcher = Pattern.compile(pattern).matcher(text);
+      assertThat(matcher.find()).as(text).isTrue();
+      return Integer.parseInt(matcher.group(1));
     }
 
     String metrics() throws IOException {

@@ -5,7 +5,8 @@ import java.util.List;
 /**
  * The trace logs to read.
  *
- * @param paths globs of files, {@code /home/work/log/*&#47;trace/trace.log}; none: nothing is read
+ * @param paths globs of files, such as {@code /home/work/log/app-*} followed by {@code
+ *     /trace/trace.log}; none: nothing is read
  * @param pollIntervalMillis how often files are looked at for new lines
  * @param maxLineBytes longer lines are skipped and counted
  */

@@ -3,6 +3,7 @@ package org.traceetl.agent.pipeline;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -35,7 +36,7 @@ final class Batcher implements SpanSink {
     RESOURCES,
     STOP;
 
-    final String label = name().toLowerCase(java.util.Locale.ROOT);
+    final String label = name().toLowerCase(Locale.ROOT);
   }
 
   private final PipelineConfig config;

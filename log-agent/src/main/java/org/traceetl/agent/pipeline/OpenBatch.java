@@ -1,6 +1,7 @@
 package org.traceetl.agent.pipeline;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanView;
@@ -77,7 +78,7 @@ final class OpenBatch {
   /** Makes the message. */
   byte[] finish(long agentHigh, long agentLow, long epoch, long sequence) {
     int length = writer.finish(agentHigh, agentLow, epoch, sequence);
-    return java.util.Arrays.copyOf(writer.buffer(), length);
+    return Arrays.copyOf(writer.buffer(), length);
   }
 
   /** Ends this use: gives the outcome that settles the payloads with spans in it. */

@@ -1,5 +1,7 @@
 package org.traceetl.agent.pipeline;
 
+import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -86,7 +88,7 @@ public final class Pipeline implements Intake, AutoCloseable {
   public Admission offer(
       String source, byte[] payload, SpanDecoder decoder, Completion completion) {
     Admission admitted = admit(source, payload, decoder, completion);
-    metrics.payloads.labels(source, admitted.name().toLowerCase(java.util.Locale.ROOT)).inc();
+    metrics.payloads.labels(source, admitted.name().toLowerCase(Locale.ROOT)).inc();
     if (admitted == Admission.ACCEPTED) {
       metrics.payloadBytes.labels(source).inc(payload.length);
     }
@@ -167,7 +169,7 @@ public final class Pipeline implements Intake, AutoCloseable {
   boolean step(long waitNanos) throws InterruptedException {
     Payload payload = payloads.poll(waitNanos, TimeUnit.NANOSECONDS);
     Topology now = topology;
-    if (now != topologyInUse) {
+    if (!Objects.equals(now, topologyInUse)) {
       batcher.topology(now);
       topologyInUse = now;
     }

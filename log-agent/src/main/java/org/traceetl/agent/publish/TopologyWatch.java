@@ -1,8 +1,7 @@
 package org.traceetl.agent.publish;
 
 import java.io.IOException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -18,14 +17,16 @@ import org.traceetl.agent.telemetry.LogThrottle;
 public final class TopologyWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopologyWatch.class);
 
+  private static final int UNKNOWN_REFRESH_MILLIS = 1_000;
+
   private final Transport transport;
   private final RocketMqConfig config;
   private final Consumer<Topology> listener;
   private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
-  private final ScheduledExecutorService executor =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().daemon().name("topology").factory());
-  // Owned by the executor's thread.
+  private final CountDownLatch closed = new CountDownLatch(1);
+  // A daemon: a question that the name server does not answer must not hold up the end.
+  private final Thread thread = Thread.ofPlatform().daemon().name("topology").unstarted(this::run);
+  // Owned by the thread.
   private Topology known;
 
   /**
@@ -41,12 +42,24 @@ public final class TopologyWatch implements AutoCloseable {
 
   /** Asks for the first time. */
   public void start() {
-    executor.execute(this::refresh);
+    thread.start();
   }
 
   @Override
   public void close() {
-    executor.shutdownNow();
+    closed.countDown();
+  }
+
+  private void run() {
+    try {
+      do {
+        refresh();
+      } while (!closed.await(
+          known == null ? UNKNOWN_REFRESH_MILLIS : config.routeRefreshMillis(),
+          TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      log.warn("The queues of topic {} are not asked for any more: interrupted", config.topic());
+    }
   }
 
   private void refresh() {
@@ -58,16 +71,12 @@ public final class TopologyWatch implements AutoCloseable {
         listener.accept(now);
       }
     } catch (IOException | RuntimeException e) {
-      if (!executor.isShutdown() && failureLog.permits()) {
+      if (closed.getCount() > 0 && failureLog.permits()) {
         log.warn(
             "{}{}",
             e.getMessage(),
             known == null ? "" : "; the " + known.queues().size() + " known queues stay in use");
       }
-    }
-    if (!executor.isShutdown()) {
-      long delayMillis = known == null ? 1_000 : config.routeRefreshMillis();
-      executor.schedule(this::refresh, delayMillis, TimeUnit.MILLISECONDS);
     }
   }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,7 +88,7 @@ final class ConfigReaderTest {
           otlp: {grpc-port: 70000}            | otlp.grpc-port = 70000: not a whole number from 0 to 65535
           otlp: {grpc-port: x}                | otlp.grpc-port = x: not a whole number from 0 to 65535
           otlp: {enabled: maybe}              | otlp.enabled = maybe: not true or false
-          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.enabled, otlp.grpc-port
+          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.enabled
           nonsense: 1                         | nonsense: no such key
           otlp: 5                             | otlp: no such key
           otlp: {enabled: false}              | otlp.enabled = false: nothing would be read
@@ -109,11 +108,7 @@ final class ConfigReaderTest {
     ConfigException failure =
         catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
 
-    assertThat(failure.problems()).anySatisfy(text -> assertThat(text).startsWith(expand(problem)));
-  }
-
-  private static String expand(String problem) {
-    return problem.replace("otlp.enabled, otlp.grpc-port", "otlp.enabled");
+    assertThat(failure.problems()).anySatisfy(text -> assertThat(text).startsWith(problem));
   }
 
   @Test
@@ -154,15 +149,14 @@ final class ConfigReaderTest {
             ConfigException.class,
             () -> ConfigReader.read("rocketmq: {secretkey: hunter2}", Map.of()));
 
-    assertThat(failure.problems()).isEqualTo(List.copyOf(failure.problems()));
     assertThat(failure.getMessage()).contains("rocketmq.secretkey").doesNotContain("hunter2");
   }
 
   @Test
-  void theEffectiveConfigurationCanBeReadAgain() throws ConfigException {
-    ConfigReader first =
+  void theEffectiveConfigurationHoldsWhatWasSet() throws ConfigException {
+    ConfigReader reader =
         ConfigReader.read("{otlp: {grpc-port: 0}, files: {paths: [/a/*.log]}}", Map.of());
 
-    assertThat(first.effective()).contains("otlp.grpc-port: 0\n", "files.paths: [/a/*.log]\n");
+    assertThat(reader.effective()).contains("otlp.grpc-port: 0\n", "files.paths: [/a/*.log]\n");
   }
 }

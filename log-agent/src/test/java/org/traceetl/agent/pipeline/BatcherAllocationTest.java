@@ -77,7 +77,7 @@ final class BatcherAllocationTest {
         batcher.resource(resource);
       }
       span.traceIdLow = i;
-      span.spanId = i + 1;
+      span.spanId = i + 1L;
       span.kind = 2;
       span.startUnixNanos = 1_795_255_028_312_000_000L + i;
       span.durationNanos = i;

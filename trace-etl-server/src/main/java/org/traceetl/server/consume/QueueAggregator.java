@@ -58,12 +58,8 @@ public final class QueueAggregator {
   /** By dictionary index of the batch: its symbol. */
   private int[] symbolOf = new int[256];
 
-  // The key of the span at hand
+  /** Key of the span at hand. */
   private final int[] key;
-  private int keyHash;
-
-  /** False if a symbol of the key found no room in the table. */
-  private boolean keyIsComplete;
 
   // What became of the batch's spans
   private int recorded;
@@ -168,10 +164,10 @@ public final class QueueAggregator {
       insane++;
       return;
     }
-    int number = application == Applications.OTHER ? SeriesTable.NONE : series(spans, span);
-    if (number == SeriesTable.NONE && application != Applications.OTHER) {
-      number = newSeries(application, nowMillis);
-    }
+    int number =
+        application == Applications.OTHER
+            ? SeriesTable.NONE
+            : series(spans, span, application, nowMillis);
     if (number == SeriesTable.NONE) {
       number = series.overflow(application, nowMillis);
       overflowed++;
@@ -208,9 +204,8 @@ public final class QueueAggregator {
     }
   }
 
-  /** The span's series if it exists; leaves its key in {@link #key}. */
-  private int series(SpanColumns spans, int span) {
-    int[] key = this.key;
+  /** The span's series, made if need be; {@link SeriesTable#NONE} if there is no room for it. */
+  private int series(SpanColumns spans, int span, int application, long nowMillis) {
     int name = symbol(spans.name(span));
     boolean full = name == SymbolTable.FULL;
     key[SeriesTable.NAME] = name;
@@ -219,16 +214,15 @@ public final class QueueAggregator {
     for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
       int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
       int symbol = entry == SpanColumns.NONE ? SymbolTable.NONE : dimensionSymbol(entry);
-      key[i] = symbol;
       full |= symbol == SymbolTable.FULL;
+      key[i] = symbol;
     }
-    keyIsComplete = !full;
-    keyHash = series.hash(key);
-    return full ? SeriesTable.NONE : series.find(keyHash, key);
-  }
-
-  private int newSeries(int application, long nowMillis) {
-    return keyIsComplete ? series.create(keyHash, key, application, nowMillis) : SeriesTable.NONE;
+    if (full) {
+      return SeriesTable.NONE;
+    }
+    int hash = series.hash(key);
+    int number = series.find(hash, key);
+    return number != SeriesTable.NONE ? number : series.create(hash, key, application, nowMillis);
   }
 
   private int symbol(int entry) {

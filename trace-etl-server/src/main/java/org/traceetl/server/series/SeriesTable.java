@@ -2,6 +2,7 @@ package org.traceetl.server.series;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
@@ -37,9 +38,6 @@ public final class SeriesTable {
 
   /** No such series. */
   public static final int NONE = -1;
-
-  /** {@link #create}: the spans are not to be recorded. */
-  public static final int FILTERED = -2;
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
   private static final int STATUS_BITS = 2;
@@ -181,10 +179,7 @@ public final class SeriesTable {
       values[SeriesDefinition.APPLICATION] = applications.name(application);
       created.add(
           new SeriesDefinition(
-              series,
-              nowMillis,
-              true,
-              java.util.Collections.unmodifiableList(Arrays.asList(values))));
+              series, nowMillis, true, Collections.unmodifiableList(Arrays.asList(values))));
     }
     return series;
   }
@@ -224,7 +219,7 @@ public final class SeriesTable {
       int at = SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS;
       values[at] = key[i] == SymbolTable.NONE ? null : symbols.text(key[i]);
     }
-    return java.util.Collections.unmodifiableList(Arrays.asList(values));
+    return Collections.unmodifiableList(Arrays.asList(values));
   }
 
   /** Notes that the series had a span; once a window is enough. */

@@ -281,4 +281,29 @@ class SpanPipelineTest {
     await().atMost(PATIENCE).until(early::ready);
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
   }
+
+  @Test
+  void aQueueThatMovesToAnotherServerIsReadAgainFromItsLastWindow() throws Exception {
+    rocketMq.createTopic(topic, 4);
+    send(0, 40, 4);
+    SpanPipeline first = start(1, HOUR, journal());
+    await().atMost(PATIENCE).until(() -> read(first) == 40);
+    SpanPipeline second = start(1, HOUR, journal());
+    await()
+        .atMost(PATIENCE)
+        .until(() ->
+            first.queues().size() == 2
+                && second.queues().size() == 2
+                && read(first) + read(second) == 40);
+    await().atMost(PATIENCE).until(() -> windows.released.size() >= 2);
+
+    assertThat(second.drain(Duration.ofSeconds(30))).isTrue();
+    assertThat(first.drain(Duration.ofSeconds(30))).isTrue();
+    assertThat(windows.recorded()).isEqualTo(40);
+    windows.assertContiguous();
+  }
+
+  private static long read(SpanPipeline pipeline) {
+    return pipeline.queues().stream().mapToLong(QueueStatus::next).sum();
+  }
 }

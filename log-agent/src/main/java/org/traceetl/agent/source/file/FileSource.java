@@ -360,7 +360,6 @@ public final class FileSource implements AutoCloseable {
         unread += file.unreadBytes();
       } catch (IOException e) {
         // Told when it is read.
-        continue;
       }
     }
     unreadBytes = unread;

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** Finds files by patterns, directory by directory; {@code *} stays within one name. */
@@ -14,8 +15,8 @@ final class Glob {
   private Glob() {}
 
   /** The paths that match any of the patterns, in order. What cannot be listed holds none. */
-  static TreeSet<Path> find(List<String> patterns) {
-    TreeSet<Path> found = new TreeSet<>();
+  static Set<Path> find(List<String> patterns) {
+    Set<Path> found = new TreeSet<>();
     for (String pattern : patterns) {
       Path path = Path.of(pattern);
       Path start = path.isAbsolute() ? path.getRoot() : Path.of("");
@@ -24,7 +25,7 @@ final class Glob {
     return found;
   }
 
-  private static void descend(Path directory, Path pattern, int depth, TreeSet<Path> found) {
+  private static void descend(Path directory, Path pattern, int depth, Set<Path> found) {
     if (depth == pattern.getNameCount()) {
       if (Files.isRegularFile(directory)) {
         found.add(directory);

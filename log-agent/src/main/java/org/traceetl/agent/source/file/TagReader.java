@@ -183,22 +183,22 @@ final class TagReader {
       if (c < ASCII_END) {
         scratch[used++] = (byte) c;
       } else if (c < 0x800) {
-        scratch[used++] = (byte) (0xc0 | c >> 6);
-        scratch[used++] = (byte) (0x80 | c & 0x3f);
+        scratch[used++] = (byte) (0xc0 | (c >> 6));
+        scratch[used++] = (byte) (0x80 | (c & 0x3f));
       } else if (Character.isHighSurrogate(c)
           && i + 1 < from + length
           && Character.isLowSurrogate(text[i + 1])) {
         int codePoint = Character.toCodePoint(c, text[++i]);
-        scratch[used++] = (byte) (0xf0 | codePoint >> 18);
-        scratch[used++] = (byte) (0x80 | codePoint >> 12 & 0x3f);
-        scratch[used++] = (byte) (0x80 | codePoint >> 6 & 0x3f);
-        scratch[used++] = (byte) (0x80 | codePoint & 0x3f);
+        scratch[used++] = (byte) (0xf0 | (codePoint >> 18));
+        scratch[used++] = (byte) (0x80 | ((codePoint >> 12) & 0x3f));
+        scratch[used++] = (byte) (0x80 | ((codePoint >> 6) & 0x3f));
+        scratch[used++] = (byte) (0x80 | (codePoint & 0x3f));
       } else {
         // Half a pair, left by a cut in its middle, is no character.
         int unit = Character.isSurrogate(c) ? 0xfffd : c;
-        scratch[used++] = (byte) (0xe0 | unit >> 12);
-        scratch[used++] = (byte) (0x80 | unit >> 6 & 0x3f);
-        scratch[used++] = (byte) (0x80 | unit & 0x3f);
+        scratch[used++] = (byte) (0xe0 | (unit >> 12));
+        scratch[used++] = (byte) (0x80 | ((unit >> 6) & 0x3f));
+        scratch[used++] = (byte) (0x80 | (unit & 0x3f));
       }
     }
     return start;
