@@ -173,7 +173,9 @@ public final class FileSource implements AutoCloseable {
         // Nobody else has this thread; close() is the way to end it.
         log.warn("The thread of the file source was interrupted and goes on");
       } catch (RuntimeException e) {
-        log.error("The file source goes on after an unexpected failure", e);
+        if (failureLog.permits()) {
+          log.error("The file source goes on after an unexpected failure", e);
+        }
       }
     }
     outcomes.forEach(chunk -> unsaved |= chunk.file.settled(chunk));
