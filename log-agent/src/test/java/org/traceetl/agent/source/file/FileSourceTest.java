@@ -134,6 +134,20 @@ final class FileSourceTest {
   }
 
   @Test
+  void thePlaceOfAFileIsKeptWhateverItsName() throws IOException {
+    log = directory.resolve("log/check\nout\t% ü/trace/trace.log");
+    Files.createDirectories(log.getParent());
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    restart();
+    append(line(2));
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(intake.spans()).hasSize(2);
+  }
+
+  @Test
   void whatWasNotConfirmedIsReadAgainAfterARestart() throws IOException {
     start();
     append(line(1));
