@@ -1,6 +1,7 @@
 package org.traceetl.agent.config;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -8,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.PatternSyntaxException;
 import org.traceetl.agent.config.RoutingConfig.Rule;
 import org.traceetl.agent.config.RoutingConfig.Spread;
 
@@ -92,9 +94,26 @@ public final class ConfigReader {
 
   private FilesConfig files(FilesConfig standard) {
     return new FilesConfig(
-        settings.texts("files.paths", standard.paths()),
+        globs("files.paths", standard.paths()),
         settings.integer("files.poll-interval-millis", standard.pollIntervalMillis(), 1, 60_000),
         settings.integer("files.max-line-bytes", standard.maxLineBytes(), 1_024, 4 * 1024 * 1024));
+  }
+
+  /** Globs, each of whose names is a pattern of its own: a group does not span directories. */
+  private List<String> globs(String key, List<String> fallback) {
+    List<String> globs = settings.texts(key, fallback);
+    for (String glob : globs) {
+      try {
+        for (Path name : Path.of(glob)) {
+          FileSystems.getDefault().getPathMatcher("glob:" + name);
+        }
+      } catch (PatternSyntaxException e) {
+        settings.problem(key, glob, "not a glob: " + e.getPattern() + ": " + e.getDescription());
+      } catch (InvalidPathException e) {
+        settings.problem(key, glob, "not a path: " + e.getReason());
+      }
+    }
+    return globs;
   }
 
   private PipelineConfig pipeline(PipelineConfig standard) {

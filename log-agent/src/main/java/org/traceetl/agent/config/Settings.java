@@ -23,6 +23,9 @@ final class Settings {
   private static final YAMLMapper YAML =
       YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
+  /** A comma in braces belongs to a glob: {@code /log/{a,b}/trace.log}. */
+  private static final String COMMA_OUTSIDE_BRACES = "\\s*,(?![^{]*})\\s*";
+
   private final Map<String, Object> file = new TreeMap<>();
   private final Map<String, String> environment = new TreeMap<>();
   private final Map<String, Object> effective = new LinkedHashMap<>();
@@ -138,7 +141,7 @@ final class Settings {
     return value(key, "", "text", raw -> isScalar(raw) ? raw.toString() : null);
   }
 
-  /** A list of text; one text alone is a list as well, its parts separated by commas. */
+  /** A list of text; one text alone is a list as well, separated by commas outside braces. */
   List<String> texts(String key, List<String> fallback) {
     return value(
         key,
@@ -146,7 +149,7 @@ final class Settings {
         "a list of text",
         raw -> {
           if (raw instanceof String text) {
-            return text.isBlank() ? List.of() : List.of(text.trim().split("\\s*,\\s*"));
+            return text.isBlank() ? List.of() : List.of(text.trim().split(COMMA_OUTSIDE_BRACES));
           }
           return raw instanceof List<?> list && list.stream().allMatch(Settings::isScalar)
               ? list.stream().map(Object::toString).toList()

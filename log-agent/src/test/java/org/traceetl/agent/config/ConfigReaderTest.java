@@ -72,11 +72,11 @@ final class ConfigReaderTest {
         ConfigReader.read(
                 "",
                 Map.of(
-                    "TRACE_ETL_AGENT_FILES_PATHS", "/a/*.log, /b/*.log",
+                    "TRACE_ETL_AGENT_FILES_PATHS", "/a/*.log, /b/{x,y}/*.log , /c",
                     "TRACE_ETL_AGENT_ROUTING_APPLICATIONS", "{hot: {queues: 4}}"))
             .config();
 
-    assertThat(config.files().paths()).containsExactly("/a/*.log", "/b/*.log");
+    assertThat(config.files().paths()).containsExactly("/a/*.log", "/b/{x,y}/*.log", "/c");
     assertThat(config.routing().rule("hot").queues()).isEqualTo(4);
   }
 
@@ -101,6 +101,9 @@ final class ConfigReaderTest {
           routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: not a whole number
           routing: {applications: {a: {q: 1}}} | routing.applications.a.q = 1: no such key
           routing: {applications: 3}          | routing.applications = 3: not sections by name
+          files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: not a glob: [a: Missing
+          files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: not a glob: {a: Missing
+          files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: not a path: Nul
           otlp: [                             | the file is not YAML
           just text                           | the file holds no keys
           """)

@@ -46,6 +46,9 @@ public final class FileSource implements AutoCloseable {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long SAVE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** Longest wait for outcomes; a stop is seen after it, and places are saved. */
+  private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private final FilesConfig config;
   private final Intake intake;
   private final AgentMetrics metrics;
@@ -163,8 +166,8 @@ public final class FileSource implements AutoCloseable {
           nextLook = now + pollNanos;
           look(now);
         }
-        Chunk settled =
-            outcomes.poll(Math.max(nextLook - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
+        long untilLook = nextLook - System.nanoTime();
+        Chunk settled = outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
         if (settled != null) {
           settle(settled);
         }
@@ -173,7 +176,9 @@ public final class FileSource implements AutoCloseable {
         // Nobody else has this thread; close() is the way to end it.
         log.warn("The thread of the file source was interrupted and goes on");
       } catch (RuntimeException e) {
-        log.error("The file source goes on after an unexpected failure", e);
+        if (failureLog.permits()) {
+          log.error("The file source goes on after an unexpected failure", e);
+        }
       }
     }
     outcomes.forEach(chunk -> unsaved |= chunk.file.settled(chunk));

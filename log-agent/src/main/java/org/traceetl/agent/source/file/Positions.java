@@ -1,8 +1,9 @@
 package org.traceetl.agent.source.file;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,14 +13,19 @@ import org.traceetl.agent.state.StateDirectory;
 
 /**
  * The places in files on disk: a line for each file with its place, the length and CRC-32 of its
- * fingerprint, its key, and its path, separated by tabs.
+ * fingerprint, its key, and its path, separated by tabs. The path is written as a URI: it may hold
+ * any byte, line ends and such that are no text included.
  */
 final class Positions {
   private static final String FILE = "positions";
-  private static final String HEADER = "trace-etl positions 1";
+  private static final String HEADER = "trace-etl positions 2";
   private static final int FIELDS = 5;
 
-  /** A file's place as an earlier run left it. */
+  /**
+   * A file's place as an earlier run left it.
+   *
+   * @param path absolute
+   */
   record Saved(Path path, String key, long position, Fingerprint fingerprint) {}
 
   private final StateDirectory state;
@@ -40,7 +46,7 @@ final class Positions {
     if (content == null) {
       return saved;
     }
-    List<String> lines = new String(content, UTF_8).lines().toList();
+    List<String> lines = new String(content, US_ASCII).lines().toList();
     try {
       if (!lines.getFirst().equals(HEADER)) {
         throw new IllegalArgumentException(lines.getFirst());
@@ -49,7 +55,7 @@ final class Positions {
         String[] fields = line.split("\t", FIELDS);
         saved.add(
             new Saved(
-                Path.of(fields[4]),
+                Path.of(URI.create(fields[4])),
                 fields[3],
                 Long.parseLong(fields[0]),
                 new Fingerprint(Integer.parseInt(fields[1]), Long.parseLong(fields[2]))));
@@ -76,12 +82,12 @@ final class Positions {
       append(text, new Saved(file.path, file.key, file.position(), file.fingerprint()));
     }
     unseen.forEach(place -> append(text, place));
-    state.write(FILE, text.toString().getBytes(UTF_8));
+    state.write(FILE, text.toString().getBytes(US_ASCII));
   }
 
   private static void append(StringBuilder text, Saved place) {
     Fingerprint fingerprint = place.fingerprint();
     text.append(place.position() + "\t" + fingerprint.length() + "\t" + fingerprint.crc());
-    text.append("\t" + place.key() + "\t" + place.path() + "\n");
+    text.append("\t" + place.key() + "\t" + place.path().toUri() + "\n");
   }
 }

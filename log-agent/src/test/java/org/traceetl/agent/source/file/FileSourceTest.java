@@ -16,6 +16,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.flow.Completion;
@@ -29,6 +30,7 @@ final class FileSourceTest {
   @TempDir Path directory;
 
   private final MemoryIntake intake = new MemoryIntake();
+  private int pollIntervalMillis = 10;
   private AgentMetrics metrics;
   private Path log;
   private StateDirectory state;
@@ -129,6 +131,20 @@ final class FileSourceTest {
 
     await().until(() -> intake.ids().equals(ids(1, 3)));
     assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void thePlaceOfAFileIsKeptWhateverItsName() throws IOException {
+    log = directory.resolve("log/check\nout\t% ü/trace/trace.log");
+    Files.createDirectories(log.getParent());
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    restart();
+    append(line(2));
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(intake.spans()).hasSize(2);
   }
 
   @Test
@@ -243,11 +259,25 @@ final class FileSourceTest {
     assertThat(intake.spans()).hasSize(count);
   }
 
+  @Test
+  @Timeout(20)
+  void aStopDoesNotWaitForTheNextLook() throws IOException {
+    pollIntervalMillis = 60_000;
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+
+    close();
+  }
+
   private void start() throws IOException {
     metrics = new AgentMetrics();
     state = StateDirectory.open(directory.resolve("state"));
     FilesConfig config =
-        new FilesConfig(List.of(directory.resolve("log") + "/*/trace/trace.log"), 10, 1024 * 1024);
+        new FilesConfig(
+            List.of(directory.resolve("log") + "/*/trace/trace.log"),
+            pollIntervalMillis,
+            1024 * 1024);
     source = new FileSource(config, intake, state, metrics);
     source.start();
   }
