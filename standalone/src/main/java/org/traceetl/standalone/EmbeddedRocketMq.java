@@ -3,6 +3,7 @@ package org.traceetl.standalone;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MQVersion;
@@ -22,6 +23,9 @@ import org.apache.rocketmq.store.config.MessageStoreConfig;
  * <p>Sets the system properties {@code user.home} and {@code rocketmq.home.dir} to that directory,
  * because RocketMQ reads them when its classes load; so it must start before anything else of
  * RocketMQ is touched, or its logs go where they went before.
+ *
+ * <p>One for the life of a JVM: RocketMQ has state of the process, and a second broker's topics do
+ * not reach its name server.
  */
 public final class EmbeddedRocketMq implements AutoCloseable {
   /** What the broker calls itself: the first half of every queue's name. */
@@ -29,6 +33,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
 
   private static final int COMMIT_LOG_FILE_BYTES = 64 << 20;
   private static final int CONSUME_QUEUE_FILE_BYTES = 20 * 20_000;
+
+  private static final AtomicBoolean STARTED = new AtomicBoolean();
 
   private final NamesrvController namesrv;
   private final BrokerController broker;
@@ -45,8 +51,12 @@ public final class EmbeddedRocketMq implements AutoCloseable {
    * @param directory for the store and the logs; created when absent
    * @throws IOException when the directory or a port cannot be had, or the store in it cannot be
    *     read
+   * @throws IllegalStateException the second time in a JVM
    */
   public static EmbeddedRocketMq start(Path directory) throws IOException {
+    if (STARTED.getAndSet(true)) {
+      throw new IllegalStateException("this JVM has had its embedded RocketMQ");
+    }
     Path home = Files.createDirectories(directory.toAbsolutePath());
     System.setProperty("user.home", home.toString());
     System.setProperty("rocketmq.home.dir", home.toString());

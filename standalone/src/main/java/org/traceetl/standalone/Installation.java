@@ -145,23 +145,18 @@ final class Installation implements AutoCloseable {
   }
 
   /**
-   * Drains the agent: what it accepted is confirmed by the broker.
+   * Drains in the order in which spans flow: what the agent accepted is confirmed by the broker,
+   * what the broker has is on the page and kept, and its offsets are committed.
    *
-   * @return false when that took too long
+   * @throws IOException when the agent's part took too long; all is closed nevertheless
    */
-  boolean drainAgent() {
-    return agent.drain(AGENT_DRAINS_WITHIN);
-  }
-
-  /** Drains the server: what the broker has is on the page, kept, and its offsets committed. */
-  void closeServer() {
-    server.close();
-  }
-
-  /** In the order in which spans flow. */
   @Override
-  public void close() {
-    drainAgent();
-    closeServer();
+  public void close() throws IOException {
+    boolean confirmed = agent.drain(AGENT_DRAINS_WITHIN);
+    server.close();
+    if (!confirmed) {
+      throw new IOException(
+          "the broker did not confirm all spans within " + AGENT_DRAINS_WITHIN.toSeconds() + " s");
+    }
   }
 }

@@ -2,6 +2,7 @@ package org.traceetl.standalone;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
@@ -214,7 +216,7 @@ public final class Standalone implements Callable<Integer> {
     """
         .formatted(
             load,
-            window.toString().substring(2).toLowerCase(java.util.Locale.ROOT),
+            window.toString().substring(2).toLowerCase(Locale.ROOT),
             installation.otlpGrpcPort(),
             installation.otlpHttpPort(),
             web,
@@ -242,7 +244,8 @@ public final class Standalone implements Callable<Integer> {
   private void drain(Thread starter) {
     starter.interrupt();
     synchronized (running) {
-      if (running.size() > 1) {
+      boolean started = running.size() > 1;
+      if (started) {
         System.out.println("\nDraining ...");
       }
       while (!running.isEmpty()) {
@@ -251,6 +254,9 @@ public final class Standalone implements Callable<Integer> {
         } catch (Exception e) {
           complain("a part did not close well: " + e);
         }
+      }
+      if (started) {
+        System.out.println("Ended.");
       }
     }
   }
@@ -275,7 +281,7 @@ public final class Standalone implements Callable<Integer> {
         socket.setReuseAddress(true);
         socket.bind(new InetSocketAddress(number));
         return true;
-      } catch (java.net.BindException e) {
+      } catch (BindException e) {
         return false;
       }
     }

@@ -2,8 +2,8 @@ package org.traceetl.standalone;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
@@ -16,41 +16,42 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class EmbeddedRocketMqTest {
-  @TempDir Path directory;
+  @Test
+  void carriesMessagesInEachQueueOfATopic() throws Exception {
+    String topic = SharedBroker.newTopic(4);
+    String namesrv = SharedBroker.get().namesrvAddress();
+    MessageQueue last = new MessageQueue(topic, EmbeddedRocketMq.BROKER, 3);
+
+    DefaultMQProducer producer = new DefaultMQProducer("producer-" + topic);
+    producer.setNamesrvAddr(namesrv);
+    producer.start();
+    try {
+      assertThat(producer.fetchPublishMessageQueues(topic)).hasSize(4);
+      Message message = new Message(topic, "body".getBytes(UTF_8));
+      assertThat(producer.send(message, last, 20_000).getSendStatus())
+          .isEqualTo(SendStatus.SEND_OK);
+    } finally {
+      producer.shutdown();
+    }
+
+    DefaultLitePullConsumer consumer = new DefaultLitePullConsumer("consumer-" + topic);
+    consumer.setNamesrvAddr(namesrv);
+    consumer.start();
+    try {
+      assertThat(consumer.fetchMessageQueues(topic)).hasSize(4);
+      consumer.assign(List.of(last));
+      consumer.seekToBegin(last);
+      assertThat(consumer.poll(20_000))
+          .extracting(MessageExt::getBody)
+          .containsExactly("body".getBytes(UTF_8));
+    } finally {
+      consumer.shutdown();
+    }
+  }
 
   @Test
-  void carriesMessagesAndKeepsItsFilesInItsDirectory() throws Exception {
-    try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
-      rocketMq.createTopic("four-queues", 4);
-      MessageQueue last = new MessageQueue("four-queues", EmbeddedRocketMq.BROKER, 3);
-
-      DefaultMQProducer producer = new DefaultMQProducer("test-producer");
-      producer.setNamesrvAddr(rocketMq.namesrvAddress());
-      producer.start();
-      try {
-        assertThat(producer.fetchPublishMessageQueues("four-queues")).hasSize(4);
-        Message message = new Message("four-queues", "body".getBytes(UTF_8));
-        assertThat(producer.send(message, last, 20_000).getSendStatus())
-            .isEqualTo(SendStatus.SEND_OK);
-      } finally {
-        producer.shutdown();
-      }
-
-      DefaultLitePullConsumer consumer = new DefaultLitePullConsumer("test-consumer");
-      consumer.setNamesrvAddr(rocketMq.namesrvAddress());
-      consumer.start();
-      try {
-        assertThat(consumer.fetchMessageQueues("four-queues")).hasSize(4);
-        consumer.assign(List.of(last));
-        consumer.seekToBegin(last);
-        assertThat(consumer.poll(20_000))
-            .extracting(MessageExt::getBody)
-            .containsExactly("body".getBytes(UTF_8));
-      } finally {
-        consumer.shutdown();
-      }
-    }
-    assertThat(Files.isDirectory(directory.resolve("store").resolve("commitlog"))).isTrue();
-    assertThat(directory.resolve("logs").resolve("rocketmq.log")).exists();
+  void aSecondOneInAJvmIsRefused(@TempDir Path directory) throws Exception {
+    SharedBroker.get();
+    assertThatIllegalStateException().isThrownBy(() -> EmbeddedRocketMq.start(directory));
   }
 }

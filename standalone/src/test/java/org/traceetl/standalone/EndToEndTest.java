@@ -4,8 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.sdk.resources.Resource;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -75,7 +77,7 @@ final class EndToEndTest {
   }
 
   @AfterAll
-  void stop() {
+  void stop() throws IOException {
     if (slowPrometheus != null) {
       slowPrometheus.close();
     }
@@ -152,8 +154,7 @@ final class EndToEndTest {
   }
 
   private static String javaSdkVersion() {
-    return io.opentelemetry.sdk.resources.Resource.getDefault()
-        .getAttribute(io.opentelemetry.api.common.AttributeKey.stringKey("telemetry.sdk.version"));
+    return Resource.getDefault().getAttribute(AttributeKey.stringKey("telemetry.sdk.version"));
   }
 
   /** Every exemplar leads to a trace, and every series with spans has one. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -43,7 +44,7 @@ final class Expected {
   }
 
   private static List<Long> repeat(int times, long nanos) {
-    return java.util.Collections.nCopies(times, nanos);
+    return Collections.nCopies(times, nanos);
   }
 
   static int spans() {

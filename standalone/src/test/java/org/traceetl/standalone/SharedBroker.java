@@ -3,6 +3,7 @@ package org.traceetl.standalone;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.UUID;
+import org.apache.rocketmq.common.MQVersion;
 
 /** One broker for all tests of this JVM, ended with it; each test has a topic of its own. */
 final class SharedBroker {
@@ -16,9 +17,7 @@ final class SharedBroker {
       broker = EmbeddedRocketMq.start(target.resolve("broker-" + UUID.randomUUID()));
       System.out.println(
           "Real component: RocketMQ "
-              + org.apache.rocketmq.common.MQVersion.getVersionDesc(
-                      org.apache.rocketmq.common.MQVersion.CURRENT_VERSION)
-                  .replace('_', '.')
+              + MQVersion.getVersionDesc(MQVersion.CURRENT_VERSION).replace('_', '.')
               + ", name server and broker inside the test's JVM");
     }
     return broker;

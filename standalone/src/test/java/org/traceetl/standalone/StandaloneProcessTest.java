@@ -31,7 +31,8 @@ final class StandaloneProcessTest {
   @Test
   void whatWasSentBeforeSigtermCountsOnceAndIsKept() throws Exception {
     Set<String> sent = new HashSet<>();
-    try (Demo demo = Demo.start("--no-load", "--data-dir", directory.toString())) {
+    try (Demo demo =
+        Demo.start(directory, "--no-load", "--data-dir", directory.resolve("data").toString())) {
       try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
         for (int i = 0; i < 8; i++) {
           sent.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
@@ -40,7 +41,8 @@ final class StandaloneProcessTest {
       }
       assertThat(demo.terminate()).isEqualTo(SIGTERM_EXIT);
     }
-    try (Demo demo = Demo.start("--no-load", "--data-dir", directory.toString())) {
+    try (Demo demo =
+        Demo.start(directory, "--no-load", "--data-dir", directory.resolve("data").toString())) {
       assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
           .isEqualTo(sent);
       try (Spans spans = Spans.overHttp("shop", demo.otlpHttpPort)) {
@@ -68,7 +70,7 @@ final class StandaloneProcessTest {
 
   @Test
   void theSimulatedServicesShow() throws Exception {
-    try (Demo demo = Demo.start("--rate", "300")) {
+    try (Demo demo = Demo.start(directory, "--rate", "300")) {
       for (String service : List.of("frontend", "catalogue", "cart", "checkout", "payment")) {
         EndToEndTest.eventually(service)
             .until(() -> demo.metrics().contains("calls_total{service_name=\"" + service + "\""));
@@ -130,11 +132,11 @@ final class StandaloneProcessTest {
       return command;
     }
 
-    static Demo start(String... arguments) throws IOException {
+    static Demo start(Path directory, String... arguments) throws IOException {
       List<String> command = command(arguments);
       command.addAll(
           List.of("--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0", "--window=1s"));
-      Path output = Files.createTempFile("demo", ".txt");
+      Path output = Files.createTempFile(directory, "demo", ".txt");
       Demo demo =
           new Demo(
               new ProcessBuilder(command)

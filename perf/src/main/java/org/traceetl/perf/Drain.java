@@ -1,0 +1,310 @@
+package org.traceetl.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.stream.Stream;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendCallback;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.journal.InProcessJournal;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.standalone.EmbeddedRocketMq;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Drains a preloaded topic: a real RocketMQ in this JVM is filled with batches, then the server's
+ * pipeline (pull, decode, record, seal, fold, render) is started on it and timed until the last
+ * batch is recorded. CPU time is told apart by thread.
+ */
+@Command(
+    name = "drain",
+    description = "Measures spans per second drained from a preloaded RocketMQ topic.")
+public final class Drain implements Callable<Integer> {
+  private static final String TOPIC = "trace-spans";
+  private static final int MAX_UNCONFIRMED = 64;
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--spans", description = "Spans in a round (default: ${DEFAULT-VALUE}).")
+  private int spans = 5_000_000;
+
+  @Option(
+      names = "--rounds",
+      description = "Rounds; the first warms up (default: ${DEFAULT-VALUE}).")
+  private int rounds = 4;
+
+  @Option(names = "--queues", description = "Queues of the topic (default: ${DEFAULT-VALUE}).")
+  private int queues = 4;
+
+  @Option(names = "--workers", description = "Workers of the server (default: ${DEFAULT-VALUE}).")
+  private int workers = Runtime.getRuntime().availableProcessors();
+
+  @Option(names = "--window", description = "Window (default: ${DEFAULT-VALUE}).")
+  private Duration window = Duration.ofSeconds(2);
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Drain()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    Path directory = Files.createTempDirectory("trace-etl-drain");
+    List<RenamedBatch> batches =
+        new SpanStream(7, 30, 50).batches(1_024, 256, 768).stream().map(RenamedBatch::new).toList();
+    try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
+      rocketMq.createTopic(TOPIC, queues);
+      Round best = null;
+      long firstSequence = 0;
+      for (int round = 0; round < rounds; round++) {
+        Loaded loaded = load(rocketMq, batches, firstSequence);
+        firstSequence += loaded.messages;
+        Round result = drain(rocketMq, loaded);
+        out.printf(
+            Locale.ROOT,
+            "round=%d %s spans=%d seconds=%.2f spans_per_second=%.0f"
+                + " server_cpu_ns_per_span=%.0f client_cpu_ns_per_span=%.0f"
+                + " broker_and_rest_cpu_ns_per_span=%.0f%n",
+            round,
+            round == 0 ? "(warm-up)" : "",
+            loaded.spans,
+            result.seconds,
+            result.spansPerSecond,
+            result.serverNanos,
+            result.clientNanos,
+            result.restNanos);
+        out.flush();
+        if (round > 0 && (best == null || result.spansPerSecond > best.spansPerSecond)) {
+          best = result;
+        }
+      }
+      if (best != null) {
+        out.printf(
+            Locale.ROOT,
+            "spans_per_second=%.0f server_cpu_ns_per_span=%.0f client_cpu_ns_per_span=%.0f"
+                + " broker_and_rest_cpu_ns_per_span=%.0f swap_max_us=%.1f bytes_per_span=%.0f"
+                + " series=%d%n",
+            best.spansPerSecond,
+            best.serverNanos,
+            best.clientNanos,
+            best.restNanos,
+            best.longestSwapNanos / 1e3,
+            best.bytesPerSpan,
+            best.series);
+        out.flush();
+      }
+    } finally {
+      deleteRecursively(directory);
+    }
+    return 0;
+  }
+
+  private record Loaded(int messages, long spans, long bytes) {}
+
+  private record Round(
+      double seconds,
+      double spansPerSecond,
+      double serverNanos,
+      double clientNanos,
+      double restNanos,
+      double bytesPerSpan,
+      long longestSwapNanos,
+      int series) {}
+
+  private Loaded load(EmbeddedRocketMq rocketMq, List<RenamedBatch> batches, long firstSequence)
+      throws Exception {
+    DefaultMQProducer producer = new DefaultMQProducer("drain-load");
+    producer.setNamesrvAddr(rocketMq.namesrvAddress());
+    producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
+    producer.setInstanceName("drain-load-" + firstSequence);
+    producer.start();
+    AtomicInteger failed = new AtomicInteger();
+    int messages = 0;
+    long loaded = 0;
+    long bytes = 0;
+    try {
+      List<MessageQueue> topic = producer.fetchPublishMessageQueues(TOPIC);
+      Semaphore unconfirmed = new Semaphore(MAX_UNCONFIRMED);
+      SendCallback confirmed =
+          new SendCallback() {
+            @Override
+            public void onSuccess(SendResult result) {
+              unconfirmed.release();
+            }
+
+            @Override
+            public void onException(Throwable e) {
+              failed.incrementAndGet();
+              unconfirmed.release();
+            }
+          };
+      SpanBatchReader reader = new SpanBatchReader();
+      while (loaded < spans) {
+        byte[] body =
+            batches.get(messages % batches.size()).named(firstSequence + messages).clone();
+        reader.wrap(body, 0, body.length);
+        loaded += reader.spanCount();
+        bytes += body.length;
+        unconfirmed.acquire();
+        producer.send(
+            new Message(TOPIC, body), topic.get(messages % topic.size()), confirmed, 10_000);
+        messages++;
+      }
+      unconfirmed.acquire(MAX_UNCONFIRMED);
+    } finally {
+      producer.shutdown();
+    }
+    if (failed.get() > 0) {
+      throw new IllegalStateException(failed + " messages were not taken by the broker");
+    }
+    return new Loaded(messages, loaded, bytes);
+  }
+
+  private Round drain(EmbeddedRocketMq rocketMq, Loaded loaded) throws Exception {
+    CountDownLatch left = new CountDownLatch(loaded.messages);
+    LongAccumulator longestSwap = new LongAccumulator(Math::max, 0);
+    List<String> refused = new ArrayList<>();
+    PipelineListener listener =
+        new PipelineListener() {
+          @Override
+          public void accepted(int bytes) {
+            left.countDown();
+          }
+
+          @Override
+          public void rejected(int bytes, Rejection reason) {
+            synchronized (refused) {
+              refused.add(reason.label());
+            }
+          }
+
+          @Override
+          public void swapped(QueueId queue, long pauseNanos) {
+            longestSwap.accumulate(pauseNanos);
+          }
+        };
+    SeriesConfig series =
+        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null);
+    HistogramConfig histogram = new HistogramConfig(null);
+    SpanPages pages =
+        new SpanPages(
+            new Naming(MetricsConfig.defaults(), series, histogram), System::nanoTime, nanos -> {});
+    pages.start();
+    SpanPipeline pipeline =
+        new SpanPipeline(
+            new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, workers),
+            new WindowConfig(window, Duration.ofMinutes(15)),
+            series,
+            histogram,
+            DocumentsConfig.defaults(),
+            new InProcessJournal(List.of(pages)),
+            Clock.systemUTC(),
+            listener);
+    try {
+      // A scraper's format is rendered at every window from its first scrape on.
+      pages.page(Encoding.of(true, false), Duration.ofSeconds(10));
+      Map<String, Long> before = cpuByPart();
+      pipeline.start();
+      while (left.getCount() == loaded.messages) {
+        left.await(1, TimeUnit.MILLISECONDS);
+      }
+      long startNanos = System.nanoTime();
+      long alreadyTaken = loaded.messages - left.getCount();
+      if (!left.await(10, TimeUnit.MINUTES) || !refused.isEmpty()) {
+        throw new IllegalStateException(left.getCount() + " batches missing; refused: " + refused);
+      }
+      double seconds = (System.nanoTime() - startNanos) / 1e9;
+      Map<String, Long> after = cpuByPart();
+      double share = 1 - (double) alreadyTaken / loaded.messages;
+      int liveSeries = pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
+      return new Round(
+          seconds,
+          loaded.spans * share / seconds,
+          perSpan(before, after, "server", loaded),
+          perSpan(before, after, "client", loaded),
+          perSpan(before, after, "rest", loaded),
+          (double) loaded.bytes / loaded.spans,
+          longestSwap.get(),
+          liveSeries);
+    } finally {
+      pipeline.drain(Duration.ofSeconds(30));
+      pages.close();
+    }
+  }
+
+  private static double perSpan(
+      Map<String, Long> before, Map<String, Long> after, String part, Loaded loaded) {
+    return (double) (after.getOrDefault(part, 0L) - before.getOrDefault(part, 0L)) / loaded.spans;
+  }
+
+  /** CPU nanoseconds of the live threads: the server's own, RocketMQ client's, and all others. */
+  private static Map<String, Long> cpuByPart() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    Map<String, Long> cpu = new TreeMap<>();
+    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+      if (thread != null) {
+        long nanos = threads.getThreadCpuTime(thread.getThreadId());
+        cpu.merge(part(thread.getThreadName()), Math.max(0, nanos), Long::sum);
+      }
+    }
+    return cpu;
+  }
+
+  private static String part(String thread) {
+    if (thread.startsWith("trace-etl")) {
+      return "server";
+    }
+    boolean client =
+        thread.startsWith("NettyClient") || thread.startsWith("Pull") || thread.contains("Lite");
+    return client ? "client" : "rest";
+  }
+
+  private static void deleteRecursively(Path directory) throws IOException {
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}
