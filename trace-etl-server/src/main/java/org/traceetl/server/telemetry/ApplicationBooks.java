@@ -1,8 +1,11 @@
 package org.traceetl.server.telemetry;
 
+import io.prometheus.client.Collector;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.journal.WindowFollower;
@@ -16,6 +19,9 @@ import org.traceetl.server.window.SealedWindow;
  */
 final class ApplicationBooks implements WindowFollower {
   private static final String[] LABELS = {"application"};
+
+  /** Of its own, so that it can be read between two windows: then the books balance. */
+  private final CollectorRegistry registry = new CollectorRegistry();
 
   private final Counter received;
   private final Counter recorded;
@@ -31,15 +37,14 @@ final class ApplicationBooks implements WindowFollower {
   /** When each application last had spans, by the windows' own time; quietest first. */
   private final Map<String, Long> lastMillis = new LinkedHashMap<>(16, 0.75f, true);
 
-  ApplicationBooks(CollectorRegistry registry, int maxApplications, long idleMillis) {
+  ApplicationBooks(int maxApplications, long idleMillis) {
     this.maxApplications = maxApplications;
     this.idleMillis = idleMillis;
-    received = counter(registry, "received", "Spans received; the sum of the other counters.");
-    recorded = counter(registry, "recorded", "Spans counted in a series of their own.");
-    overflowed =
-        counter(registry, "overflowed", "Spans counted in their application's overflow series.");
-    filtered = counter(registry, "filtered", "Spans left out by a configured filter.");
-    duplicate = counter(registry, "duplicate", "Spans received before, in the same batch.");
+    received = counter("received", "Spans received; the sum of the other counters.");
+    recorded = counter("recorded", "Spans counted in a series of their own.");
+    overflowed = counter("overflowed", "Spans counted in their application's overflow series.");
+    filtered = counter("filtered", "Spans left out by a configured filter.");
+    duplicate = counter("duplicate", "Spans received before, in the same batch.");
     rejected =
         Counter.build("trace_etl_spans_rejected_total", "Spans in batches refused as malformed.")
             .labelNames("application", "reason")
@@ -83,6 +88,11 @@ final class ApplicationBooks implements WindowFollower {
     // What was counted here stays counted here.
   }
 
+  /** All of it as it stood after some window. */
+  synchronized List<Collector.MetricFamilySamples> samples() {
+    return Collections.list(registry.metricFamilySamples());
+  }
+
   private void add(Books books, long sealedMillis) {
     String application = books.application();
     lastMillis.merge(application, sealedMillis, Math::max);
@@ -108,7 +118,7 @@ final class ApplicationBooks implements WindowFollower {
     }
   }
 
-  private static Counter counter(CollectorRegistry registry, String what, String help) {
+  private Counter counter(String what, String help) {
     return Counter.build("trace_etl_spans_" + what + "_total", help)
         .labelNames(LABELS)
         .register(registry);

@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleSupplier;
@@ -44,7 +45,7 @@ public final class ServerTelemetry {
         .register(registry)
         .labels(version)
         .set(1);
-    books = new ApplicationBooks(registry, MAX_APPLICATIONS, idle.toMillis());
+    books = new ApplicationBooks(MAX_APPLICATIONS, idle.toMillis());
     pipeline = new PipelineTelemetry(this, registry);
     DefaultExports.register(registry);
   }
@@ -107,18 +108,30 @@ public final class ServerTelemetry {
    */
   public byte[] families(boolean openMetrics) {
     var out = new StringWriter(1 << 15);
+    List<Collector.MetricFamilySamples> families = books.samples();
+    families.addAll(Collections.list(registry.metricFamilySamples()));
     try {
       if (openMetrics) {
-        TextFormat.writeOpenMetrics100(out, registry.metricFamilySamples());
+        TextFormat.writeOpenMetrics100(out, Collections.enumeration(families));
       } else {
-        // Text 0.0.4 has no place for creation times: there they would be families of their own.
-        TextFormat.write004(
-            out, registry.filteredMetricFamilySamples(name -> !name.endsWith("_created")));
+        families.replaceAll(ServerTelemetry::withoutCreationTimes);
+        TextFormat.write004(out, Collections.enumeration(families));
       }
     } catch (IOException e) {
       throw new UncheckedIOException("writing to memory", e);
     }
     return out.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Text 0.0.4 has no place for creation times: there they would be families of their own. */
+  private static Collector.MetricFamilySamples withoutCreationTimes(
+      Collector.MetricFamilySamples family) {
+    return new Collector.MetricFamilySamples(
+        family.name,
+        family.unit,
+        family.type,
+        family.help,
+        family.samples.stream().filter(sample -> !sample.name.endsWith("_created")).toList());
   }
 
   private void collector(Supplier<Collector.MetricFamilySamples> family) {

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.testing.Programs;
@@ -73,6 +74,34 @@ class ServerTelemetryTest {
         .contains("trace_etl_batches_duplicate_total 1.0\n")
         .contains("trace_etl_batches_rejected_total{reason=\"truncated\",} 1.0\n")
         .contains("trace_etl_swap_seconds_sum 2.0E-5\n");
+  }
+
+  @Test
+  void everyReadingBalancesWhileWindowsAreBooked() throws Exception {
+    int windows = 20_000;
+    Thread booking =
+        Thread.ofPlatform()
+            .start(() -> {
+              for (int i = 0; i < windows; i++) {
+                telemetry.books().window(window(i, books("shop", 10)));
+              }
+            });
+    while (booking.isAlive()) {
+      Map<String, Double> shop =
+          text()
+              .lines()
+              .filter(l -> l.startsWith("trace_etl_spans_") && l.contains("\"shop\""))
+              .collect(
+                  Collectors.toMap(
+                      l -> l.substring("trace_etl_spans_".length(), l.indexOf("_total")),
+                      l -> Double.valueOf(l.substring(l.indexOf(' ')))));
+      double received = shop.getOrDefault("received", 0.0);
+      shop.remove("received");
+
+      assertThat(shop.values().stream().mapToDouble(d -> d).sum()).isEqualTo(received);
+    }
+    booking.join();
+    assertThat(text()).contains("trace_etl_spans_received_total{application=\"shop\",} 200000.0\n");
   }
 
   @Test
