@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.FilesConfig;
@@ -30,8 +31,8 @@ import org.traceetl.agent.telemetry.LogThrottle;
  * is a span as soon as its end is written. A file's place moves, and is kept on disk, only when the
  * broker has confirmed the spans before it.
  *
- * <p>A file that was renamed or deleted is read to its end first. A file shorter than its place was
- * truncated and starts anew.
+ * <p>A file that was renamed or deleted is read to its end first. A file whose start is another
+ * than what was read, or that is shorter than its place, was truncated and starts anew.
  */
 public final class FileSource implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FileSource.class);
@@ -69,6 +70,7 @@ public final class FileSource implements AutoCloseable {
   private boolean unsaved;
   private long savedNanos;
 
+  private final AtomicLong truncations = new AtomicLong();
   private volatile boolean reading = true;
   private volatile boolean stopped;
   private volatile int openFiles;
@@ -86,6 +88,11 @@ public final class FileSource implements AutoCloseable {
         "unread_file_bytes",
         "Bytes of the trace logs that are not confirmed by the broker yet.",
         () -> unreadBytes);
+    metrics.counter(
+        "file_truncations",
+        "Times that a trace log was truncated: what was not read of it by then is lost.",
+        "",
+        Map.of("", truncations::get));
   }
 
   /**
@@ -233,6 +240,7 @@ public final class FileSource implements AutoCloseable {
     }
     try {
       if (file.startOverIfTruncated()) {
+        truncations.incrementAndGet();
         log.info("{} was truncated: it is read from its start", file.path);
         unsaved = true;
       }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
@@ -19,7 +20,13 @@ final class TailedFile implements AutoCloseable {
   private static final int FINGERPRINT_BYTES = 256;
 
   /** The start of a file: tells it from a later one that got the same number. */
-  record Fingerprint(int length, long crc) {}
+  record Fingerprint(int length, long crc) {
+    static Fingerprint of(byte[] bytes, int length) {
+      CRC32 crc = new CRC32();
+      crc.update(bytes, 0, length);
+      return new Fingerprint(length, crc.getValue());
+    }
+  }
 
   final Path path;
   final String key;
@@ -28,7 +35,11 @@ final class TailedFile implements AutoCloseable {
   private long sizeAtLastRead;
   private boolean skippingLine;
   private Chunk underWay;
-  private Fingerprint fingerprint = new Fingerprint(0, 0);
+
+  /** The file's start as it was read, which may be another than what is there now. */
+  private final byte[] start = new byte[FINGERPRINT_BYTES];
+
+  private int startLength;
 
   /** When it was first seen to have left its path; {@link Long#MIN_VALUE} while it has not. */
   long goneSinceNanos = Long.MIN_VALUE;
@@ -64,10 +75,14 @@ final class TailedFile implements AutoCloseable {
 
   /** Goes on from where an earlier run was confirmed, if this is the same file still. */
   boolean resume(long savedPosition, Fingerprint saved) throws IOException {
-    if (savedPosition > channel.size() || !fingerprintOf(saved.length()).equals(saved)) {
+    byte[] now = startNow();
+    if (savedPosition > channel.size()
+        || saved.length() > now.length
+        || !Fingerprint.of(now, saved.length()).equals(saved)) {
       return false;
     }
     position = savedPosition;
+    noteStart(0, now, saved.length());
     return true;
   }
 
@@ -130,16 +145,22 @@ final class TailedFile implements AutoCloseable {
     skippingLine = skipping;
   }
 
-  /** Looks for truncation. True if the file starts anew. */
+  /**
+   * Looks whether what was read is still there: a truncated file may have grown past its place
+   * again. True if the file starts anew.
+   */
   boolean startOverIfTruncated() throws IOException {
-    if (channel.size() >= position) {
+    byte[] now = startNow();
+    if (channel.size() >= position
+        && now.length >= startLength
+        && Arrays.equals(now, 0, startLength, start, 0, startLength)) {
       return false;
     }
     position = 0;
     sizeAtLastRead = 0;
+    startLength = 0;
     skippingLine = false;
     underWay = null;
-    fingerprint = new Fingerprint(0, 0);
     return true;
   }
 
@@ -155,27 +176,29 @@ final class TailedFile implements AutoCloseable {
       return 0;
     }
     sizeAtLastRead = size;
-    int read = channel.read(buffer, position);
-    return Math.max(read, 0);
+    int read = Math.max(channel.read(buffer, position), 0);
+    noteStart(position, buffer.array(), read);
+    return read;
+  }
+
+  private void noteStart(long offset, byte[] bytes, int length) {
+    if (offset < FINGERPRINT_BYTES) {
+      startLength = (int) Math.min(offset + length, FINGERPRINT_BYTES);
+      System.arraycopy(bytes, 0, start, (int) offset, startLength - (int) offset);
+    }
+  }
+
+  private byte[] startNow() throws IOException {
+    ByteBuffer now = ByteBuffer.allocate(FINGERPRINT_BYTES);
+    while (now.hasRemaining() && channel.read(now, now.position()) > 0) {
+      // Reads on.
+    }
+    return Arrays.copyOf(now.array(), now.position());
   }
 
   /** Of as much of the file's start as is confirmed, up to a bound. */
-  Fingerprint fingerprint() throws IOException {
-    int length = (int) Math.min(position, FINGERPRINT_BYTES);
-    if (fingerprint.length() != length) {
-      fingerprint = fingerprintOf(length);
-    }
-    return fingerprint;
-  }
-
-  private Fingerprint fingerprintOf(int length) throws IOException {
-    ByteBuffer start = ByteBuffer.allocate(Math.clamp(length, 0, FINGERPRINT_BYTES));
-    while (start.hasRemaining() && channel.read(start, start.position()) > 0) {
-      // Reads on.
-    }
-    CRC32 crc = new CRC32();
-    crc.update(start.flip());
-    return new Fingerprint(start.limit(), crc.getValue());
+  Fingerprint fingerprint() {
+    return Fingerprint.of(start, (int) Math.min(position, FINGERPRINT_BYTES));
   }
 
   @Override

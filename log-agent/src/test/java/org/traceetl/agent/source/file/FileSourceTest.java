@@ -1,9 +1,12 @@
 package org.traceetl.agent.source.file;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -116,6 +119,37 @@ final class FileSourceTest {
     append(line(1) + line(2));
     await().until(() -> intake.ids().equals(ids(1, 2)));
     Files.writeString(log, line(3), StandardOpenOption.TRUNCATE_EXISTING);
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void aTruncatedFileThatHasGrownPastItsPlaceIsReadFromItsStart() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    // Over the old bytes: what is seen of a truncation and a write between two looks.
+    try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap((line(2) + line(3)).getBytes(UTF_8)));
+    }
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+    assertThat(metrics.registry.getSampleValue("trace_etl_agent_file_truncations_total"))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void linesUnderWayWhenTheirFileIsTruncatedDoNotMoveItsPlace() throws IOException {
+    intake.hold();
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap((line(2) + line(3)).getBytes(UTF_8)));
+    }
+    intake.confirmHeld();
 
     await().until(() -> intake.ids().equals(ids(1, 3)));
     assertThat(intake.spans()).hasSize(3);
@@ -356,6 +390,12 @@ final class FileSourceTest {
 
     synchronized void release() {
       holding = false;
+      held.clear();
+    }
+
+    synchronized void confirmHeld() {
+      holding = false;
+      held.forEach(completion -> completion.confirmed(1, 0, ""));
       held.clear();
     }
 
