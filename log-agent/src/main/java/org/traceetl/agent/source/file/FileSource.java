@@ -2,6 +2,7 @@ package org.traceetl.agent.source.file;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.FilesConfig;
@@ -41,6 +43,9 @@ public final class FileSource implements AutoCloseable {
   /** Most bytes of lines in a chunk, unless one line is longer. */
   private static final int CHUNK_BYTES = 1024 * 1024;
 
+  /** More are not followed until others are gone. */
+  private static final int MOST_OPEN = Places.MOST;
+
   /** How long a writer may still hold a file that has left its path. */
   private static final long GONE_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -54,8 +59,9 @@ public final class FileSource implements AutoCloseable {
   private final Intake intake;
   private final AgentMetrics metrics;
   private final Positions positions;
-  private final LogThrottle rejectedLog = new LogThrottle(10, TimeUnit.SECONDS, System::nanoTime);
-  private final LogThrottle failureLog = new LogThrottle(10, TimeUnit.SECONDS, System::nanoTime);
+  private final LongSupplier nanoClock;
+  private final LogThrottle rejectedLog;
+  private final LogThrottle failureLog;
   private final LinkedBlockingQueue<Chunk> outcomes = new LinkedBlockingQueue<>();
   private final Thread thread = Thread.ofPlatform().name("files").unstarted(this::run);
 
@@ -64,7 +70,7 @@ public final class FileSource implements AutoCloseable {
 
   // Owned by the thread, once it has started.
   private final Map<String, TailedFile> files = new LinkedHashMap<>();
-  private final Map<String, Saved> saved = new HashMap<>();
+  private final Places places = new Places();
   private final ByteBuffer buffer;
   private boolean waiting;
   private boolean unsaved;
@@ -74,16 +80,33 @@ public final class FileSource implements AutoCloseable {
   private volatile boolean reading = true;
   private volatile boolean stopped;
   private volatile int openFiles;
+  private volatile int unfollowedFiles;
   private volatile long unreadBytes;
 
   public FileSource(FilesConfig config, Intake intake, StateDirectory state, AgentMetrics metrics) {
+    this(config, intake, state, metrics, System::nanoTime);
+  }
+
+  FileSource(
+      FilesConfig config,
+      Intake intake,
+      StateDirectory state,
+      AgentMetrics metrics,
+      LongSupplier nanoClock) {
     this.config = config;
     this.intake = intake;
     this.metrics = metrics;
     this.positions = new Positions(state);
+    this.nanoClock = nanoClock;
+    this.rejectedLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     // One byte more than the longest line, for its end.
     this.buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     metrics.gauge("open_files", "Trace logs that are being followed.", () -> openFiles);
+    metrics.gauge(
+        "unfollowed_files",
+        "Trace logs found and not followed: they cannot be opened, or as many as can be are.",
+        () -> unfollowedFiles);
     metrics.gauge(
         "unread_file_bytes",
         "Bytes of the trace logs that are not confirmed by the broker yet.",
@@ -101,10 +124,11 @@ public final class FileSource implements AutoCloseable {
    * @throws IOException when the saved places cannot be read
    */
   public void start() throws IOException {
-    for (Saved place : positions.load()) {
-      saved.put(place.key(), place);
+    positions.load().forEach(places::add);
+    Map<Path, Glob> directories = new HashMap<>();
+    for (Saved place : places.all()) {
+      findAgain(place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
     }
-    List.copyOf(saved.values()).forEach(this::openIfRotated);
     thread.start();
   }
 
@@ -140,45 +164,50 @@ public final class FileSource implements AutoCloseable {
     }
   }
 
-  /** A file that an earlier run had not finished and that has another name by now. */
-  private void openIfRotated(Saved place) {
-    Path path = place.path().toAbsolutePath();
-    List<Path> neighbours = Glob.children(path.getParent(), "*");
-    boolean found = false;
-    for (Path candidate : neighbours) {
-      try {
-        if (TailedFile.keyOf(candidate).equals(place.key())) {
-          found = true;
-          if (!candidate.equals(path)) {
-            open(candidate);
+  /**
+   * Opens a file that an earlier run had not finished and that has another name by now, and forgets
+   * the place of one that was deleted.
+   *
+   * @param neighbours what is in its directory
+   */
+  private void findAgain(Saved place, Map<Path, String> neighbours) {
+    // While a whole directory is missing its places are kept.
+    boolean found = neighbours.isEmpty();
+    for (Map.Entry<Path, String> neighbour : neighbours.entrySet()) {
+      Path path = neighbour.getKey();
+      if (neighbour.getValue().equals(place.key())) {
+        found = true;
+        try {
+          if (!path.equals(place.path()) && Files.size(path) != place.position()) {
+            open(path, place.key());
           }
+        } catch (IOException e) {
+          log.warn("{} cannot be read now: {}", path, e.toString());
         }
-      } catch (IOException e) {
-        log.debug("{} is passed over: {}", candidate, e.toString());
       }
     }
-    if (!found && !neighbours.isEmpty()) {
-      // It was deleted. While a whole directory is missing its places are kept.
-      saved.remove(place.key());
+    if (!found) {
+      places.forget(place);
     }
   }
 
   private void run() {
     long pollNanos = TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis());
-    long nextLook = System.nanoTime();
+    long nextLook = nanoClock.getAsLong();
     while (!stopped) {
       try {
-        long now = System.nanoTime();
+        long now = nanoClock.getAsLong();
         if (now - nextLook >= 0) {
-          nextLook = now + pollNanos;
           look(now);
+          // Not from its start: outcomes need their turn, however long a look takes.
+          nextLook = nanoClock.getAsLong() + pollNanos;
         }
-        long untilLook = nextLook - System.nanoTime();
+        long untilLook = nextLook - nanoClock.getAsLong();
         Chunk settled = outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
         if (settled != null) {
           settle(settled);
         }
-        saveIfDue(System.nanoTime());
+        saveIfDue(nanoClock.getAsLong());
       } catch (InterruptedException e) {
         // Nobody else has this thread; close() is the way to end it.
         log.warn("The thread of the file source was interrupted and goes on");
@@ -196,25 +225,16 @@ public final class FileSource implements AutoCloseable {
   /** Finds the files and reads what is new in them. */
   private void look(long nowNanos) {
     waiting = false;
-    Set<String> atTheirPath = new HashSet<>();
-    for (Path path : Glob.find(config.paths())) {
-      try {
-        String key = TailedFile.keyOf(path);
-        atTheirPath.add(key);
-        if (reading && !files.containsKey(key)) {
-          open(path);
-        }
-      } catch (IOException e) {
-        if (failureLog.permits()) {
-          log.warn("{} cannot be read now: {}", path, e.toString());
-        }
-      }
+    Glob found = Glob.find(config.paths());
+    if (reading) {
+      followNew(found.files());
     }
+    Set<String> atTheirPath = new HashSet<>(found.files().values());
     // From another one each time, so that no file takes all the room there is in the pipeline.
     List<TailedFile> inTurn = new ArrayList<>(files.values());
     Collections.rotate(inTurn, (int) (nowNanos >>> 8 & 0xffff));
     for (TailedFile file : inTurn) {
-      if (atTheirPath.contains(file.key)) {
+      if (atTheirPath.contains(file.key) || isHidden(file, found)) {
         file.goneSinceNanos = Long.MIN_VALUE;
       } else if (file.goneSinceNanos == Long.MIN_VALUE) {
         file.goneSinceNanos = nowNanos;
@@ -225,12 +245,51 @@ public final class FileSource implements AutoCloseable {
     measure();
   }
 
-  private void open(Path path) throws IOException {
-    TailedFile file = TailedFile.open(path);
-    Saved place = saved.remove(file.key);
-    boolean resumed = place != null && file.resume(place.position(), place.fingerprint());
-    files.put(file.key, file);
-    log.info("Following {} from byte {}{}", path, file.position(), resumed ? "" : " (new)");
+  private boolean isHidden(TailedFile file, Glob found) {
+    boolean hidden = found.hides(file.path);
+    if (hidden && failureLog.permits()) {
+      log.warn("{} is out of sight: its path cannot be read now", file.path);
+    }
+    return hidden;
+  }
+
+  private void followNew(Map<Path, String> found) {
+    int unfollowed = 0;
+    for (Map.Entry<Path, String> entry : found.entrySet()) {
+      if (!files.containsKey(entry.getValue()) && !follow(entry.getKey(), entry.getValue())) {
+        unfollowed++;
+      }
+    }
+    unfollowedFiles = unfollowed;
+  }
+
+  /** False if it is not followed for now. */
+  private boolean follow(Path path, String key) {
+    String problem = MOST_OPEN + " files are open already";
+    if (files.size() < MOST_OPEN) {
+      try {
+        open(path, key);
+        return true;
+      } catch (IOException e) {
+        problem = e.toString();
+      }
+    }
+    if (failureLog.permits()) {
+      log.warn("{} cannot be followed now: {}", path, problem);
+    }
+    return false;
+  }
+
+  private void open(Path path, String key) throws IOException {
+    TailedFile file = TailedFile.open(path, key);
+    try {
+      boolean resumed = places.resume(file);
+      log.info("Following {} from byte {}{}", path, file.position(), resumed ? "" : " (new)");
+    } catch (IOException e) {
+      close(file);
+      throw e;
+    }
+    files.put(key, file);
   }
 
   /** Offers the complete lines that are new, unless some are under way. */
@@ -317,9 +376,9 @@ public final class FileSource implements AutoCloseable {
     if (chunk.isDone()) {
       unsaved = true;
     } else {
-      file.pausedUntilNanos = System.nanoTime() + RETRY_NANOS;
+      file.pausedUntilNanos = nanoClock.getAsLong() + RETRY_NANOS;
     }
-    read(file, System.nanoTime());
+    read(file, nanoClock.getAsLong());
   }
 
   /** Lets go of files that are gone from their path and read to the end. */
@@ -354,6 +413,7 @@ public final class FileSource implements AutoCloseable {
     } catch (IOException e) {
       log.warn("{} cannot be measured: {}", file.path, e.toString());
     }
+    places.add(file.place());
     close(file);
     log.info("Finished {} at byte {}", file.path, file.position());
   }
@@ -390,8 +450,11 @@ public final class FileSource implements AutoCloseable {
     if (!unsaved) {
       return;
     }
+    // Those of open files last: should there be too many, others are forgotten first.
+    List<Saved> all = new ArrayList<>(places.all());
+    files.values().forEach(file -> all.add(file.place()));
     try {
-      positions.save(files.values(), saved.values());
+      positions.save(all);
       unsaved = false;
     } catch (IOException e) {
       if (failureLog.permits()) {

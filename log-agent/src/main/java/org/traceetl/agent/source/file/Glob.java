@@ -4,41 +4,70 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 
-/** Finds files by patterns, directory by directory; {@code *} stays within one name. */
+/**
+ * The files that patterns find, directory by directory; {@code *} stays within one name. Knows what
+ * could not be seen from what is not there.
+ */
 final class Glob {
+  private final Map<Path, String> files = new TreeMap<>();
+  private final Set<Path> hidden = new HashSet<>();
+
   private Glob() {}
 
-  /** The paths that match any of the patterns, in order. What cannot be listed holds none. */
-  static Set<Path> find(List<String> patterns) {
-    Set<Path> found = new TreeSet<>();
+  /** What matches any of the patterns. */
+  static Glob find(List<String> patterns) {
+    Glob found = new Glob();
     for (String pattern : patterns) {
-      Path path = Path.of(pattern);
-      Path start = path.isAbsolute() ? path.getRoot() : Path.of("");
-      descend(start, path, 0, found);
+      Path path = Path.of(pattern).toAbsolutePath();
+      found.descend(path.getRoot(), path, 0);
     }
     return found;
   }
 
-  private static void descend(Path directory, Path pattern, int depth, Set<Path> found) {
-    if (depth == pattern.getNameCount()) {
-      if (Files.isRegularFile(directory)) {
-        found.add(directory);
+  /** What is in a directory. */
+  static Glob in(Path directory) {
+    Glob found = new Glob();
+    found.descend(directory, Path.of("*"), 0);
+    return found;
+  }
+
+  /** The keys of the regular files by absolute path, in order. */
+  Map<Path, String> files() {
+    return files;
+  }
+
+  /** True if the file may be there all the same: it, or a directory above it, cannot be read. */
+  boolean hides(Path file) {
+    for (Path at = file; at != null; at = at.getParent()) {
+      if (hidden.contains(at)) {
+        return true;
       }
+    }
+    return false;
+  }
+
+  private void descend(Path directory, Path pattern, int depth) {
+    if (depth == pattern.getNameCount()) {
+      see(directory);
       return;
     }
     String name = pattern.getName(depth).toString();
     if (!isPattern(name)) {
-      descend(directory.resolve(name), pattern, depth + 1, found);
+      descend(directory.resolve(name), pattern, depth + 1);
       return;
     }
     for (Path child : children(directory, name)) {
-      descend(child, pattern, depth + 1, found);
+      descend(child, pattern, depth + 1);
     }
   }
 
@@ -46,14 +75,24 @@ final class Glob {
     return name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0);
   }
 
-  /** The directory's entries whose name matches. */
-  static List<Path> children(Path directory, String pattern) {
+  private void see(Path path) {
+    try {
+      files.put(path, TailedFile.keyOf(path));
+    } catch (NoSuchFileException e) {
+      // The next look may find it.
+    } catch (IOException e) {
+      hidden.add(path);
+    }
+  }
+
+  private List<Path> children(Path directory, String pattern) {
     List<Path> children = new ArrayList<>();
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory, pattern)) {
       stream.forEach(children::add);
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      // The next look may find it.
     } catch (IOException | DirectoryIteratorException e) {
-      // Not there, not readable or not a directory: the next look may find it.
-      return List.of();
+      hidden.add(directory);
     }
     return children;
   }

@@ -22,7 +22,7 @@ final class Positions {
   private static final int FIELDS = 5;
 
   /**
-   * A file's place as an earlier run left it.
+   * Where reading of a file stopped.
    *
    * @param path absolute
    */
@@ -35,7 +35,7 @@ final class Positions {
   }
 
   /**
-   * Reads them.
+   * Reads them, in the order they were saved in.
    *
    * @throws IOException when they cannot be read or are not ours; starting over in silence would
    *     send every file again
@@ -71,17 +71,10 @@ final class Positions {
     return saved;
   }
 
-  /**
-   * Replaces them.
-   *
-   * @param unseen places of files that were not found again yet
-   */
-  void save(Collection<TailedFile> files, Collection<Saved> unseen) throws IOException {
+  /** Replaces them. */
+  void save(Collection<Saved> places) throws IOException {
     StringBuilder text = new StringBuilder(HEADER + "\n");
-    for (TailedFile file : files) {
-      append(text, new Saved(file.path, file.key, file.position(), file.fingerprint()));
-    }
-    unseen.forEach(place -> append(text, place));
+    places.forEach(place -> append(text, place));
     state.write(FILE, text.toString().getBytes(US_ASCII));
   }
 

@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.zip.CRC32;
+import org.traceetl.agent.source.file.Positions.Saved;
 
 /**
  * A file being read, whatever its name is by now. Owned by the source's thread.
@@ -53,37 +55,48 @@ final class TailedFile implements AutoCloseable {
     this.channel = channel;
   }
 
-  /** What tells the file at a path from others while it exists, also after a rename. */
+  /**
+   * What tells the file at a path from others while it exists, also after a rename.
+   *
+   * @throws NoSuchFileException when there is no regular file
+   */
   static String keyOf(Path path) throws IOException {
     BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
     if (!attributes.isRegularFile()) {
-      throw new IOException("not a regular file");
+      throw new NoSuchFileException(path.toString(), null, "not a regular file");
     }
     return String.valueOf(attributes.fileKey());
   }
 
-  /** Opens it at its start. */
-  static TailedFile open(Path path) throws IOException {
-    String before = keyOf(path);
+  /** Opens it at its start, if it is still the one with the key. */
+  static TailedFile open(Path path, String key) throws IOException {
     FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
-    if (!keyOf(path).equals(before)) {
+    if (!keyOf(path).equals(key)) {
       channel.close();
       throw new IOException("it was rotated while it was opened");
     }
-    return new TailedFile(path, before, channel);
+    return new TailedFile(path, key, channel);
   }
 
   /** Goes on from where an earlier run was confirmed, if this is the same file still. */
-  boolean resume(long savedPosition, Fingerprint saved) throws IOException {
+  boolean resume(Saved place) throws IOException {
     byte[] now = startNow();
-    if (savedPosition > channel.size()
-        || saved.length() > now.length
-        || !Fingerprint.of(now, saved.length()).equals(saved)) {
+    Fingerprint known = place.fingerprint();
+    if (place.position() > channel.size()
+        || known.length() > now.length
+        || !Fingerprint.of(now, known.length()).equals(known)) {
       return false;
     }
-    position = savedPosition;
-    noteStart(0, now, saved.length());
+    position = place.position();
+    noteStart(0, now, known.length());
     return true;
+  }
+
+  /** Where to go on another time. */
+  Saved place() {
+    // Of as much of the start as is confirmed: the rest may be half a line.
+    int length = (int) Math.min(position, FINGERPRINT_BYTES);
+    return new Saved(path, key, position, Fingerprint.of(start, length));
   }
 
   /** Offset up to which all is confirmed. */
@@ -194,11 +207,6 @@ final class TailedFile implements AutoCloseable {
       // Reads on.
     }
     return Arrays.copyOf(now.array(), now.position());
-  }
-
-  /** Of as much of the file's start as is confirmed, up to a bound. */
-  Fingerprint fingerprint() {
-    return Fingerprint.of(start, (int) Math.min(position, FINGERPRINT_BYTES));
   }
 
   @Override

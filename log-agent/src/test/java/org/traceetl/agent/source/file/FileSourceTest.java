@@ -16,6 +16,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,7 @@ final class FileSourceTest {
   @TempDir Path directory;
 
   private final MemoryIntake intake = new MemoryIntake();
+  private final AtomicLong passed = new AtomicLong();
   private int pollIntervalMillis = 10;
   private AgentMetrics metrics;
   private Path log;
@@ -182,6 +185,66 @@ final class FileSourceTest {
   }
 
   @Test
+  void filesThatAreOutOfSightForAWhileAreNotLeft() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Path away = directory.resolve("away");
+    Files.move(log.getParent(), away);
+    // A loop, which nobody can read: permissions do not stop root.
+    Files.createSymbolicLink(log.getParent(), log.getParent());
+    awaitLook(2);
+    passGrace();
+    awaitLook(3);
+    assertThat(gauge("open_files")).isEqualTo(3);
+
+    Files.delete(log.getParent());
+    Files.move(away, log.getParent());
+    append(line(4));
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void aFileThatComesBackGoesOnFromItsPlace() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Path away = directory.resolve("away");
+    Files.move(log, away);
+    await()
+        .until(() -> {
+          passGrace();
+          return gauge("open_files") == 0;
+        });
+    Files.move(away, log);
+    append(line(2));
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(intake.spans()).hasSize(2);
+  }
+
+  @Test
+  void filesAboveTheBoundWaitUntilOthersAreGone() throws IOException {
+    for (int i = 1; i <= Places.MOST + 2; i++) {
+      Files.writeString(newLog("app-" + i), line(i));
+    }
+    start();
+    await().until(() -> gauge("open_files") == Places.MOST);
+    assertThat(gauge("unfollowed_files")).isEqualTo(2);
+    await().until(() -> intake.spans().size() == Places.MOST);
+
+    Files.delete(directory.resolve("log/app-1/trace/trace.log"));
+    await()
+        .until(() -> {
+          passGrace();
+          return gauge("unfollowed_files") == 1;
+        });
+    await().until(() -> intake.spans().size() == Places.MOST + 1);
+  }
+
+  @Test
   void whatWasNotConfirmedIsReadAgainAfterARestart() throws IOException {
     start();
     append(line(1));
@@ -312,8 +375,28 @@ final class FileSourceTest {
             List.of(directory.resolve("log") + "/*/trace/trace.log"),
             pollIntervalMillis,
             1024 * 1024);
-    source = new FileSource(config, intake, state, metrics);
+    source = new FileSource(config, intake, state, metrics, () -> System.nanoTime() + passed.get());
     source.start();
+  }
+
+  private void passGrace() {
+    passed.addAndGet(TimeUnit.SECONDS.toNanos(6));
+  }
+
+  /** Waits until a look has begun and ended, told by a new file with the line. */
+  private void awaitLook(int number) throws IOException {
+    double open = gauge("open_files");
+    Files.writeString(newLog("look-" + number), line(number));
+    await().until(() -> intake.ids().contains(number + 1L) && gauge("open_files") == open + 1);
+  }
+
+  private double gauge(String name) {
+    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+  }
+
+  private Path newLog(String application) throws IOException {
+    Path trace = directory.resolve("log").resolve(application).resolve("trace");
+    return Files.createDirectories(trace).resolve("trace.log");
   }
 
   private void close() throws IOException {

@@ -1,0 +1,42 @@
+package org.traceetl.agent.source.file;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import org.traceetl.agent.source.file.Positions.Saved;
+
+/**
+ * Places in files that are not open: not found yet since the start, or left when they were gone
+ * from their path. Whatever comes back goes on from its place. Owned by the source's thread.
+ */
+final class Places {
+  /** The oldest is forgotten above it: should its file come back, it is read again. */
+  static final int MOST = 1_024;
+
+  private final SequencedMap<String, Saved> byKey = new LinkedHashMap<>();
+
+  void add(Saved place) {
+    byKey.remove(place.key());
+    byKey.put(place.key(), place);
+    if (byKey.size() > MOST) {
+      byKey.pollFirstEntry();
+    }
+  }
+
+  void forget(Saved place) {
+    byKey.remove(place.key());
+  }
+
+  /** Lets the file go on from its place. False if it has none. */
+  boolean resume(TailedFile file) throws IOException {
+    Saved place = byKey.remove(file.key);
+    return place != null && file.resume(place);
+  }
+
+  /** All of them, oldest first. */
+  Collection<Saved> all() {
+    return List.copyOf(byKey.values());
+  }
+}
