@@ -172,7 +172,7 @@ public final class FileSource implements AutoCloseable {
    */
   private void findAgain(Saved place, Map<Path, String> neighbours) {
     // While a whole directory is missing its places are kept.
-    boolean found = neighbours.isEmpty();
+    boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, String> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
       if (neighbour.getValue().equals(place.key())) {

@@ -1,6 +1,7 @@
 package org.traceetl.agent.source.file;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,10 +30,25 @@ final class Places {
     byKey.remove(place.key());
   }
 
-  /** Lets the file go on from its place. False if it has none. */
+  /**
+   * Lets the file go on from its place: the one under its key, or under its path, since all keys
+   * are others once a disk was mounted anew.
+   *
+   * @return false if it has none
+   */
   boolean resume(TailedFile file) throws IOException {
-    Saved place = byKey.remove(file.key);
-    return place != null && file.resume(place);
+    List<Saved> candidates = new ArrayList<>();
+    byKey.values().stream().filter(p -> p.path().equals(file.path)).forEach(candidates::add);
+    if (byKey.containsKey(file.key)) {
+      candidates.addFirst(byKey.get(file.key));
+    }
+    for (Saved place : candidates) {
+      if (file.resume(place)) {
+        forget(place);
+        return true;
+      }
+    }
+    return false;
   }
 
   /** All of them, oldest first. */

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -272,6 +273,22 @@ final class FileSourceTest {
 
     await().until(() -> intake.ids().equals(ids(1, 3)));
     assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void aFileThatGotAnotherNumberGoesOnFromItsPlace() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    // As when a disk is mounted anew under another device number.
+    Path copy = Files.copy(log, directory.resolve("copy"));
+    Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
+    append(line(2));
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(intake.spans()).hasSize(2);
   }
 
   @Test
