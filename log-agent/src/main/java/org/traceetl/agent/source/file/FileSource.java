@@ -175,13 +175,11 @@ public final class FileSource implements AutoCloseable {
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, String> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
-      if (neighbour.getValue().equals(place.key())) {
-        found = true;
+      if (neighbour.getValue().equals(place.key()) && !path.equals(place.path())) {
         try {
-          if (!path.equals(place.path()) && Files.size(path) != place.position()) {
-            open(path, place.key());
-          }
+          found |= Files.size(path) == place.position() || open(path, place.key(), false);
         } catch (IOException e) {
+          found = true;
           log.warn("{} cannot be read now: {}", path, e.toString());
         }
       }
@@ -268,8 +266,7 @@ public final class FileSource implements AutoCloseable {
     String problem = MOST_OPEN + " files are open already";
     if (files.size() < MOST_OPEN) {
       try {
-        open(path, key);
-        return true;
+        return open(path, key, true);
       } catch (IOException e) {
         problem = e.toString();
       }
@@ -280,16 +277,28 @@ public final class FileSource implements AutoCloseable {
     return false;
   }
 
-  private void open(Path path, String key) throws IOException {
+  /**
+   * Opens a file and follows it from its place.
+   *
+   * @param evenIfNew whether to follow one that has none, from its start
+   * @return true if it is followed
+   */
+  private boolean open(Path path, String key, boolean evenIfNew) throws IOException {
     TailedFile file = TailedFile.open(path, key);
+    boolean follow = false;
     try {
       boolean resumed = places.resume(file);
-      log.info("Following {} from byte {}{}", path, file.position(), resumed ? "" : " (new)");
-    } catch (IOException e) {
-      close(file);
-      throw e;
+      follow = resumed || evenIfNew;
+      if (follow) {
+        files.put(key, file);
+        log.info("Following {} from byte {}{}", path, file.position(), resumed ? "" : " (new)");
+      }
+    } finally {
+      if (!follow) {
+        close(file);
+      }
     }
-    files.put(key, file);
+    return follow;
   }
 
   /** Offers the complete lines that are new, unless some are under way. */

@@ -292,6 +292,23 @@ final class FileSourceTest {
   }
 
   @Test
+  void aStrangerWithTheNumberOfADeletedFileIsNotRead() throws IOException {
+    start();
+    append(line(1));
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    Path stranger = log.resolveSibling("notes.txt");
+    Files.move(log, stranger);
+    Files.writeString(stranger, line(2) + line(3), StandardOpenOption.TRUNCATE_EXISTING);
+    append(line(4));
+    start();
+
+    await().until(() -> intake.ids().contains(4L + 1));
+    await().until(() -> gauge("open_files") == 1);
+    assertThat(intake.ids()).containsExactly(1L + 1, 4L + 1);
+  }
+
+  @Test
   void anotherFileOfTheSameNumberIsReadFromItsStart() throws IOException {
     start();
     append(line(1));
