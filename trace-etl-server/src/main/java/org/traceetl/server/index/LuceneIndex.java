@@ -127,7 +127,7 @@ final class LuceneIndex implements TraceIndex {
 
   @Override
   public WriteResult write(List<TraceDocument> documents) throws IOException {
-    healthy = false;
+    boolean kept = false;
     try {
       if (!writer.isOpen()) {
         openWriter();
@@ -139,11 +139,13 @@ final class LuceneIndex implements TraceIndex {
       expire(nowMillis);
       writer.commit();
       searchers.maybeRefreshBlocking();
+      kept = true;
+      return WriteResult.kept(documents.size());
     } catch (AlreadyClosedException e) {
       throw new IOException("The index in " + config.directory() + " closed itself", e);
+    } finally {
+      healthy = kept;
     }
-    healthy = true;
-    return WriteResult.kept(documents.size());
   }
 
   /** Deletes what was kept too long ago, and the first kept of what is too much. */

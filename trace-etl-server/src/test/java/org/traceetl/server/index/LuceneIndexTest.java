@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
@@ -138,6 +140,27 @@ final class LuceneIndexTest extends TraceIndexContract {
       assertThat(index.healthy()).isTrue();
       assertThat(index.search(ALL).documents())
           .containsExactly(document(1, START), document(2, START), document(3, START));
+    }
+  }
+
+  @Test
+  void aWriteUnderWayIsNoFault() throws IOException {
+    AtomicReference<TraceIndex> written = new AtomicReference<>();
+    List<Boolean> healthy = new ArrayList<>();
+    Directory disk =
+        new FilterDirectory(FSDirectory.open(directory.resolve("own"))) {
+          @Override
+          public IndexOutput createOutput(String name, IOContext context) throws IOException {
+            if (written.get() != null) {
+              healthy.add(written.get().healthy());
+            }
+            return super.createOutput(name, context);
+          }
+        };
+    try (TraceIndex index = own(Duration.ofDays(1), 100, disk)) {
+      written.set(index);
+      index.write(List.of(document(1, START)));
+      assertThat(healthy).isNotEmpty().containsOnly(true);
     }
   }
 
