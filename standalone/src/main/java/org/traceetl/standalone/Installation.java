@@ -146,7 +146,8 @@ final class Installation implements AutoCloseable {
 
   /**
    * Drains in the order in which spans flow: what the agent accepted is confirmed by the broker,
-   * what the broker has is on the page and kept, and its offsets are committed.
+   * what the server has read is on the page and kept, and its offsets are committed. What it has
+   * not read stays with the broker for the next server.
    *
    * @throws IOException when the agent's part took too long; all is closed nevertheless
    */

@@ -35,7 +35,8 @@ import picocli.CommandLine.TypeConversionException;
     sortOptions = false,
     footer = {
       "",
-      "Port 0 takes a free one. Ctrl-C or SIGTERM drains it: what was sent is counted and kept.",
+      "Port 0 takes a free one. Ctrl-C or SIGTERM drains it: what the server has read is",
+      "counted and kept; the next start with the same --data-dir reads the rest.",
       "Exit codes: 0 or 143 stopped as asked, 1 cannot start or did not drain in time, 2 wrong option."
     })
 public final class Standalone implements Callable<Integer> {

@@ -57,18 +57,10 @@ class PackagesTest {
           .allowEmptyShould(true);
 
   @ArchTest
-  static final ArchRule noSpringWhereSpansFlow =
+  static final ArchRule springStaysAtTheEdge =
       noClasses()
           .that()
-          .resideInAnyPackage(
-              "org.traceetl.server.config..",
-              "org.traceetl.server.consume..",
-              "org.traceetl.server.decode..",
-              "org.traceetl.server.series..",
-              "org.traceetl.server.window..",
-              "org.traceetl.server.journal..",
-              "org.traceetl.server.expose..",
-              "org.traceetl.server.index..")
+          .resideOutsideOfPackage("org.traceetl.server.web..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("org.springframework..");

@@ -167,8 +167,8 @@ public record IndexConfig(
    * The embedded index: {@code index.lucene.*}.
    *
    * @param directory {@code directory}: its own; one process at a time
-   * @param retention {@code retention}: documents whose span started longer ago are deleted
-   * @param maxDocuments {@code max-documents}: above it the oldest are deleted
+   * @param retention {@code retention}: documents written longer ago are deleted
+   * @param maxDocuments {@code max-documents}: above it those written first are deleted
    */
   public record Lucene(Path directory, Duration retention, int maxDocuments) {
     /** An index in the directory, and every other key as if it were absent. */

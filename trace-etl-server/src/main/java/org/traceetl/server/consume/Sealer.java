@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.Journal;
+import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.SealedWindow;
 
 /**

@@ -20,6 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /**

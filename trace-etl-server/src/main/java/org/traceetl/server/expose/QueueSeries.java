@@ -168,8 +168,10 @@ final class QueueSeries {
     exemplarTraceLow[series] = Long.parseUnsignedLong(document.traceId(), 16, 32, 16);
     exemplarSpan[series] = Long.parseUnsignedLong(document.spanId(), 0, 16, 16);
     exemplarNanos[series] = document.durationNanos();
+    // Both are what a client says: a start may lie before 1970, a sum of nanoseconds overflow.
     exemplarMillis[series] =
-        (document.startUnixNanos() + document.durationNanos()) / NANOS_PER_MILLI;
+        Math.max(0, document.startUnixNanos()) / NANOS_PER_MILLI
+            + document.durationNanos() / NANOS_PER_MILLI;
   }
 
   private void grow(int capacity) {

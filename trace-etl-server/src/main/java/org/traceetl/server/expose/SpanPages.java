@@ -50,6 +50,9 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private volatile Totals totals = new Totals(0, 0, 0, 0);
   private volatile boolean ended;
 
+  /** Why the fold thread ended by itself; null unless it did. */
+  private volatile Throwable failure;
+
   // The fold thread's
   private final Map<QueueId, QueueSeries> queues = new TreeMap<>();
   private final LongSet labelSets = new LongSet();
@@ -107,12 +110,16 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   }
 
   /**
-   * The page as it is now.
+   * The page as it is now; after {@link #close}, as it was last.
    *
    * @throws TimeoutException if it has to be rendered first and that took longer than {@code most}
-   * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
+   * @throws IllegalStateException if the fold thread has failed: the page would never change again
+   *     and look well; or if it has to be rendered first after {@link #close}
    */
   public Page page(Encoding encoding, Duration most) throws TimeoutException, InterruptedException {
+    if (failure != null) {
+      throw endedException();
+    }
     askedNanos.set(encoding.ordinal(), nanoClock.getAsLong());
     Page page = pages.get(encoding);
     if (page != null) {
@@ -198,8 +205,8 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     }
   }
 
-  private static IllegalStateException endedException() {
-    return new IllegalStateException("the fold thread has ended; see the log");
+  private IllegalStateException endedException() {
+    return new IllegalStateException("the fold thread has ended; see the log", failure);
   }
 
   private void run() {
@@ -215,15 +222,16 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Throwable e) {
+      failure = e;
       log.error("The pages are no longer kept up to date: the fold thread ends.", e);
       throw e;
     } finally {
       ended = true;
       writer.close();
-      waiting.forEach(done -> done.cancel(false));
+      waiting.forEach(done -> done.completeExceptionally(endedException()));
       for (Message left = inbox.poll(); left != null; left = inbox.poll()) {
         if (left instanceof Publish publish) {
-          publish.done().cancel(false);
+          publish.done().completeExceptionally(endedException());
         }
       }
     }

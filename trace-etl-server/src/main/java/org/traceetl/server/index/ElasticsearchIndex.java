@@ -131,19 +131,20 @@ final class ElasticsearchIndex implements TraceIndex {
     if (documents.isEmpty()) {
       return WriteResult.kept(0);
     }
-    healthy = false;
-    WriteResult result;
+    boolean taken = false;
     try {
       if (!prepared) {
         prepare();
         prepared = true;
       }
-      result = bulk(documents);
+      WriteResult result = bulk(documents);
+      taken = result.again().isEmpty();
+      return result;
     } catch (ElasticsearchException e) {
       throw refused(e);
+    } finally {
+      healthy = taken;
     }
-    healthy = result.again().isEmpty();
-    return result;
   }
 
   private void prepare() throws IOException {
@@ -271,14 +272,14 @@ final class ElasticsearchIndex implements TraceIndex {
   @Override
   public TracePage search(TraceQuery query) throws IOException {
     List<Hit<JsonNode>> hits;
+    boolean answered = false;
     try {
       hits = client.search(searchRequest(query), JsonNode.class).hits().hits();
+      answered = true;
     } catch (ElasticsearchException e) {
-      healthy = false;
       throw refused(e);
-    } catch (IOException e) {
-      healthy = false;
-      throw e;
+    } finally {
+      healthy = answered;
     }
     Map<String, TraceDocument> page = new LinkedHashMap<>();
     TraceDocument last = null;

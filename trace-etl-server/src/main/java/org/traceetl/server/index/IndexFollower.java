@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.index.WriteResult.Refusal;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
@@ -53,7 +54,6 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
 
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long MAX_PAUSE_MILLIS = 5_000;
-  private static final Duration LOG_INTERVAL = Duration.ofSeconds(30);
 
   /** How long {@link #close} waits for a write that is under way. */
   private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
@@ -93,9 +93,9 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     this.index = index;
     this.config = config;
     this.clock = clock;
-    this.fullLog = new LogThrottle(clock, LOG_INTERVAL);
-    this.failureLog = new LogThrottle(clock, LOG_INTERVAL);
-    this.refusalLog = new LogThrottle(clock, LOG_INTERVAL);
+    this.fullLog = new LogThrottle(clock);
+    this.failureLog = new LogThrottle(clock);
+    this.refusalLog = new LogThrottle(clock);
     this.writer = Thread.ofPlatform().name("trace-index-writer").daemon().unstarted(this::run);
   }
 

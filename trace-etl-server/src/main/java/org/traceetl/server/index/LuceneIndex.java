@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.KeywordField;
@@ -52,6 +51,10 @@ final class LuceneIndex implements TraceIndex {
   private static final Logger LOG = LoggerFactory.getLogger(LuceneIndex.class);
 
   private static final String ID = "id";
+
+  /** By this index's clock: a span's start is only what a client says. */
+  private static final String KEPT = "kept_unix_millis";
+
   private static final String TRACE_ID = "trace_id";
   private static final String SPAN_ID = "span_id";
   private static final String APPLICATION = "application";
@@ -65,8 +68,8 @@ final class LuceneIndex implements TraceIndex {
   private static final String ATTRIBUTE_KEY = "attribute_key";
   private static final String ATTRIBUTE_VALUE = "attribute_value";
 
-  private static final Sort NEWEST_FIRST = sortByStart(true);
-  private static final Sort OLDEST_FIRST = sortByStart(false);
+  private static final Sort NEWEST_FIRST = sort(START, true);
+  private static final Sort FIRST_KEPT_FIRST = sort(KEPT, false);
 
   /** Heap that Lucene may fill before it writes a segment, MB. */
   private static final double BUFFER_MEGABYTES = 32;
@@ -124,39 +127,38 @@ final class LuceneIndex implements TraceIndex {
 
   @Override
   public WriteResult write(List<TraceDocument> documents) throws IOException {
-    healthy = false;
+    boolean kept = false;
     try {
       if (!writer.isOpen()) {
         openWriter();
       }
+      long nowMillis = clock.millis();
       for (TraceDocument document : documents) {
-        writer.updateDocument(new Term(ID, Documents.id(document)), toLucene(document));
+        writer.updateDocument(new Term(ID, Documents.id(document)), toLucene(document, nowMillis));
       }
-      expire();
+      expire(nowMillis);
       writer.commit();
       searchers.maybeRefreshBlocking();
+      kept = true;
+      return WriteResult.kept(documents.size());
     } catch (AlreadyClosedException e) {
       throw new IOException("The index in " + config.directory() + " closed itself", e);
+    } finally {
+      healthy = kept;
     }
-    healthy = true;
-    return WriteResult.kept(documents.size());
   }
 
-  /** Deletes what is too old, and the oldest of what is too many. */
-  private void expire() throws IOException {
-    long oldestMillis = clock.millis() - config.retention().toMillis();
-    if (oldestMillis > 0) {
-      writer.deleteDocuments(
-          LongField.newRangeQuery(
-              START, Long.MIN_VALUE, TimeUnit.MILLISECONDS.toNanos(oldestMillis) - 1));
-    }
-    // A tenth of slack, so that the oldest are searched for now and then, not at each write.
+  /** Deletes what was kept too long ago, and the first kept of what is too much. */
+  private void expire(long nowMillis) throws IOException {
+    long oldestMillis = nowMillis - config.retention().toMillis();
+    writer.deleteDocuments(LongField.newRangeQuery(KEPT, Long.MIN_VALUE, oldestMillis - 1));
+    // A tenth of slack, so that the first kept are searched for now and then, not at each write.
     if (writer.getDocStats().numDocs > config.maxDocuments() + config.maxDocuments() / 10L) {
-      deleteOldest();
+      deleteFirstKept();
     }
   }
 
-  private void deleteOldest() throws IOException {
+  private void deleteFirstKept() throws IOException {
     searchers.maybeRefreshBlocking();
     SearcherManager manager = searchers;
     IndexSearcher searcher = manager.acquire();
@@ -165,15 +167,15 @@ final class LuceneIndex implements TraceIndex {
       if (excess <= 0) {
         return;
       }
-      ScoreDoc[] oldest =
-          searcher.search(MatchAllDocsQuery.INSTANCE, excess, OLDEST_FIRST).scoreDocs;
-      FieldDoc last = (FieldDoc) oldest[oldest.length - 1];
-      long start = (Long) last.fields[0];
+      ScoreDoc[] firstKept =
+          searcher.search(MatchAllDocsQuery.INSTANCE, excess, FIRST_KEPT_FIRST).scoreDocs;
+      FieldDoc last = (FieldDoc) firstKept[firstKept.length - 1];
+      long keptMillis = (Long) last.fields[0];
       BytesRef id = (BytesRef) last.fields[1];
-      writer.deleteDocuments(LongField.newRangeQuery(START, Long.MIN_VALUE, start - 1));
+      writer.deleteDocuments(LongField.newRangeQuery(KEPT, Long.MIN_VALUE, keptMillis - 1));
       writer.deleteDocuments(
           new BooleanQuery.Builder()
-              .add(LongField.newExactQuery(START, start), Occur.FILTER)
+              .add(LongField.newExactQuery(KEPT, keptMillis), Occur.FILTER)
               .add(new TermRangeQuery(ID, null, id, true, true), Occur.FILTER)
               .build());
     } finally {
@@ -240,9 +242,10 @@ final class LuceneIndex implements TraceIndex {
     }
   }
 
-  private static Document toLucene(TraceDocument document) {
+  private static Document toLucene(TraceDocument document, long nowMillis) {
     Document fields = new Document();
     fields.add(new KeywordField(ID, Documents.id(document), Field.Store.NO));
+    fields.add(new LongField(KEPT, nowMillis, Field.Store.NO));
     fields.add(new LongField(START, Documents.startUnixNanos(document), Field.Store.YES));
     fields.add(new StoredField(TRACE_ID, document.traceId()));
     fields.add(new StoredField(SPAN_ID, document.spanId()));
@@ -294,9 +297,9 @@ final class LuceneIndex implements TraceIndex {
     return fields.getField(field).numericValue();
   }
 
-  private static Sort sortByStart(boolean newestFirst) {
+  private static Sort sort(String field, boolean descending) {
     return new Sort(
-        LongField.newSortField(START, newestFirst, SortedNumericSelector.Type.MIN),
+        LongField.newSortField(field, descending, SortedNumericSelector.Type.MIN),
         KeywordField.newSortField(ID, false, SortedSetSelector.Type.MIN));
   }
 

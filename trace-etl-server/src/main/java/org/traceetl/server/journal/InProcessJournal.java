@@ -10,7 +10,8 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * A journal that lasts as long as the process: appending a window hands it to the followers, in
- * their order, on the caller's thread. A follower that throws loses that window; the others do not.
+ * their order, on the caller's thread. The first one decides: a window that it refuses is kept by
+ * nobody, and the caller may append it again. Any other that throws loses that window alone.
  *
  * <p>Callers append one window at a time.
  */
@@ -19,13 +20,21 @@ public final class InProcessJournal implements Journal {
 
   private final List<WindowFollower> followers;
 
+  /**
+   * @param followers at least one
+   */
   public InProcessJournal(List<WindowFollower> followers) {
     this.followers = List.copyOf(followers);
   }
 
   @Override
   public CompletionStage<Void> append(SealedWindow window) {
-    for (WindowFollower follower : followers) {
+    try {
+      followers.getFirst().window(window);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    for (WindowFollower follower : followers.subList(1, followers.size())) {
       try {
         follower.window(window);
       } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package org.traceetl.server.expose;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.math.BigDecimal;
 import java.util.Arrays;
@@ -10,6 +11,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.window.QueueId;
 
@@ -64,6 +66,35 @@ class SpanPagesPropertyTest {
         }
       }
       assertThat(pages.totals().unknownRows()).isZero();
+    }
+  }
+
+  @Property(tries = 300)
+  void exemplarsCanBeReadWhateverTimeTheirSpanClaims(
+      @ForAll long startUnixNanos, @ForAll @LongRange(min = 0) long durationNanos) {
+    try (SpanPages pages = PageFixture.started(PageFixture.naming(PageFixture.OTEL))) {
+      pages.window(
+          Windows.of(queue(0), PageFixture.STRIDE)
+              .create(0, "app", "op", "2", "0")
+              .row(0, durationNanos, 1)
+              .exemplar(
+                  0,
+                  "0af7651916cd43dd8448eb211c80319c",
+                  "b7ad6b7169203331",
+                  startUnixNanos,
+                  durationNanos)
+              .seal());
+
+      assertThat(Samples.parse(PageFixture.text(pages, Encoding.OPENMETRICS)).exemplars.values())
+          .singleElement()
+          .satisfies(exemplar -> {
+            assertThat(exemplar.value()).isEqualByComparingTo(BigDecimal.valueOf(durationNanos, 6));
+            assertThat(exemplar.timestamp())
+                .isCloseTo(
+                    BigDecimal.valueOf(Math.max(0, startUnixNanos), 9)
+                        .add(BigDecimal.valueOf(durationNanos, 9)),
+                    within(BigDecimal.valueOf(2, 3)));
+          });
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -153,6 +154,41 @@ class SpanPagesTest {
         .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> pages.page(Encoding.TEXT, PageFixture.LONG))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void lastPageStaysReadableAfterClosing() throws Exception {
+    pages.start();
+    pages.window(window(Windows.QUEUE, 1, "a"));
+    byte[] last = PageFixture.bytes(pages, Encoding.TEXT);
+
+    pages.close();
+
+    assertThat(PageFixture.sent(pages.page(Encoding.TEXT, PageFixture.LONG).with(new byte[0])))
+        .isEqualTo(last);
+  }
+
+  @Test
+  void failedFoldThreadServesNoPageThatHasStoodStill() throws Exception {
+    var fault = new IllegalStateException("a fault of ours");
+    var broken = new AtomicBoolean();
+    try (var failing =
+        new SpanPages(
+            PageFixture.naming(PageFixture.OTEL),
+            nanos::get,
+            taken -> {
+              if (broken.get()) {
+                throw fault;
+              }
+            })) {
+      failing.start();
+      failing.page(Encoding.TEXT, PageFixture.LONG);
+      broken.set(true);
+
+      assertThatThrownBy(() -> failing.await(PageFixture.LONG)).hasCause(fault);
+      assertThatThrownBy(() -> failing.page(Encoding.TEXT, PageFixture.LONG)).hasCause(fault);
+      assertThat(failing.running()).isFalse();
+    }
   }
 
   @Test

@@ -63,6 +63,11 @@ final class Windows {
 
   /** Gives the last row an exemplar. */
   Windows exemplar(int bucket, String traceId, String spanId, long durationNanos) {
+    return exemplar(bucket, traceId, spanId, 1_700_000_001_000_000_000L, durationNanos);
+  }
+
+  Windows exemplar(
+      int bucket, String traceId, String spanId, long startUnixNanos, long durationNanos) {
     exemplars.set(exemplars.size() - 1, documents.size());
     exemplarBuckets.set(exemplarBuckets.size() - 1, bucket);
     documents.add(
@@ -74,7 +79,7 @@ final class Windows {
             2,
             0,
             null,
-            1_700_000_001_000_000_000L,
+            startUnixNanos,
             durationNanos,
             TraceDocument.Reason.EXEMPLAR,
             Map.of()));

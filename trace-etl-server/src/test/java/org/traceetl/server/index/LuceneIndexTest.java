@@ -9,9 +9,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
@@ -25,12 +26,11 @@ import org.traceetl.server.window.TraceDocument;
 
 final class LuceneIndexTest extends TraceIndexContract {
   @TempDir private Path directory;
+  private Instant now = Instant.ofEpochSecond(0, START);
 
   @Override
   TraceIndex open() throws IOException {
-    // 1970, so that nothing is too old.
-    IndexConfig.Lucene config = IndexConfig.Lucene.in(directory.resolve("contract"));
-    return LuceneIndex.open(config, () -> Instant.EPOCH, FSDirectory.open(config.directory()));
+    return LuceneIndex.open(IndexConfig.Lucene.in(directory.resolve("contract")));
   }
 
   @Override
@@ -50,18 +50,38 @@ final class LuceneIndexTest extends TraceIndexContract {
   }
 
   @Test
-  void documentsOlderThanTheRetentionAreDeleted() throws IOException {
-    long dayNanos = TimeUnit.DAYS.toNanos(1);
-    TraceDocument old = document(1, START - dayNanos - TimeUnit.MILLISECONDS.toNanos(1));
-    TraceDocument young = document(2, START - dayNanos);
+  void documentsAreDeletedAfterTheRetentionWhateverStartTheirSpansClaim() throws IOException {
+    TraceDocument past = document(1, 1);
+    TraceDocument future = document(2, Long.MAX_VALUE);
+    TraceDocument later = document(3, START);
     try (TraceIndex index = own(Duration.ofDays(1), 100)) {
-      index.write(List.of(old, young));
-      assertThat(index.search(ALL).documents()).containsExactly(young);
+      index.write(List.of(past, future));
+      now = now.plus(Duration.ofDays(1));
+      index.write(List.of(later));
+      assertThat(index.search(ALL).documents()).containsExactly(future, later, past);
+
+      now = now.plusMillis(1);
+      index.write(List.of());
+      assertThat(index.search(ALL).documents()).containsExactly(later);
     }
   }
 
   @Test
-  void theOldestAreDeletedAboveTheBoundEvenIfAllStartTogether() throws IOException {
+  void claimedStartsDoNotPushOthersOut() throws IOException {
+    try (TraceIndex index = own(Duration.ofDays(1), 100)) {
+      index.write(LongStream.range(0, 100).mapToObj(i -> document(i, Long.MAX_VALUE - i)).toList());
+      now = now.plusMillis(1);
+      List<TraceDocument> good =
+          LongStream.range(100, 150).mapToObj(i -> document(i, START)).toList();
+      index.write(good);
+      assertThat(index.search(ALL).documents())
+          .hasSize(100)
+          .endsWith(good.toArray(new TraceDocument[0]));
+    }
+  }
+
+  @Test
+  void theBoundHoldsEvenIfAllAreKeptAndStartTogether() throws IOException {
     try (TraceIndex index = own(Duration.ofDays(1), 100)) {
       index.write(LongStream.range(0, 110).mapToObj(i -> document(i, START)).toList());
       assertThat(index.search(ALL).documents()).hasSize(110);
@@ -123,15 +143,33 @@ final class LuceneIndexTest extends TraceIndexContract {
     }
   }
 
+  @Test
+  void aWriteUnderWayIsNoFault() throws IOException {
+    AtomicReference<TraceIndex> written = new AtomicReference<>();
+    List<Boolean> healthy = new ArrayList<>();
+    Directory disk =
+        new FilterDirectory(FSDirectory.open(directory.resolve("own"))) {
+          @Override
+          public IndexOutput createOutput(String name, IOContext context) throws IOException {
+            if (written.get() != null) {
+              healthy.add(written.get().healthy());
+            }
+            return super.createOutput(name, context);
+          }
+        };
+    try (TraceIndex index = own(Duration.ofDays(1), 100, disk)) {
+      written.set(index);
+      index.write(List.of(document(1, START)));
+      assertThat(healthy).isNotEmpty().containsOnly(true);
+    }
+  }
+
   private TraceIndex own(Duration retention, int maxDocuments) throws IOException {
     return own(retention, maxDocuments, FSDirectory.open(directory.resolve("own")));
   }
 
   private TraceIndex own(Duration retention, int maxDocuments, Directory disk) throws IOException {
-    long nowMillis = TimeUnit.NANOSECONDS.toMillis(START);
     return LuceneIndex.open(
-        new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments),
-        () -> Instant.ofEpochMilli(nowMillis),
-        disk);
+        new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments), () -> now, disk);
   }
 }

@@ -277,6 +277,10 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     if (view.startUnixNanos <= 0) {
       return "invalid_start_time";
     }
+    // Unsigned on the wire: from 2^63 on it is no time, and the difference would wrap.
+    if (endUnixNanos < 0) {
+      return "invalid_end_time";
+    }
     view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
     return null;
   }

@@ -133,7 +133,8 @@ class OtlpProtobufDecoderTest {
             span(5).setSpanId(id(0)),
             span(6).setParentSpanId(ByteString.copyFrom(new byte[4])),
             span(7).clearStartTimeUnixNano(),
-            span(8)));
+            span(8).setEndTimeUnixNano(Long.MIN_VALUE),
+            span(9)));
 
     assertThat(sink.rejected)
         .containsExactly(
@@ -143,8 +144,9 @@ class OtlpProtobufDecoderTest {
             "invalid_span_id",
             "invalid_span_id",
             "invalid_parent_span_id",
-            "invalid_start_time");
-    assertThat(sink.spans).extracting(Recorded::spanId).containsExactly(8L);
+            "invalid_start_time",
+            "invalid_end_time");
+    assertThat(sink.spans).extracting(Recorded::spanId).containsExactly(9L);
   }
 
   @Test

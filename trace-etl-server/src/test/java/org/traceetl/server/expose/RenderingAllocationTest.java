@@ -1,0 +1,59 @@
+package org.traceetl.server.expose;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.window.SealedWindow;
+
+/** Rendering allocates the bytes of the page, and nothing for each sample. */
+class RenderingAllocationTest {
+  private static final int SERIES = 1_000;
+  private static final int WARM_UP = 50;
+  private static final long MOST_BESIDES_BYTES = 4_096;
+
+  private final QueueSeries series =
+      new QueueSeries(Windows.QUEUE, PageFixture.naming(PageFixture.OTEL), new LongSet());
+
+  @Test
+  void aSampleAllocatesItsBytesAlone() {
+    SealedWindow window = window(false);
+    series.fold(window(true));
+    try (var writer = new SectionWriter()) {
+      for (int i = 0; i < WARM_UP; i++) {
+        render(window, writer);
+      }
+      ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+      long before = threads.getCurrentThreadAllocatedBytes();
+      long bytes = render(window, writer);
+      long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+      assertThat(bytes).isGreaterThan(SERIES * 100L);
+      assertThat(allocated - bytes).isBetween(0L, MOST_BESIDES_BYTES);
+    }
+  }
+
+  /** The length of what was rendered. */
+  private long render(SealedWindow window, SectionWriter writer) {
+    series.fold(window);
+    long bytes = 0;
+    for (QueueSeries.Family family : QueueSeries.Family.values()) {
+      bytes += series.section(family, true, true, false, writer).length();
+    }
+    return bytes;
+  }
+
+  private static SealedWindow window(boolean create) {
+    Windows window = Windows.of(Windows.QUEUE, PageFixture.STRIDE);
+    for (int i = 0; i < SERIES; i++) {
+      if (create) {
+        window.create(i, "app", "op-" + i, "2", "0");
+      }
+      window
+          .row(i, 123_456_789L * i, i, 1, 2, 3)
+          .exemplar(1, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", 7_000_000);
+    }
+    return window.seal();
+  }
+}
