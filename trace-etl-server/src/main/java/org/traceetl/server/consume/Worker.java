@@ -144,7 +144,8 @@ final class Worker implements Runnable {
     }
   }
 
-  private void assigned(Set<MessageQueue> queues) {
+  /** RocketMQ has given this worker these queues, and no others. Called by its thread. */
+  void assigned(Set<MessageQueue> queues) {
     if (!assignments.offer(Set.copyOf(queues))) {
       log.error("Worker {} stands still: it does not take note of its queues", number);
     }
@@ -195,7 +196,7 @@ final class Worker implements Runnable {
     }
     for (MessageQueue queue : List.copyOf(wanted)) {
       QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
-      if (!owners.acquire(id, this)) {
+      if (!owners.acquire(id)) {
         continue;
       }
       boolean begun = false;

@@ -18,7 +18,7 @@ import org.apache.rocketmq.store.config.MessageStoreConfig;
 
 /** A real name server and broker in this JVM, on free ports, with a producer. */
 final class TestRocketMq implements AutoCloseable {
-  private static final String BROKER = "test-broker";
+  static final String BROKER = "test-broker";
 
   private final NamesrvController namesrv;
   private final BrokerController broker;
