@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -62,6 +63,10 @@ final class Worker implements Runnable {
       new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
   private final Map<MessageQueue, OwnedQueue> owned = new ConcurrentHashMap<>();
   private final Set<MessageQueue> wanted = new HashSet<>();
+
+  /** By broker: when to ask it again, so that one that does not answer seldom holds the worker up. */
+  private final Map<String, BackOff> backOffs = new HashMap<>();
+
   private final CountDownLatch stop = new CountDownLatch(1);
   private final BatchDecoder decoder;
 
@@ -189,26 +194,32 @@ final class Worker implements Runnable {
     sealer.release(queue);
   }
 
-  /** Begins with queues assigned, as soon as their last owner in this process has ended. */
-  private void takeOver() throws MQClientException {
-    if (wanted.isEmpty()) {
-      return;
-    }
+  /**
+   * Begins with queues assigned, as soon as their last owner in this process has ended. A broker
+   * that does not answer costs the other brokers' queues one timeout a pause, and nothing else.
+   */
+  private void takeOver() {
     for (MessageQueue queue : List.copyOf(wanted)) {
+      BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
+      if (!backOff.permits(System.nanoTime())) {
+        continue;
+      }
       QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
       if (!owners.acquire(id)) {
         continue;
       }
-      boolean begun = false;
       try {
         begin(id, queue);
-        begun = true;
-      } finally {
-        if (!begun) {
-          owners.release(id, NO_OFFSET);
+        wanted.remove(queue);
+        backOff.succeeded();
+      } catch (MQClientException | RuntimeException e) {
+        owners.release(id, NO_OFFSET);
+        backOff.failed(System.nanoTime());
+        listener.failed();
+        if (throttle.permits()) {
+          log.error("Worker {} cannot begin with queue {}; trying again", number, id, e);
         }
       }
-      wanted.remove(queue);
     }
   }
 

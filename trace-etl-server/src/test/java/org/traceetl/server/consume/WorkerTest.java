@@ -151,4 +151,17 @@ class WorkerTest {
       end = window.to();
     }
   }
+
+  @Test
+  void aQueueThatCannotBeTakenOverHoldsUpNoOther() throws Exception {
+    journal.gate.complete(null);
+    send(0, 10);
+    start(Duration.ofMillis(100));
+    awaitRead(10);
+
+    worker.assigned(Set.of(queue, new MessageQueue(topic, "no-such-broker", 0)));
+    send(10, 10);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
+  }
 }
