@@ -2,7 +2,9 @@ package org.traceetl.server.consume;
 
 import java.time.Duration;
 
-/** When to try again what failed: after a pause that doubles from failure to failure. One thread. */
+/**
+ * When to try again what failed: after a pause that doubles from failure to failure. One thread.
+ */
 final class BackOff {
   private static final long FIRST_NANOS = Duration.ofSeconds(1).toNanos();
   private static final long LAST_NANOS = Duration.ofSeconds(30).toNanos();

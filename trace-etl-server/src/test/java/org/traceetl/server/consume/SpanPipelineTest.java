@@ -303,6 +303,21 @@ class SpanPipelineTest {
     windows.assertContiguous();
   }
 
+  @Test
+  void aBrokerThatLostItsTailIsReadOnWhereItEnds() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    send(0, 10, 1);
+    rocketMq.commit(group(), topic, 0, 1_000);
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100), journal());
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(pipeline.queues()).extracting(QueueStatus::next).containsExactly(10L));
+    send(10, 5, 1);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
+  }
+
   private static long read(SpanPipeline pipeline) {
     return pipeline.queues().stream().mapToLong(QueueStatus::next).sum();
   }

@@ -93,6 +93,10 @@ final class TestRocketMq implements AutoCloseable {
     producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
   }
 
+  void commit(String group, String topic, int queue, long offset) {
+    broker.getConsumerOffsetManager().commitOffset("test", group, topic, queue, offset);
+  }
+
   /** The group's committed offset, or -1. */
   long committed(String group, String topic, int queue) {
     return broker.getConsumerOffsetManager().queryOffset(group, topic, queue);
