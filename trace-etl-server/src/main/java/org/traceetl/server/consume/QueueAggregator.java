@@ -183,7 +183,6 @@ public final class QueueAggregator {
     int row = metrics.row(number);
     if (row < 0) {
       row = metrics.open(number);
-      series.touch(number, nowMillis);
     }
     long nanos = spans.durationNanos(span);
     int bucket = buckets.of(nanos);
@@ -305,8 +304,13 @@ public final class QueueAggregator {
   }
 
   private FilledWindow swap(Metrics spare, long to, long nowMillis) {
+    // Whatever the clock did since: a series with counts in the window does not end with it.
+    for (int row = 0; row < open.rows(); row++) {
+      series.touch(open.series(row), nowMillis);
+    }
     int[] evicted = series.evictIdle(nowMillis - idleMillis);
-    history.forgetSilent(nowMillis - agentSilenceMillis);
+    long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
+    history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
     if (to > from || !open.isEmpty() || evicted.length > 0) {

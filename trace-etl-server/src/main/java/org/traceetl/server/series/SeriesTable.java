@@ -222,7 +222,7 @@ public final class SeriesTable {
     return Collections.unmodifiableList(Arrays.asList(values));
   }
 
-  /** Notes that the series had a span; once a window is enough. */
+  /** Notes that the series had a span: of a window, when it ends. */
   public void touch(int series, long nowMillis) {
     touchedMillis[series] = nowMillis;
   }
