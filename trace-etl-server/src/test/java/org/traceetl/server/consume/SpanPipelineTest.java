@@ -232,6 +232,29 @@ class SpanPipelineTest {
   }
 
   @Test
+  void aPipelineWithADeadThreadIsNotAlive() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    SpanPipeline pipeline =
+        start(
+            1,
+            Duration.ofMillis(100),
+            new Journal() {
+              @Override
+              public CompletionStage<Void> append(SealedWindow window) {
+                throw new AssertionError("made by the test: no sealer survives it");
+              }
+
+              @Override
+              public void release(QueueId queue) {}
+            });
+    assertThat(pipeline.alive()).isTrue();
+    send(0, 1, 1);
+
+    await().atMost(PATIENCE).until(() -> !pipeline.alive());
+    assertThat(pipeline.ready()).isFalse();
+  }
+
+  @Test
   void drainingSealsAndCommitsWhatWasRead() throws Exception {
     rocketMq.createTopic(topic, 2);
     SpanPipeline pipeline = start(2, HOUR, journal());
