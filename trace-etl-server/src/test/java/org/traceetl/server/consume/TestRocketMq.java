@@ -1,5 +1,7 @@
 package org.traceetl.server.consume;
 
+import static org.awaitility.Awaitility.await;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.rocketmq.broker.BrokerController;
@@ -87,6 +89,10 @@ final class TestRocketMq implements AutoCloseable {
   void createTopic(String topic, int queues) {
     broker.getTopicConfigManager().updateTopicConfig(new TopicConfig(topic, queues, queues));
     broker.registerBrokerAll(true, false, true);
+    // Registering takes a moment, and the producer would not find the broker.
+    await()
+        .ignoreExceptions()
+        .until(() -> producer.fetchPublishMessageQueues(topic).size() == queues);
   }
 
   void send(String topic, int queue, byte[] body) throws Exception {
