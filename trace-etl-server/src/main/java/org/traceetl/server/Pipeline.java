@@ -101,7 +101,7 @@ final class Pipeline implements Service {
 
   @Override
   public boolean alive() {
-    return pages.running();
+    return pages.running() && spans.alive();
   }
 
   @Override

@@ -34,7 +34,7 @@ import org.traceetl.server.window.TraceDocument;
  */
 public final class QueueAggregator {
   private static final int STATUS_ERROR = 2;
-  private static final int NOT_RESOLVED = Integer.MIN_VALUE;
+  private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
 
   private final QueueId queue;
   private final PipelineListener listener;
@@ -147,7 +147,7 @@ public final class QueueAggregator {
     if (symbolOf.length < entries) {
       symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
     }
-    Arrays.fill(symbolOf, 0, entries, NOT_RESOLVED);
+    Arrays.fill(symbolOf, 0, entries, NOT_LOOKED_UP);
     key[SeriesTable.APPLICATION] = applications.symbol(application);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
@@ -183,7 +183,6 @@ public final class QueueAggregator {
     int row = metrics.row(number);
     if (row < 0) {
       row = metrics.open(number);
-      series.touch(number, nowMillis);
     }
     long nanos = spans.durationNanos(span);
     int bucket = buckets.of(nanos);
@@ -206,28 +205,51 @@ public final class QueueAggregator {
 
   /** The span's series, made if need be; {@link SeriesTable#NONE} if there is no room for it. */
   private int series(SpanColumns spans, int span, int application, long nowMillis) {
+    if (fillKey(spans, span)) {
+      int number = series.find(series.hash(key), key);
+      if (number != SeriesTable.NONE) {
+        return number;
+      }
+    }
+    return make(spans, span, application, nowMillis);
+  }
+
+  /** Asks for room first: what finds none must not fill the symbols with its names. */
+  private int make(SpanColumns spans, int span, int application, long nowMillis) {
+    if (!series.hasRoom(application)) {
+      return SeriesTable.NONE;
+    }
+    intern(spans.name(span));
+    for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
+      int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
+      if (entry != SpanColumns.NONE) {
+        intern(entry);
+      }
+    }
+    return fillKey(spans, span)
+        ? series.create(series.hash(key), key, application, nowMillis)
+        : SeriesTable.NONE;
+  }
+
+  /** Whether all strings of the key have symbols. */
+  private boolean fillKey(SpanColumns spans, int span) {
     int name = symbol(spans.name(span));
-    boolean full = name == SymbolTable.FULL;
+    boolean known = name >= 0;
     key[SeriesTable.NAME] = name;
     key[SeriesTable.KIND_AND_STATUS] =
         SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
     for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
       int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
       int symbol = entry == SpanColumns.NONE ? SymbolTable.NONE : dimensionSymbol(entry);
-      full |= symbol == SymbolTable.FULL;
+      known &= symbol >= SymbolTable.NONE;
       key[i] = symbol;
     }
-    if (full) {
-      return SeriesTable.NONE;
-    }
-    int hash = series.hash(key);
-    int number = series.find(hash, key);
-    return number != SeriesTable.NONE ? number : series.create(hash, key, application, nowMillis);
+    return known;
   }
 
   private int symbol(int entry) {
     int symbol = symbolOf[entry];
-    return symbol != NOT_RESOLVED ? symbol : resolve(entry);
+    return symbol != NOT_LOOKED_UP ? symbol : find(entry);
   }
 
   /** To Prometheus a label without a value is no label: an empty value counts as none. */
@@ -235,13 +257,21 @@ public final class QueueAggregator {
     return decoder.batch().dictionaryLength(entry) == 0 ? SymbolTable.NONE : symbol(entry);
   }
 
-  private int resolve(int entry) {
+  private int find(int entry) {
     SpanBatchReader batch = decoder.batch();
     int symbol =
-        symbols.resolve(
-            batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+        symbols.find(batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
     symbolOf[entry] = symbol;
     return symbol;
+  }
+
+  private void intern(int entry) {
+    if (symbolOf[entry] == SymbolTable.ABSENT) {
+      SpanBatchReader batch = decoder.batch();
+      symbolOf[entry] =
+          symbols.intern(
+              batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+    }
   }
 
   private void keepDocument(SpanColumns spans, int span, int row, int bucket, int application) {
@@ -305,8 +335,13 @@ public final class QueueAggregator {
   }
 
   private FilledWindow swap(Metrics spare, long to, long nowMillis) {
+    // Whatever the clock did since: a series with counts in the window does not end with it.
+    for (int row = 0; row < open.rows(); row++) {
+      series.touch(open.series(row), nowMillis);
+    }
     int[] evicted = series.evictIdle(nowMillis - idleMillis);
-    history.forgetSilent(nowMillis - agentSilenceMillis);
+    long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
+    history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
     if (to > from || !open.isEmpty() || evicted.length > 0) {

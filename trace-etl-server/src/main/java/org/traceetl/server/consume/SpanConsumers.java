@@ -28,9 +28,8 @@ final class SpanConsumers {
 
   /** A consumer that is not started, with a client identity of its own. */
   static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker) {
-    RPCHook credentials = credentials(config);
     DefaultLitePullConsumer consumer =
-        new DefaultLitePullConsumer(config.consumerGroup(), credentials);
+        new DefaultLitePullConsumer(config.consumerGroup(), credentials(config));
     consumer.setNamesrvAddr(config.nameServer());
     consumer.setInstanceName(
         ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker);
@@ -42,11 +41,20 @@ final class SpanConsumers {
     consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
     consumer.setPullThresholdForAll(MAX_CACHED_MESSAGES);
     consumer.setPollNameServerInterval(ROUTE_POLL_MILLIS);
-    MQClientInstance client =
-        MQClientManager.getInstance().getOrCreateMQClientInstance(consumer, credentials);
     consumer.setOffsetStore(
-        new ExplicitOffsetStore(new RemoteBrokerOffsetStore(client, config.consumerGroup())));
+        new ExplicitOffsetStore(
+            new RemoteBrokerOffsetStore(client(consumer, config), config.consumerGroup())));
     return consumer;
+  }
+
+  /** The offsets of a consumer made here, to be asked for after its start. */
+  static BrokerOffsets offsets(DefaultLitePullConsumer consumer, RocketMqConfig config) {
+    return new BrokerOffsets(client(consumer, config).getMQAdminImpl(), consumer.getOffsetStore());
+  }
+
+  /** What the consumer itself talks to the brokers with: one for each client identity. */
+  private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
+    return MQClientManager.getInstance().getOrCreateMQClientInstance(consumer, credentials(config));
   }
 
   private static RPCHook credentials(RocketMqConfig config) {

@@ -4,6 +4,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.DocumentsConfig;
@@ -27,8 +28,12 @@ public final class SpanPipeline implements AutoCloseable {
   private final Sealer sealer;
   private final Thread sealerThread;
   private final Aggregation aggregation;
-  private boolean started;
-  private volatile boolean ended;
+  private volatile boolean started;
+
+  /** Threads end because they were told to. */
+  private volatile boolean ending;
+
+  private boolean ended;
 
   /**
    * @param journal where windows go; used by one thread
@@ -68,16 +73,23 @@ public final class SpanPipeline implements AutoCloseable {
     if (started || ended) {
       return;
     }
+    threads().forEach(Thread::start);
     started = true;
-    sealerThread.start();
-    workerThreads.forEach(Thread::start);
+  }
+
+  private Stream<Thread> threads() {
+    return Stream.concat(Stream.of(sealerThread), workerThreads.stream());
+  }
+
+  /** Whether no thread has died: one that has leaves its queues standing still. */
+  public boolean alive() {
+    return !started || ending || threads().allMatch(Thread::isAlive);
   }
 
   /** Whether every worker has found the topic, and none has ended. */
   public boolean ready() {
-    return !ended
-        && sealerThread.isAlive()
-        && workerThreads.stream().allMatch(Thread::isAlive)
+    return !ending
+        && threads().allMatch(Thread::isAlive)
         && workers.stream().allMatch(Worker::isConnected);
   }
 
@@ -102,6 +114,7 @@ public final class SpanPipeline implements AutoCloseable {
       close();
       return true;
     }
+    ending = true;
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     workers.forEach(worker -> worker.drain(deadlineNanos));
     boolean inTime = joined(workerThreads, deadlineNanos);
@@ -127,6 +140,7 @@ public final class SpanPipeline implements AutoCloseable {
     if (ended) {
       return;
     }
+    ending = true;
     ended = true;
     workers.forEach(Worker::close);
     sealer.close();

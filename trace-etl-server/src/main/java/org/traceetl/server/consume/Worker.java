@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
-import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -41,7 +41,6 @@ final class Worker implements Runnable {
   private static final long POLL_MILLIS = 100;
   private static final long RETRY_MILLIS = 1_000;
   private static final int MAX_ASSIGNMENTS = 1_024;
-  private static final long NO_OFFSET = -1;
 
   private enum State {
     RUNNING,
@@ -63,12 +62,19 @@ final class Worker implements Runnable {
       new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
   private final Map<MessageQueue, OwnedQueue> owned = new ConcurrentHashMap<>();
   private final Set<MessageQueue> wanted = new HashSet<>();
+
+  /**
+   * By broker: when to ask it again, so that one that does not answer seldom holds the worker up.
+   */
+  private final Map<String, BackOff> backOffs = new HashMap<>();
+
   private final CountDownLatch stop = new CountDownLatch(1);
   private final BatchDecoder decoder;
 
   private volatile State state = State.RUNNING;
   private volatile long drainDeadlineNanos;
   private volatile DefaultLitePullConsumer consumer;
+  private volatile BrokerOffsets offsets;
   private volatile boolean connected;
   private long dueMillis = Long.MAX_VALUE;
 
@@ -125,6 +131,7 @@ final class Worker implements Runnable {
         logDisconnected(e);
         return false;
       }
+      offsets = SpanConsumers.offsets(fresh, config);
       consumer = fresh;
     }
     try {
@@ -145,7 +152,8 @@ final class Worker implements Runnable {
     }
   }
 
-  private void assigned(Set<MessageQueue> queues) {
+  /** RocketMQ has given this worker these queues, and no others. Called by its thread. */
+  void assigned(Set<MessageQueue> queues) {
     if (!assignments.offer(Set.copyOf(queues))) {
       log.error("Worker {} stands still: it does not take note of its queues", number);
     }
@@ -189,42 +197,49 @@ final class Worker implements Runnable {
     sealer.release(queue);
   }
 
-  /** Begins with queues assigned, as soon as their last owner in this process has ended. */
-  private void takeOver() throws MQClientException {
-    if (wanted.isEmpty()) {
-      return;
-    }
+  /**
+   * Begins with queues assigned, as soon as their last owner in this process has ended. A broker
+   * that does not answer costs the other brokers' queues one timeout a pause, and nothing else.
+   */
+  private void takeOver() {
     for (MessageQueue queue : List.copyOf(wanted)) {
-      QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
-      if (!owners.acquire(id, this)) {
+      BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
+      if (!backOff.permits(System.nanoTime())) {
         continue;
       }
-      boolean begun = false;
+      QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
+      if (!owners.acquire(id)) {
+        continue;
+      }
       try {
         begin(id, queue);
-        begun = true;
-      } finally {
-        if (!begun) {
-          owners.release(id, NO_OFFSET);
+        wanted.remove(queue);
+        backOff.succeeded();
+      } catch (MQClientException | RuntimeException e) {
+        owners.release(id, BrokerOffsets.NONE);
+        backOff.failed(System.nanoTime());
+        listener.failed();
+        if (throttle.permits()) {
+          log.error("Worker {} cannot begin with queue {}; trying again", number, id, e);
         }
       }
-      wanted.remove(queue);
     }
   }
 
   private void begin(QueueId id, MessageQueue queue) throws MQClientException {
-    long committed = consumer.getOffsetStore().readOffset(queue, ReadOffsetType.READ_FROM_STORE);
-    if (committed < NO_OFFSET) {
-      throw new MQClientException("the broker does not tell the offset of queue " + id, null);
+    BrokerOffsets.Range range = offsets.of(queue);
+    long kept = owners.keptTo(id);
+    long next = range.next(kept);
+    if (next < Math.max(range.committed(), kept)) {
+      log.error(
+          "Queue {} was read to {} and now ends at {}: the broker lost messages, or the topic was"
+              + " made again; reading on from {}",
+          id,
+          Math.max(range.committed(), kept),
+          range.max(),
+          next);
     }
-    long next = Math.max(0, Math.max(committed, owners.keptTo(id)));
-    try {
-      consumer.seek(queue, next);
-    } catch (MQClientException e) {
-      // Deleted since, or never there: whether that is a loss shows at the first message.
-      log.warn("Queue {} cannot be read from {}; reading from its oldest message", id, next, e);
-      consumer.seekToBegin(queue);
-    }
+    consumer.seek(queue, Math.max(next, range.min()));
     owned.put(
         queue,
         new OwnedQueue(
@@ -276,7 +291,7 @@ final class Worker implements Runnable {
 
   /** Called by the sealer, after the journal has the window that ends at this offset. */
   private void commit(OwnedQueue queue, long offset) throws Exception {
-    consumer.getOffsetStore().updateConsumeOffsetToBroker(queue.messageQueue(), offset, false);
+    offsets.commit(queue.messageQueue(), offset);
   }
 
   boolean isConnected() {

@@ -45,18 +45,15 @@ public final class Applications {
     symbolOf[UNKNOWN] = SymbolTable.NONE;
     names[UNKNOWN] = "";
     numbers = OTHER;
-    add(symbols.resolve(OTHER_NAME, 0, OTHER_NAME.length));
+    add(symbols.intern(OTHER_NAME, 0, OTHER_NAME.length));
     size = 0;
   }
 
   /** The application of this name, or {@link #OTHER} if there is no room for it. */
   public int resolve(byte[] buffer, int offset, int length, long nowMillis) {
-    int symbol =
-        length == 0
-            ? symbols.resolve(UNNAMED, 0, UNNAMED.length)
-            : symbols.resolve(buffer, offset, length);
+    int symbol = length == 0 ? symbol(UNNAMED, 0, UNNAMED.length) : symbol(buffer, offset, length);
     int application = OTHER;
-    if (symbol != SymbolTable.FULL) {
+    if (symbol >= 0) {
       if (symbol < numberOf.length && numberOf[symbol] != 0) {
         application = numberOf[symbol] - 1;
       } else if (size < max) {
@@ -65,6 +62,13 @@ public final class Applications {
     }
     touchedMillis[application] = nowMillis;
     return application;
+  }
+
+  /** Names that find no room take none of the table's either. */
+  private int symbol(byte[] buffer, int offset, int length) {
+    return size < max
+        ? symbols.intern(buffer, offset, length)
+        : symbols.find(buffer, offset, length);
   }
 
   private int add(int symbol) {

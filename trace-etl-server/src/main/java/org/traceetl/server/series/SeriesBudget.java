@@ -20,6 +20,9 @@ public final class SeriesBudget {
 
   /** Takes up to a portion; 0 when nothing is left. */
   int take() {
+    if (left.get() == 0) {
+      return 0; // by many spans a second, once nothing is left
+    }
     int before = left.getAndUpdate(now -> Math.max(0, now - portion));
     return Math.min(before, portion);
   }

@@ -137,14 +137,13 @@ public final class SeriesTable {
     return states[series] == State.FILTERED;
   }
 
-  /**
-   * Makes a series that {@link #find} does not know; {@link #NONE} if the application or the
-   * process has no room for it.
-   */
+  /** Whether the application and the process have room for one more series. */
+  public boolean hasRoom(int application) {
+    return applications.series(application) < maxPerApplication && hasBudget();
+  }
+
+  /** Makes a series that {@link #find} does not know and that {@link #hasRoom has room}. */
   public int create(int hash, int[] key, int application, long nowMillis) {
-    if (applications.series(application) >= maxPerApplication || !hasBudget()) {
-      return NONE;
-    }
     int series = claim(application, nowMillis);
     System.arraycopy(key, 0, keys, series * width, width);
     hashes[series] = hash;
@@ -222,7 +221,7 @@ public final class SeriesTable {
     return Collections.unmodifiableList(Arrays.asList(values));
   }
 
-  /** Notes that the series had a span; once a window is enough. */
+  /** Notes that the series had a span: of a window, when it ends. */
   public void touch(int series, long nowMillis) {
     touchedMillis[series] = nowMillis;
   }

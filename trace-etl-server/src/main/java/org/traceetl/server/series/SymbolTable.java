@@ -13,8 +13,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * span is numbers.
  *
  * <p>Symbols are counted by the series and applications that use them. One that nobody uses lives
- * until {@link #sweep}, so a batch may resolve first and use afterwards. Strings of malformed UTF-8
- * share the symbol of their repaired text: two symbols never look alike. One owner thread.
+ * until {@link #sweep}, so a batch may make it first and use it afterwards. Strings of malformed
+ * UTF-8 share the symbol of their repaired text: two symbols never look alike. One owner thread.
  */
 public final class SymbolTable {
   /** No symbol: the span has no such value. */
@@ -22,6 +22,9 @@ public final class SymbolTable {
 
   /** The table has no room for a new string. */
   public static final int FULL = -2;
+
+  /** The table does not have the string. */
+  public static final int ABSENT = -3;
 
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -57,15 +60,19 @@ public final class SymbolTable {
     this.maxValueBytes = maxValueBytes;
   }
 
-  /** The symbol of a string, made at its first sight; {@link #FULL} if there is no room. */
-  public int resolve(byte[] buffer, int offset, int length) {
+  /** The symbol of a string, or {@link #ABSENT}. */
+  public int find(byte[] buffer, int offset, int length) {
     int kept = Utf8.cut(buffer, offset, length, maxValueBytes);
-    int hash = hash(buffer, offset, kept);
-    int symbol = find(hash, buffer, offset, kept);
-    return symbol != NONE ? symbol : add(hash, buffer, offset, kept);
+    int symbol = findExact(buffer, offset, kept);
+    if (symbol == ABSENT && !Utf8.isAscii(buffer, offset, kept)) {
+      byte[] repaired = repaired(buffer, offset, kept);
+      return findExact(repaired, 0, repaired.length);
+    }
+    return symbol;
   }
 
-  private int find(int hash, byte[] buffer, int offset, int length) {
+  private int findExact(byte[] buffer, int offset, int length) {
+    int hash = hash(buffer, offset, length);
     for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
       if (index.hasHash(slot, hash)) {
         byte[] string = strings[index.number(slot)];
@@ -74,23 +81,33 @@ public final class SymbolTable {
         }
       }
     }
-    return NONE;
+    return ABSENT;
   }
 
-  private int add(int hash, byte[] buffer, int offset, int length) {
-    byte[] repaired = new String(buffer, offset, length, UTF_8).getBytes(UTF_8);
-    if (!Arrays.equals(repaired, 0, repaired.length, buffer, offset, offset + length)) {
-      int repairedHash = hash(repaired, 0, repaired.length);
-      int symbol = find(repairedHash, repaired, 0, repaired.length);
-      return symbol != NONE ? symbol : insert(repairedHash, repaired);
+  /** The symbol of a string, made if need be; {@link #FULL} if there is no room. */
+  public int intern(byte[] buffer, int offset, int length) {
+    int symbol = find(buffer, offset, length);
+    if (symbol != ABSENT) {
+      return symbol;
     }
-    return insert(hash, repaired);
+    int kept = Utf8.cut(buffer, offset, length, maxValueBytes);
+    return hasRoom(kept) ? insert(repaired(buffer, offset, kept)) : FULL;
   }
 
-  private int insert(int hash, byte[] string) {
-    if (index.size() >= maxSymbols || bytes + string.length > maxBytes) {
+  private boolean hasRoom(int length) {
+    return index.size() < maxSymbols && bytes + length <= maxBytes;
+  }
+
+  /** The string as UTF-8; where it is malformed it may grow. */
+  private static byte[] repaired(byte[] buffer, int offset, int length) {
+    return new String(buffer, offset, length, UTF_8).getBytes(UTF_8);
+  }
+
+  private int insert(byte[] string) {
+    if (!hasRoom(string.length)) {
       return FULL;
     }
+    int hash = hash(string, 0, string.length);
     int symbol = free.isEmpty() ? numbers++ : free.pop();
     if (symbol == strings.length) {
       strings = Arrays.copyOf(strings, symbol * 2);
@@ -140,7 +157,7 @@ public final class SymbolTable {
     }
   }
 
-  /** Forgets the symbols that nobody uses. Numbers resolved before must not be used any more. */
+  /** Forgets the symbols that nobody uses. Numbers found before must not be used any more. */
   public void sweep() {
     while (!unused.isEmpty()) {
       int symbol = unused.pop();

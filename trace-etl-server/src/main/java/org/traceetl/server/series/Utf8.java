@@ -16,4 +16,13 @@ public final class Utf8 {
     }
     return end;
   }
+
+  /** Whether a string is ASCII, and so well-formed. */
+  static boolean isAscii(byte[] buffer, int offset, int length) {
+    int all = 0;
+    for (int at = offset; at < offset + length; at++) {
+      all |= buffer[at];
+    }
+    return all >= 0;
+  }
 }

@@ -60,6 +60,16 @@ public final class Metrics {
     return series < rowOf.length ? rowOf[series] - 1 : -1;
   }
 
+  /** Rows opened so far. */
+  public int rows() {
+    return rows;
+  }
+
+  /** The series that a row belongs to. */
+  public int series(int row) {
+    return seriesOf[row];
+  }
+
   /** Opens a row for a series that has none. */
   public int open(int series) {
     if (series >= rowOf.length) {

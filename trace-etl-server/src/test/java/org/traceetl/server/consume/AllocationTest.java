@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -28,8 +33,55 @@ class AllocationTest {
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    long allocated = allocated(() -> workload.sendTo(aggregator, 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded))
+        .isEqualTo((long) (WARM_UP + ROUNDS) * workload.spans());
+  }
+
+  @Test
+  void aSpanThatFindsNoRoomAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(null, null, null, 5, 1, null, null, null),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    Deque<byte[]> messages = new ArrayDeque<>();
+    int sequence = 0;
+    for (int round = 0; round < WARM_UP + ROUNDS; round++) {
+      for (String application : List.of("shop", "bank " + round)) {
+        Batch batch = new Batch(application);
+        for (int span = 0; span < 50; span++) {
+          batch.span("GET /item/" + round + "-" + span, 1_000);
+        }
+        messages.add(batch.message(sequence++));
+      }
+    }
+
+    long allocated =
+        allocated(() -> {
+          aggregator.accept(messages.poll(), 1_000);
+          aggregator.accept(messages.poll(), 1_000);
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(aggregator.symbolCount()).isLessThan(10);
+    assertThat(books(aggregator, Books::overflowed)).isEqualTo(sequence * 50L - 5);
+  }
+
+  private static long books(QueueAggregator aggregator, ToLongFunction<Books> column) {
+    return aggregator.swap(0, 1_000).seal().books().stream().mapToLong(column).sum();
+  }
+
+  /** Bytes that {@value #ROUNDS} rounds allocate after {@value #WARM_UP} to warm up. */
+  private static long allocated(Runnable round) {
     for (int i = 0; i < WARM_UP; i++) {
-      workload.sendTo(aggregator, 1_000);
+      round.run();
     }
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
@@ -38,13 +90,8 @@ class AllocationTest {
 
     before = threads.getCurrentThreadAllocatedBytes();
     for (int i = 0; i < ROUNDS; i++) {
-      workload.sendTo(aggregator, 1_000);
+      round.run();
     }
-    long allocated = threads.getCurrentThreadAllocatedBytes() - before - overhead;
-
-    assertThat(allocated).isZero();
-    long recorded =
-        aggregator.swap(0, 1_000).seal().books().stream().mapToLong(Books::recorded).sum();
-    assertThat(recorded).isEqualTo((long) (WARM_UP + ROUNDS) * workload.spans());
+    return threads.getCurrentThreadAllocatedBytes() - before - overhead;
   }
 }

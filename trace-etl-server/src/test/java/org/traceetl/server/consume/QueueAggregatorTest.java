@@ -304,6 +304,31 @@ class QueueAggregatorTest {
   }
 
   @Test
+  void noSeriesEndsWithAWindowThatCountsIt() {
+    accept(new Batch("shop").span("a", MILLI).span("b", MILLI));
+    assertThat(seal().rows()).isEqualTo(2);
+    accept(new Batch("shop").span("a", MILLI));
+    nowMillis += 2 * IDLE_MILLIS; // the window was deferred for long, or the clock was set
+    SealedWindow window = seal();
+
+    assertThat(window.rows()).isEqualTo(1);
+    assertThat(window.evicted()).hasSize(1).doesNotContain(window.series());
+    accept(new Batch("shop").span("a", MILLI));
+    assertThat(seal().created()).isEmpty();
+  }
+
+  @Test
+  void anAgentHeardInAWindowIsNotForgottenWithIt() {
+    byte[] message = new Batch("shop").span("a", MILLI).message(5);
+    accept(message);
+    nowMillis += Duration.ofDays(2).toMillis();
+    seal();
+    accept(message);
+
+    assertThat(books(seal(), "shop").duplicate()).isEqualTo(1);
+  }
+
+  @Test
   void filteredSpansAreCountedAndNotRecorded() {
     filters.add(new Filter("shop", "GET /health*", null));
     filters.add(new Filter(null, null, Set.of(SpanKind.INTERNAL)));

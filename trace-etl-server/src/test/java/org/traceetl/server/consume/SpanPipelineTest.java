@@ -232,6 +232,29 @@ class SpanPipelineTest {
   }
 
   @Test
+  void aPipelineWithADeadThreadIsNotAlive() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    SpanPipeline pipeline =
+        start(
+            1,
+            Duration.ofMillis(100),
+            new Journal() {
+              @Override
+              public CompletionStage<Void> append(SealedWindow window) {
+                throw new AssertionError("made by the test: no sealer survives it");
+              }
+
+              @Override
+              public void release(QueueId queue) {}
+            });
+    assertThat(pipeline.alive()).isTrue();
+    send(0, 1, 1);
+
+    await().atMost(PATIENCE).until(() -> !pipeline.alive());
+    assertThat(pipeline.ready()).isFalse();
+  }
+
+  @Test
   void drainingSealsAndCommitsWhatWasRead() throws Exception {
     rocketMq.createTopic(topic, 2);
     SpanPipeline pipeline = start(2, HOUR, journal());
@@ -301,6 +324,21 @@ class SpanPipelineTest {
     assertThat(first.drain(Duration.ofSeconds(30))).isTrue();
     assertThat(windows.recorded()).isEqualTo(40);
     windows.assertContiguous();
+  }
+
+  @Test
+  void aBrokerThatLostItsTailIsReadOnWhereItEnds() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    send(0, 10, 1);
+    rocketMq.commit(group(), topic, 0, 1_000);
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100), journal());
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(pipeline.queues()).extracting(QueueStatus::next).containsExactly(10L));
+    send(10, 5, 1);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
   }
 
   private static long read(SpanPipeline pipeline) {

@@ -1,5 +1,7 @@
 package org.traceetl.server.consume;
 
+import static org.awaitility.Awaitility.await;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.rocketmq.broker.BrokerController;
@@ -18,7 +20,7 @@ import org.apache.rocketmq.store.config.MessageStoreConfig;
 
 /** A real name server and broker in this JVM, on free ports, with a producer. */
 final class TestRocketMq implements AutoCloseable {
-  private static final String BROKER = "test-broker";
+  static final String BROKER = "test-broker";
 
   private final NamesrvController namesrv;
   private final BrokerController broker;
@@ -87,10 +89,18 @@ final class TestRocketMq implements AutoCloseable {
   void createTopic(String topic, int queues) {
     broker.getTopicConfigManager().updateTopicConfig(new TopicConfig(topic, queues, queues));
     broker.registerBrokerAll(true, false, true);
+    // Registering takes a moment, and the producer would not find the broker.
+    await()
+        .ignoreExceptions()
+        .until(() -> producer.fetchPublishMessageQueues(topic).size() == queues);
   }
 
   void send(String topic, int queue, byte[] body) throws Exception {
     producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
+  }
+
+  void commit(String group, String topic, int queue, long offset) {
+    broker.getConsumerOffsetManager().commitOffset("test", group, topic, queue, offset);
   }
 
   /** The group's committed offset, or -1. */

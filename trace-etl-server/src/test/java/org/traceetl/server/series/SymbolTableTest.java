@@ -24,7 +24,7 @@ class SymbolTableTest {
     for (String string : strings) {
       // An unpaired surrogate has no UTF-8; as bytes it is a question mark.
       String text = new String(string.getBytes(UTF_8), UTF_8);
-      int symbol = resolve(table, text);
+      int symbol = intern(table, text);
       assertThat(model.computeIfAbsent(text, t -> symbol)).isEqualTo(symbol);
       assertThat(table.text(symbol)).isEqualTo(text);
     }
@@ -34,13 +34,13 @@ class SymbolTableTest {
 
   @Test
   void symbolsThatNobodyUsesAreForgotten() {
-    int kept = resolve(symbols, "kept");
+    int kept = intern(symbols, "kept");
     symbols.retain(kept);
-    resolve(symbols, "dropped");
+    intern(symbols, "dropped");
     symbols.sweep();
 
     assertThat(symbols.size()).isEqualTo(1);
-    assertThat(resolve(symbols, "kept")).isEqualTo(kept);
+    assertThat(intern(symbols, "kept")).isEqualTo(kept);
 
     symbols.release(kept);
     assertThat(symbols.size()).isEqualTo(1);
@@ -49,15 +49,23 @@ class SymbolTableTest {
   }
 
   @Test
+  void lookingUpMakesNoSymbol() {
+    byte[] name = {'a'};
+    assertThat(symbols.find(name, 0, 1)).isEqualTo(SymbolTable.ABSENT);
+    assertThat(symbols.size()).isZero();
+    assertThat(symbols.intern(name, 0, 1)).isEqualTo(symbols.find(name, 0, 1)).isNotNegative();
+  }
+
+  @Test
   void numbersAreUsedAnew() {
     List<Integer> first = new ArrayList<>();
     for (int i = 0; i < 500; i++) {
-      first.add(resolve(symbols, "a" + i));
+      first.add(intern(symbols, "a" + i));
     }
     symbols.sweep();
     List<Integer> second = new ArrayList<>();
     for (int i = 0; i < 500; i++) {
-      second.add(resolve(symbols, "b" + i));
+      second.add(intern(symbols, "b" + i));
     }
 
     assertThat(second).containsExactlyInAnyOrderElementsOf(first);
@@ -66,37 +74,38 @@ class SymbolTableTest {
   @Test
   void entriesAndBytesAreBounded() {
     SymbolTable few = new SymbolTable(2, 10_000, 16);
-    resolve(few, "a");
-    resolve(few, "b");
-    assertThat(resolve(few, "c")).isEqualTo(SymbolTable.FULL);
-    assertThat(resolve(few, "a")).isNotNegative();
+    intern(few, "a");
+    intern(few, "b");
+    assertThat(intern(few, "c")).isEqualTo(SymbolTable.FULL);
+    assertThat(intern(few, "a")).isNotNegative();
 
     SymbolTable small = new SymbolTable(100, 10, 16);
-    resolve(small, "12345678");
-    assertThat(resolve(small, "abc")).isEqualTo(SymbolTable.FULL);
-    assertThat(resolve(small, "ab")).isNotNegative();
+    intern(small, "12345678");
+    assertThat(intern(small, "abc")).isEqualTo(SymbolTable.FULL);
+    assertThat(intern(small, "ab")).isNotNegative();
   }
 
   @Test
   void longStringsAreCutBetweenCharacters() {
-    assertThat(symbols.text(resolve(symbols, "0123456789abcdef-and-more")))
+    assertThat(symbols.text(intern(symbols, "0123456789abcdef-and-more")))
         .isEqualTo("0123456789abcdef");
-    assertThat(symbols.text(resolve(symbols, "0123456789abcd€uro"))).isEqualTo("0123456789abcd");
+    assertThat(symbols.text(intern(symbols, "0123456789abcd€uro"))).isEqualTo("0123456789abcd");
   }
 
   @Test
   void malformedUtf8SharesTheSymbolOfItsRepairedText() {
     byte[] malformed = {'a', (byte) 0xFF, 'b'};
-    int symbol = symbols.resolve(malformed, 0, malformed.length);
+    int symbol = symbols.intern(malformed, 0, malformed.length);
 
     assertThat(symbols.text(symbol)).isEqualTo("a\uFFFDb");
-    assertThat(resolve(symbols, "a\uFFFDb")).isEqualTo(symbol);
-    assertThat(symbols.resolve(malformed, 0, malformed.length)).isEqualTo(symbol);
+    assertThat(intern(symbols, "a\uFFFDb")).isEqualTo(symbol);
+    assertThat(symbols.find(malformed, 0, malformed.length)).isEqualTo(symbol);
+    assertThat(symbols.intern(malformed, 0, malformed.length)).isEqualTo(symbol);
     assertThat(symbols.size()).isEqualTo(1);
   }
 
-  private static int resolve(SymbolTable table, String text) {
+  private static int intern(SymbolTable table, String text) {
     byte[] bytes = ("--" + text + "--").getBytes(UTF_8);
-    return table.resolve(bytes, 2, bytes.length - 4);
+    return table.intern(bytes, 2, bytes.length - 4);
   }
 }

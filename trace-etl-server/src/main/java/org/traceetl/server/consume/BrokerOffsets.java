@@ -1,0 +1,69 @@
+package org.traceetl.server.consume;
+
+import org.apache.rocketmq.client.consumer.store.OffsetStore;
+import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
+import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.impl.MQAdminImpl;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.exception.RemotingException;
+
+/** What the brokers know of a consumer group's queues. Each question waits for its broker. */
+final class BrokerOffsets {
+  /** Instead of an offset: there is none. */
+  static final long NONE = -1;
+
+  private final MQAdminImpl queues;
+  private final OffsetStore group;
+
+  BrokerOffsets(MQAdminImpl queues, OffsetStore group) {
+    this.queues = queues;
+    this.group = group;
+  }
+
+  /**
+   * What the broker has of a queue.
+   *
+   * @param min offset of its oldest message
+   * @param max offset after its newest message
+   * @param committed the group's offset, or {@link #NONE}
+   */
+  record Range(long min, long max, long committed) {
+    /**
+     * Where to read on. May be below {@code min}: what is between was deleted and never read.
+     *
+     * @param kept offset to which this process has kept the queue's windows, or {@link #NONE}
+     */
+    long next(long kept) {
+      long next = Math.max(committed, kept);
+      if (next > max) {
+        // With a commit at hand the broker lost its tail: all it has was read. Without one it is
+        // the topic that is new, as deleting a topic deletes its offsets, and nothing was read.
+        next = committed == NONE ? NONE : max;
+      }
+      return next == NONE ? min : next;
+    }
+  }
+
+  Range of(MessageQueue queue) throws MQClientException {
+    return new Range(queues.minOffset(queue), max(queue), committed(queue));
+  }
+
+  long max(MessageQueue queue) throws MQClientException {
+    return queues.maxOffset(queue);
+  }
+
+  /** The group's offset, or {@link #NONE}. */
+  long committed(MessageQueue queue) throws MQClientException {
+    long offset = group.readOffset(queue, ReadOffsetType.READ_FROM_STORE);
+    if (offset < NONE) {
+      throw new MQClientException("the broker does not tell the offset of " + queue, null);
+    }
+    return offset;
+  }
+
+  void commit(MessageQueue queue, long offset)
+      throws RemotingException, MQBrokerException, InterruptedException, MQClientException {
+    group.updateConsumeOffsetToBroker(queue, offset, false);
+  }
+}

@@ -1,0 +1,167 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.Journal;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** One worker and its sealer against a real RocketMQ, told of assignments by the test. */
+class WorkerTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final AtomicInteger tests = new AtomicInteger();
+  private static TestRocketMq rocketMq;
+
+  private final GatedJournal journal = new GatedJournal();
+  private final List<Thread> threads = new ArrayList<>();
+  private String topic;
+  private MessageQueue queue;
+  private Worker worker;
+  private Sealer sealer;
+
+  @BeforeAll
+  static void startRocketMq(@TempDir(cleanup = CleanupMode.NEVER) Path home) throws Exception {
+    rocketMq = new TestRocketMq(home);
+  }
+
+  @AfterAll
+  static void stopRocketMq() {
+    rocketMq.close();
+  }
+
+  @BeforeEach
+  void nameTopic() {
+    topic = "worker-" + tests.incrementAndGet();
+    queue = new MessageQueue(topic, TestRocketMq.BROKER, 0);
+    rocketMq.createTopic(topic, 1);
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    journal.gate.complete(null);
+    worker.close();
+    sealer.close();
+    threads.forEach(Thread::interrupt);
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    worker.leave();
+  }
+
+  /** Keeps windows, once its gate is open. */
+  private static final class GatedJournal implements Journal {
+    private final CompletableFuture<Void> gate = new CompletableFuture<>();
+    private final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
+
+    @Override
+    public CompletionStage<Void> append(SealedWindow window) {
+      offered.add(window);
+      return gate;
+    }
+
+    @Override
+    public void release(QueueId queue) {}
+
+    long recorded() {
+      return offered.stream().flatMap(w -> w.books().stream()).mapToLong(Books::recorded).sum();
+    }
+  }
+
+  private void start(Duration window) {
+    WindowConfig windows = new WindowConfig(window, null);
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(null),
+            DocumentsConfig.defaults(),
+            windows);
+    QueueOwners owners = new QueueOwners();
+    sealer = new Sealer(journal, owners, PipelineListener.NONE, Clock.systemUTC());
+    worker =
+        new Worker(
+            0,
+            new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1),
+            aggregation,
+            window.toMillis(),
+            owners,
+            sealer,
+            PipelineListener.NONE,
+            Clock.systemUTC());
+    threads.add(Thread.ofPlatform().start(sealer));
+    threads.add(Thread.ofPlatform().start(worker));
+  }
+
+  private void send(int first, int count) throws Exception {
+    for (int i = first; i < first + count; i++) {
+      rocketMq.send(topic, 0, new Batch("shop").span("a", 5_000_000).message(i));
+    }
+  }
+
+  private void awaitRead(long offset) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(worker.queues()).extracting(QueueStatus::next).contains(offset));
+  }
+
+  @Test
+  void aQueueLostAndGotBackAtOnceIsReadFromItsLastWindowOn() throws Exception {
+    send(0, 10);
+    start(Duration.ofMillis(100));
+    awaitRead(10);
+    await().atMost(PATIENCE).until(() -> !journal.offered.isEmpty());
+
+    // The window with the journal is not committed yet: whoever reads on now reads it again.
+    worker.assigned(Set.of());
+    worker.assigned(Set.of(queue));
+    await().atMost(PATIENCE).until(() -> worker.queues().isEmpty());
+    send(10, 10);
+    journal.gate.complete(null);
+    awaitRead(20);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
+    long end = 0;
+    for (SealedWindow window : journal.offered) {
+      assertThat(window.from()).isEqualTo(end);
+      end = window.to();
+    }
+  }
+
+  @Test
+  void aQueueThatCannotBeTakenOverHoldsUpNoOther() throws Exception {
+    journal.gate.complete(null);
+    send(0, 10);
+    start(Duration.ofMillis(100));
+    awaitRead(10);
+
+    worker.assigned(Set.of(queue, new MessageQueue(topic, "no-such-broker", 0)));
+    send(10, 10);
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
+  }
+}
