@@ -11,7 +11,7 @@ import org.traceetl.proto.SpanBatchWriter;
 /** A batch being filled for one resource and queue. Reused; owned by the pipeline thread. */
 final class OpenBatch {
   private final SpanBatchWriter writer = new SpanBatchWriter();
-  private List<Payload> payloads = new ArrayList<>();
+  private List<Share> shares = new ArrayList<>();
   private Resource resource;
   private int candidate;
   private long dueNanos;
@@ -48,10 +48,11 @@ final class OpenBatch {
     }
     writer.endSpan();
     // Payloads come one after the other: only the last can be this one.
-    if (payloads.isEmpty() || payloads.getLast() != payload) {
+    if (shares.isEmpty() || shares.getLast().payload != payload) {
       payload.hold();
-      payloads.add(payload);
+      shares.add(new Share(payload));
     }
+    shares.getLast().spans++;
   }
 
   Resource resource() {
@@ -83,19 +84,34 @@ final class OpenBatch {
 
   /** Ends this use: gives the outcome that settles the payloads with spans in it. */
   Batch.Outcome release() {
-    List<Payload> held = payloads;
-    payloads = new ArrayList<>();
+    List<Share> held = shares;
+    shares = new ArrayList<>();
     resource = null;
     return new Batch.Outcome() {
       @Override
       public void confirmed() {
-        held.forEach(Payload::release);
+        held.forEach(share -> share.payload.release());
+      }
+
+      @Override
+      public void refused() {
+        held.forEach(share -> share.payload.refuse(share.spans));
       }
 
       @Override
       public void failed(String reason) {
-        held.forEach(payload -> payload.fail(reason));
+        held.forEach(share -> share.payload.fail(reason));
       }
     };
+  }
+
+  /** The spans of one payload in this batch. */
+  private static final class Share {
+    final Payload payload;
+    int spans;
+
+    Share(Payload payload) {
+      this.payload = payload;
+    }
   }
 }

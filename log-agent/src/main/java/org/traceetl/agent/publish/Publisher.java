@@ -38,6 +38,7 @@ public final class Publisher implements Spool, AutoCloseable {
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
   private final LogThrottle failureLog;
+  private final LogThrottle refusalLog;
   private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
   private final Map<BrokerQueue, Lane> lanes = new HashMap<>();
   private final Set<String> awayBrokers = new HashSet<>();
@@ -60,6 +61,7 @@ public final class Publisher implements Spool, AutoCloseable {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.refusalLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.nextLostCheckNanos = nanoClock.getAsLong() + lostAfterNanos();
     this.thread = Thread.ofPlatform().name("publisher").unstarted(this::run);
     metrics.gauge(
@@ -255,20 +257,27 @@ public final class Publisher implements Spool, AutoCloseable {
     reached(attempt.batch.queue().broker());
     metrics.sendFailures.labels("refused").inc();
     if (lane.refused(attempt)) {
-      log.error(
-          "The broker refuses batch {} of queue {} for good: {}",
-          attempt.batch.sequence(),
-          attempt.batch.queue(),
-          detail);
-      unconfirmed--;
-      giveUp(attempt.batch, "refused", "the broker refused it");
+      if (refusalLog.permits()) {
+        log.error(
+            "The broker refuses batch {} of queue {} for good: {}",
+            attempt.batch.sequence(),
+            attempt.batch.queue(),
+            detail);
+      }
+      countFailed(attempt.batch, "refused");
+      attempt.batch.outcome().refused();
     }
   }
 
   private void giveUp(Batch batch, String reason, String detail) {
+    countFailed(batch, reason);
+    batch.outcome().failed(detail);
+  }
+
+  private void countFailed(Batch batch, String reason) {
+    unconfirmed--;
     metrics.batchesFailed.labels(reason).inc();
     metrics.spansFailed.labels(reason).inc(batch.spans());
-    batch.outcome().failed(detail);
   }
 
   private void findLost(long nowNanos) {

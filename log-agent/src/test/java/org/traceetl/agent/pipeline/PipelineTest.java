@@ -211,13 +211,18 @@ final class PipelineTest {
   }
 
   @Test
-  void aBatchRefusedForGoodFailsItsPayload() {
-    transport.mode(Mode.REFUSE);
-    start(PipelineConfig.defaults(), 1);
-    offer("a x\n");
+  void spansRefusedForGoodAreRejectedAndThePayloadIsNotRepeated() {
+    transport.refuse(batch -> batch.spans() == 2);
+    start(new PipelineConfig(64 << 20, 65_536, 100, 0, 8), 2);
+    offer("refused x\nrefused y\n!bad_id\ntaken z\n");
 
-    await().until(() -> outcomes.failed == 1);
-    assertThat(sample("spans_failed_total", "reason", "refused")).isEqualTo(1);
+    await().until(() -> outcomes.settled() == 1);
+    assertThat(outcomes.confirmed).isEqualTo(1);
+    assertThat(outcomes.accepted).isEqualTo(1);
+    assertThat(outcomes.rejected).isEqualTo(3);
+    assertThat(outcomes.reason).isEqualTo("bad_id, refused_by_broker");
+    assertThat(sample("spans_failed_total", "reason", "refused")).isEqualTo(2);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("taken", 1));
     assertThat(pipeline.bytesInFlight()).isZero();
   }
 
