@@ -1,5 +1,6 @@
 package org.traceetl.agent.publish;
 
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -33,6 +34,9 @@ public final class Publisher implements Spool, AutoCloseable {
   /** Failures in a row to reach a broker for one queue that mean it is away. */
   private static final int FAILURES_TO_AWAY = 3;
 
+  /** How long the topic may be without a queue before what waits for it is given up. */
+  private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
   private final Transport transport;
   private final RocketMqConfig config;
   private final AgentMetrics metrics;
@@ -49,8 +53,8 @@ public final class Publisher implements Spool, AutoCloseable {
   private int unconfirmed;
   private boolean draining;
   private boolean stopped;
-  private Set<String> brokers = Set.of();
-  private long nextLostCheckNanos;
+  private Set<BrokerQueue> queues = Set.of();
+  private long nextCheckNanos;
 
   private volatile boolean available = true;
 
@@ -62,7 +66,7 @@ public final class Publisher implements Spool, AutoCloseable {
     this.nanoClock = nanoClock;
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.refusalLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.nextLostCheckNanos = nanoClock.getAsLong() + lostAfterNanos();
+    this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = Thread.ofPlatform().name("publisher").unstarted(this::run);
     metrics.gauge(
         "broker_available",
@@ -85,12 +89,11 @@ public final class Publisher implements Spool, AutoCloseable {
     return available;
   }
 
-  /** Tells which brokers have queues of the topic now. */
+  /** Tells which queues the topic has now. */
   public void topology(Topology topology) {
-    Set<String> names =
-        topology.queues().stream().map(BrokerQueue::broker).collect(Collectors.toSet());
+    Set<BrokerQueue> now = Set.copyOf(topology.queues());
     tasks.add(() -> {
-      brokers = names;
+      queues = now;
       updateAvailable();
     });
   }
@@ -147,9 +150,10 @@ public final class Publisher implements Spool, AutoCloseable {
       task = tasks.poll();
     }
     long now = nanoClock.getAsLong();
-    if (now - nextLostCheckNanos >= 0) {
-      nextLostCheckNanos = now + TimeUnit.SECONDS.toNanos(1);
+    if (now - nextCheckNanos >= 0) {
+      nextCheckNanos = now + TimeUnit.SECONDS.toNanos(1);
       findLost(now);
+      dropGone(now);
     }
     lanes.values().forEach(lane -> send(lane, now));
     if (draining && unconfirmed == 0) {
@@ -170,7 +174,7 @@ public final class Publisher implements Spool, AutoCloseable {
 
   private void add(Batch batch) {
     unconfirmed++;
-    lanes.computeIfAbsent(batch.queue(), queue -> new Lane()).add(batch);
+    lanes.computeIfAbsent(batch.queue(), queue -> new Lane(nanoClock.getAsLong())).add(batch);
   }
 
   private void send(Lane lane, long nowNanos) {
@@ -250,7 +254,9 @@ public final class Publisher implements Spool, AutoCloseable {
 
   /** Spans are refused only when no broker is left for them; else the bytes in flight decide. */
   private void updateAvailable() {
-    available = brokers.isEmpty() || !awayBrokers.containsAll(brokers);
+    available =
+        queues.isEmpty()
+            || !queues.stream().map(BrokerQueue::broker).allMatch(awayBrokers::contains);
   }
 
   private void onRefused(Lane lane, Lane.Attempt attempt, String detail) {
@@ -285,6 +291,41 @@ public final class Publisher implements Spool, AutoCloseable {
       for (Lane.Attempt attempt : lane.startedBefore(nowNanos - lostAfterNanos())) {
         onFailed(lane, attempt, Transport.Failure.NO_ANSWER, "no answer at all");
       }
+    }
+  }
+
+  /**
+   * Gives up what waits for queues that the topic no longer has: nobody would ever take it, and its
+   * payloads would hold their share of the bytes in flight, and their files, for ever.
+   */
+  private void dropGone(long nowNanos) {
+    boolean dropped =
+        lanes
+            .entrySet()
+            .removeIf(entry -> {
+              BrokerQueue queue = entry.getKey();
+              Lane lane = entry.getValue();
+              if (queues.isEmpty() || queues.contains(queue)) {
+                lane.listed(nowNanos);
+              }
+              if (nowNanos - lane.lastListedNanos() < GONE_NANOS) {
+                return false;
+              }
+              Collection<Batch> left = lane.removeAll();
+              log.warn(
+                  "The topic no longer has queue {}: {} batches are given up", queue, left.size());
+              left.forEach(
+                  batch -> giveUp(batch, "queue_gone", "the queue is gone from the topic"));
+              return true;
+            });
+    if (dropped) {
+      // Where nothing waits nothing is tried, so that a broker would stay away for ever.
+      awayBrokers.retainAll(
+          lanes.entrySet().stream()
+              .filter(entry -> !entry.getValue().isEmpty())
+              .map(entry -> entry.getKey().broker())
+              .collect(Collectors.toSet()));
+      updateAvailable();
     }
   }
 
