@@ -149,6 +149,9 @@ public final class Publisher implements Spool, AutoCloseable {
       task.run();
       task = tasks.poll();
     }
+    if (stopped) {
+      return;
+    }
     long now = nanoClock.getAsLong();
     if (now - nextCheckNanos >= 0) {
       nextCheckNanos = now + TimeUnit.SECONDS.toNanos(1);

@@ -77,6 +77,16 @@ final class PublisherTest {
     assertThat(outcomes.failed).hasValue(0);
   }
 
+  @Test
+  void afterTheCloseNothingIsSentThatIsGivenUp() {
+    append(A);
+    publisher.close();
+    publisher.start();
+
+    await().until(() -> outcomes.failed.get() == 1);
+    assertThat(transport.attempts()).isZero();
+  }
+
   private void append(BrokerQueue queue) {
     publisher.append(new Batch(queue, 0, new byte[1], 1, outcomes));
   }
