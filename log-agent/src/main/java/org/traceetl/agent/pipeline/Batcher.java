@@ -24,8 +24,11 @@ import org.traceetl.agent.telemetry.AgentMetrics;
  * hands them on. Owned by the pipeline thread.
  */
 final class Batcher implements SpanSink {
-  /** A span or resource with more bytes of text is rejected: a batch has to fit into a message. */
-  static final int MAX_TEXT_BYTES = 1024 * 1024;
+  /** A span with more bytes of text is rejected: a batch has to fit into a message. */
+  static final int MAX_SPAN_TEXT_BYTES = 1024 * 1024;
+
+  /** Spans of a resource with more bytes of text are rejected: it is in each of its batches. */
+  static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
 
   private enum Cause {
     SIZE,
@@ -87,7 +90,7 @@ final class Batcher implements SpanSink {
 
   @Override
   public void resource(Attributes attributes) {
-    resourceTooLarge = textBytes(attributes) > MAX_TEXT_BYTES;
+    resourceTooLarge = textBytes(attributes) > MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, topology);
     }
@@ -100,7 +103,7 @@ final class Batcher implements SpanSink {
       return;
     }
     long text = (long) span.nameLength + span.statusMessageLength + textBytes(span.attributes);
-    if (text > MAX_TEXT_BYTES) {
+    if (text > MAX_SPAN_TEXT_BYTES) {
       rejected("span_too_large");
       return;
     }
@@ -113,7 +116,7 @@ final class Batcher implements SpanSink {
     payload.accept();
     if (batch.spans() >= config.batchSpans()) {
       close(batch, Cause.SPANS);
-    } else if (batch.sizeBytes() >= config.batchBytes()) {
+    } else if (batch.spanBytes() >= config.batchBytes()) {
       close(batch, Cause.SIZE);
     }
   }

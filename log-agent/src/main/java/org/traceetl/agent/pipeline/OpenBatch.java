@@ -15,6 +15,7 @@ final class OpenBatch {
   private Resource resource;
   private int candidate;
   private long dueNanos;
+  private int resourceBytes;
 
   void open(Resource resource, int candidate, long dueNanos) {
     this.resource = resource;
@@ -22,6 +23,7 @@ final class OpenBatch {
     this.dueNanos = dueNanos;
     writer.begin();
     resource.writeTo(writer);
+    resourceBytes = writer.sizeBytes();
   }
 
   void add(SpanView span, Payload payload) {
@@ -72,8 +74,9 @@ final class OpenBatch {
     return writer.spanCount();
   }
 
-  int sizeBytes() {
-    return writer.sizeBytes();
+  /** Bytes of the spans, with the strings they brought. */
+  int spanBytes() {
+    return writer.sizeBytes() - resourceBytes;
   }
 
   /** Makes the message. */

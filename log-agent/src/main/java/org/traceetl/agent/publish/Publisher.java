@@ -11,6 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -25,8 +26,8 @@ import org.traceetl.agent.telemetry.LogThrottle;
  * Sends batches until the broker confirms them, each to its own queue and under its own name, so
  * that the server counts it once however often it arrives.
  *
- * <p>One thread owns the lanes; appends and answers reach it as tasks. The tasks are bounded by
- * what is accepted into the pipeline.
+ * <p>One thread owns the lanes; appends and answers reach it as tasks. Tasks and batches are
+ * bounded by the pipeline, which accepts nothing while too many bytes are unconfirmed.
  */
 public final class Publisher implements Spool, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
@@ -56,6 +57,7 @@ public final class Publisher implements Spool, AutoCloseable {
   private Set<BrokerQueue> queues = Set.of();
   private long nextCheckNanos;
 
+  private final AtomicLong unconfirmedBytes = new AtomicLong();
   private volatile boolean available = true;
 
   public Publisher(
@@ -72,6 +74,10 @@ public final class Publisher implements Spool, AutoCloseable {
         "broker_available",
         "1 while a broker of the topic can be reached, 0 while none can.",
         () -> available ? 1 : 0);
+    metrics.gauge(
+        "unconfirmed_bytes",
+        "Bytes of the batches that the broker has not confirmed.",
+        unconfirmedBytes::get);
   }
 
   /** Starts the thread. */
@@ -81,7 +87,13 @@ public final class Publisher implements Spool, AutoCloseable {
 
   @Override
   public void append(Batch batch) {
+    unconfirmedBytes.addAndGet(batch.body().length);
     tasks.add(() -> add(batch));
+  }
+
+  @Override
+  public long unconfirmedBytes() {
+    return unconfirmedBytes.get();
   }
 
   @Override
@@ -210,8 +222,8 @@ public final class Publisher implements Spool, AutoCloseable {
   private void onConfirmed(Lane lane, Lane.Attempt attempt) {
     reached(attempt.batch.queue().broker());
     if (lane.confirmed(attempt)) {
-      unconfirmed--;
       Batch batch = attempt.batch;
+      settled(batch);
       metrics.sendSeconds.observe((nanoClock.getAsLong() - attempt.startNanos) / 1e9);
       metrics.batchesPublished.inc();
       metrics.spansPublished.inc(batch.spans());
@@ -283,8 +295,13 @@ public final class Publisher implements Spool, AutoCloseable {
     batch.outcome().failed(detail);
   }
 
-  private void countFailed(Batch batch, String reason) {
+  private void settled(Batch batch) {
     unconfirmed--;
+    unconfirmedBytes.addAndGet(-batch.body().length);
+  }
+
+  private void countFailed(Batch batch, String reason) {
+    settled(batch);
     metrics.batchesFailed.labels(reason).inc();
     metrics.spansFailed.labels(reason).inc(batch.spans());
   }
