@@ -30,6 +30,11 @@ final class Batcher implements SpanSink {
   /** Spans of a resource with more bytes of text are rejected: it is in each of its batches. */
   static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
 
+  /**
+   * A batch with a body of more than so many usual ones is not used again: its arrays stay grown.
+   */
+  private static final int MOST_KEPT_BATCHES = 4;
+
   private enum Cause {
     SIZE,
     SPANS,
@@ -189,6 +194,8 @@ final class Batcher implements SpanSink {
     int spans = batch.spans();
     metrics.batchesClosed.labels(cause.label).inc();
     spool.append(new Batch(queue, sequence, body, spans, batch.release()));
-    pool.push(batch);
+    if (body.length <= MOST_KEPT_BATCHES * config.batchBytes()) {
+      pool.push(batch);
+    }
   }
 }
