@@ -18,6 +18,11 @@ final class OtlpMetrics {
         "",
         Map.of("", counters::attributesLeftOut));
     metrics.counter(
+        "otlp_requests_joined",
+        "Requests equal to one under way, which share its outcome instead of counting again.",
+        "",
+        Map.of("", counters::requestsJoined));
+    metrics.counter(
         "otlp_connections_refused",
         "Connections closed at once because the most allowed were open.",
         "",

@@ -191,6 +191,9 @@ final class RocketMqTest {
     }
 
     @Override
+    public void refused() {}
+
+    @Override
     public void failed(String reason) {
       failed.incrementAndGet();
     }

@@ -3,9 +3,10 @@ package org.traceetl.agent.config;
 /**
  * Bounds of what is under way between the sources and the broker.
  *
- * @param maxBytesInFlight bytes of payloads accepted and not yet confirmed; above it sources are
- *     told to wait
- * @param batchBytes size at which a batch is closed, bytes; it ends at most one span above it
+ * @param maxBytesInFlight bytes of payloads accepted and not yet confirmed, or of the batches made
+ *     of them, whichever is more; above it sources are told to wait
+ * @param batchBytes size of a batch's spans at which it is closed, bytes; it ends at most one span
+ *     above it, and its resource comes on top
  * @param batchSpans number of spans at which a batch is closed
  * @param lingerMillis longest time that a span waits for others in its batch
  * @param openBatches batches filled at the same time; one more closes the oldest

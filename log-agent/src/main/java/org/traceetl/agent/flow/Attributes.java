@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * Keys and values as slices of byte arrays; values are text. Reused: {@link #clear} forgets the
- * entries and keeps the arrays.
+ * entries and the arrays they are slices of, and keeps the room for them.
  */
 public final class Attributes {
   private byte[][] keys = new byte[32][];
@@ -15,6 +15,8 @@ public final class Attributes {
 
   /** Forgets the entries. */
   public void clear() {
+    Arrays.fill(keys, 0, size, null);
+    Arrays.fill(values, 0, size, null);
     size = 0;
   }
 

@@ -6,9 +6,10 @@ package org.traceetl.agent.flow;
  */
 public interface Completion {
   /**
-   * The outcome is known: every span accepted is confirmed by the broker.
+   * The outcome is known: every span accepted is confirmed by the broker. A repeat would count them
+   * again and could not help the others.
    *
-   * @param rejected spans of the payload that were malformed and will never be accepted
+   * @param rejected spans that were malformed, or that the broker refused for good
    * @param reason why they were, or empty; without data of the spans
    */
   void confirmed(int accepted, int rejected, String reason);
@@ -20,9 +21,6 @@ public interface Completion {
    */
   void malformed(String reason);
 
-  /**
-   * Not confirmed (the agent stops, the broker refused it for good): the sender keeps or repeats
-   * it.
-   */
+  /** Not confirmed, as when the agent stops: the sender keeps or repeats it. */
   void failed(String reason);
 }

@@ -24,8 +24,16 @@ import org.traceetl.agent.telemetry.AgentMetrics;
  * hands them on. Owned by the pipeline thread.
  */
 final class Batcher implements SpanSink {
-  /** A span or resource with more bytes of text is rejected: a batch has to fit into a message. */
-  static final int MAX_TEXT_BYTES = 1024 * 1024;
+  /** A span with more bytes of text is rejected: a batch has to fit into a message. */
+  static final int MAX_SPAN_TEXT_BYTES = 1024 * 1024;
+
+  /** Spans of a resource with more bytes of text are rejected: it is in each of its batches. */
+  static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
+
+  /**
+   * A batch with a body of more than so many usual ones is not used again: its arrays stay grown.
+   */
+  private static final int MOST_KEPT_BATCHES = 4;
 
   private enum Cause {
     SIZE,
@@ -87,7 +95,7 @@ final class Batcher implements SpanSink {
 
   @Override
   public void resource(Attributes attributes) {
-    resourceTooLarge = textBytes(attributes) > MAX_TEXT_BYTES;
+    resourceTooLarge = textBytes(attributes) > MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, topology);
     }
@@ -100,7 +108,7 @@ final class Batcher implements SpanSink {
       return;
     }
     long text = (long) span.nameLength + span.statusMessageLength + textBytes(span.attributes);
-    if (text > MAX_TEXT_BYTES) {
+    if (text > MAX_SPAN_TEXT_BYTES) {
       rejected("span_too_large");
       return;
     }
@@ -113,7 +121,7 @@ final class Batcher implements SpanSink {
     payload.accept();
     if (batch.spans() >= config.batchSpans()) {
       close(batch, Cause.SPANS);
-    } else if (batch.sizeBytes() >= config.batchBytes()) {
+    } else if (batch.spanBytes() >= config.batchBytes()) {
       close(batch, Cause.SIZE);
     }
   }
@@ -186,6 +194,8 @@ final class Batcher implements SpanSink {
     int spans = batch.spans();
     metrics.batchesClosed.labels(cause.label).inc();
     spool.append(new Batch(queue, sequence, body, spans, batch.release()));
-    pool.push(batch);
+    if (body.length <= MOST_KEPT_BATCHES * config.batchBytes()) {
+      pool.push(batch);
+    }
   }
 }

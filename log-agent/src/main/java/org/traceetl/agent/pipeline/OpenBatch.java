@@ -11,10 +11,11 @@ import org.traceetl.proto.SpanBatchWriter;
 /** A batch being filled for one resource and queue. Reused; owned by the pipeline thread. */
 final class OpenBatch {
   private final SpanBatchWriter writer = new SpanBatchWriter();
-  private List<Payload> payloads = new ArrayList<>();
+  private List<Share> shares = new ArrayList<>();
   private Resource resource;
   private int candidate;
   private long dueNanos;
+  private int resourceBytes;
 
   void open(Resource resource, int candidate, long dueNanos) {
     this.resource = resource;
@@ -22,6 +23,7 @@ final class OpenBatch {
     this.dueNanos = dueNanos;
     writer.begin();
     resource.writeTo(writer);
+    resourceBytes = writer.sizeBytes();
   }
 
   void add(SpanView span, Payload payload) {
@@ -48,10 +50,11 @@ final class OpenBatch {
     }
     writer.endSpan();
     // Payloads come one after the other: only the last can be this one.
-    if (payloads.isEmpty() || payloads.getLast() != payload) {
+    if (shares.isEmpty() || shares.getLast().payload != payload) {
       payload.hold();
-      payloads.add(payload);
+      shares.add(new Share(payload));
     }
+    shares.getLast().spans++;
   }
 
   Resource resource() {
@@ -71,8 +74,9 @@ final class OpenBatch {
     return writer.spanCount();
   }
 
-  int sizeBytes() {
-    return writer.sizeBytes();
+  /** Bytes of the spans, with the strings they brought. */
+  int spanBytes() {
+    return writer.sizeBytes() - resourceBytes;
   }
 
   /** Makes the message. */
@@ -83,19 +87,34 @@ final class OpenBatch {
 
   /** Ends this use: gives the outcome that settles the payloads with spans in it. */
   Batch.Outcome release() {
-    List<Payload> held = payloads;
-    payloads = new ArrayList<>();
+    List<Share> held = shares;
+    shares = new ArrayList<>();
     resource = null;
     return new Batch.Outcome() {
       @Override
       public void confirmed() {
-        held.forEach(Payload::release);
+        held.forEach(share -> share.payload.release());
+      }
+
+      @Override
+      public void refused() {
+        held.forEach(share -> share.payload.refuse(share.spans));
       }
 
       @Override
       public void failed(String reason) {
-        held.forEach(payload -> payload.fail(reason));
+        held.forEach(share -> share.payload.fail(reason));
       }
     };
+  }
+
+  /** The spans of one payload in this batch. */
+  private static final class Share {
+    final Payload payload;
+    int spans;
+
+    Share(Payload payload) {
+      this.payload = payload;
+    }
   }
 }

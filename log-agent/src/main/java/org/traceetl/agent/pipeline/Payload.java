@@ -28,7 +28,9 @@ final class Payload {
   private int accepted;
   private int rejected;
   private boolean malformed;
-  private volatile String failure;
+  // Owned by the publisher's thread.
+  private int refused;
+  private String failure;
 
   /**
    * @param charge bytes that it counts for while it is in flight
@@ -86,6 +88,12 @@ final class Payload {
     open.incrementAndGet();
   }
 
+  /** The broker will never take a batch, which holds this many spans of it. */
+  void refuse(int spans) {
+    refused += spans;
+    release();
+  }
+
   /** A batch was given up. */
   void fail(String reason) {
     failure = reason;
@@ -107,13 +115,16 @@ final class Payload {
   }
 
   private void complete() {
+    if (refused > 0) {
+      reasons.add("refused_by_broker");
+    }
     String reason = String.join(", ", reasons);
     if (failure != null) {
       completion.failed(failure);
     } else if (malformed) {
       completion.malformed(reason);
     } else {
-      completion.confirmed(accepted, rejected, reason);
+      completion.confirmed(accepted - refused, rejected + refused, reason);
     }
   }
 }

@@ -70,7 +70,7 @@ public final class Pipeline implements Intake, AutoCloseable {
         this::bytesInFlight);
     metrics.gauge(
         "in_flight_limit_bytes",
-        "Most bytes of payloads in flight; above it sources are told to wait.",
+        "Most bytes in flight, of payloads or of their batches; above it sources are told to wait.",
         config::maxBytesInFlight);
   }
 
@@ -104,7 +104,8 @@ public final class Pipeline implements Intake, AutoCloseable {
       if (!canAccept()) {
         return Admission.BROKER_AWAY;
       }
-      if (bytesInFlight + charge > config.maxBytesInFlight()) {
+      // Each batch repeats its resource: what is made of payloads can be larger than they were.
+      if (Math.max(bytesInFlight, spool.unconfirmedBytes()) + charge > config.maxBytesInFlight()) {
         return Admission.FULL;
       }
       bytesInFlight += charge;

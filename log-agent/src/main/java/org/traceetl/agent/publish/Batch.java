@@ -9,6 +9,9 @@ public final class Batch {
     /** The broker has it. */
     void confirmed();
 
+    /** The broker will never take it. */
+    void refused();
+
     /** It is given up. */
     void failed(String reason);
   }

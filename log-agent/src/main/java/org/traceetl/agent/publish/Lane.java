@@ -37,9 +37,28 @@ final class Lane {
       new PriorityQueue<>(Comparator.comparingLong(Batch::sequence));
   private final TreeMap<Long, Batch> unconfirmed = new TreeMap<>();
   private final Set<Attempt> inFlight = new HashSet<>();
+  private long lastListedNanos;
   private int failures;
   private long failedNanos;
   private long pausedUntilNanos;
+
+  Lane(long nowNanos) {
+    lastListedNanos = nowNanos;
+  }
+
+  /** The queue is one of the topic's now. */
+  void listed(long nowNanos) {
+    lastListedNanos = nowNanos;
+  }
+
+  /** When the queue was last known to be one of the topic's. */
+  long lastListedNanos() {
+    return lastListedNanos;
+  }
+
+  boolean isEmpty() {
+    return unconfirmed.isEmpty();
+  }
 
   void add(Batch batch) {
     unconfirmed.put(batch.sequence(), batch);

@@ -1,5 +1,6 @@
 package org.traceetl.agent.publish;
 
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -24,8 +26,8 @@ import org.traceetl.agent.telemetry.LogThrottle;
  * Sends batches until the broker confirms them, each to its own queue and under its own name, so
  * that the server counts it once however often it arrives.
  *
- * <p>One thread owns the lanes; appends and answers reach it as tasks. The tasks are bounded by
- * what is accepted into the pipeline.
+ * <p>One thread owns the lanes; appends and answers reach it as tasks. Tasks and batches are
+ * bounded by the pipeline, which accepts nothing while too many bytes are unconfirmed.
  */
 public final class Publisher implements Spool, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
@@ -33,11 +35,15 @@ public final class Publisher implements Spool, AutoCloseable {
   /** Failures in a row to reach a broker for one queue that mean it is away. */
   private static final int FAILURES_TO_AWAY = 3;
 
+  /** How long the topic may be without a queue before what waits for it is given up. */
+  private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
   private final Transport transport;
   private final RocketMqConfig config;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
   private final LogThrottle failureLog;
+  private final LogThrottle refusalLog;
   private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
   private final Map<BrokerQueue, Lane> lanes = new HashMap<>();
   private final Set<String> awayBrokers = new HashSet<>();
@@ -48,9 +54,10 @@ public final class Publisher implements Spool, AutoCloseable {
   private int unconfirmed;
   private boolean draining;
   private boolean stopped;
-  private Set<String> brokers = Set.of();
-  private long nextLostCheckNanos;
+  private Set<BrokerQueue> queues = Set.of();
+  private long nextCheckNanos;
 
+  private final AtomicLong unconfirmedBytes = new AtomicLong();
   private volatile boolean available = true;
 
   public Publisher(
@@ -60,12 +67,17 @@ public final class Publisher implements Spool, AutoCloseable {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.nextLostCheckNanos = nanoClock.getAsLong() + lostAfterNanos();
+    this.refusalLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = Thread.ofPlatform().name("publisher").unstarted(this::run);
     metrics.gauge(
         "broker_available",
         "1 while a broker of the topic can be reached, 0 while none can.",
         () -> available ? 1 : 0);
+    metrics.gauge(
+        "unconfirmed_bytes",
+        "Bytes of the batches that the broker has not confirmed.",
+        unconfirmedBytes::get);
   }
 
   /** Starts the thread. */
@@ -75,7 +87,13 @@ public final class Publisher implements Spool, AutoCloseable {
 
   @Override
   public void append(Batch batch) {
+    unconfirmedBytes.addAndGet(batch.body().length);
     tasks.add(() -> add(batch));
+  }
+
+  @Override
+  public long unconfirmedBytes() {
+    return unconfirmedBytes.get();
   }
 
   @Override
@@ -83,12 +101,11 @@ public final class Publisher implements Spool, AutoCloseable {
     return available;
   }
 
-  /** Tells which brokers have queues of the topic now. */
+  /** Tells which queues the topic has now. */
   public void topology(Topology topology) {
-    Set<String> names =
-        topology.queues().stream().map(BrokerQueue::broker).collect(Collectors.toSet());
+    Set<BrokerQueue> now = Set.copyOf(topology.queues());
     tasks.add(() -> {
-      brokers = names;
+      queues = now;
       updateAvailable();
     });
   }
@@ -144,10 +161,14 @@ public final class Publisher implements Spool, AutoCloseable {
       task.run();
       task = tasks.poll();
     }
+    if (stopped) {
+      return;
+    }
     long now = nanoClock.getAsLong();
-    if (now - nextLostCheckNanos >= 0) {
-      nextLostCheckNanos = now + TimeUnit.SECONDS.toNanos(1);
+    if (now - nextCheckNanos >= 0) {
+      nextCheckNanos = now + TimeUnit.SECONDS.toNanos(1);
       findLost(now);
+      dropGone(now);
     }
     lanes.values().forEach(lane -> send(lane, now));
     if (draining && unconfirmed == 0) {
@@ -168,7 +189,7 @@ public final class Publisher implements Spool, AutoCloseable {
 
   private void add(Batch batch) {
     unconfirmed++;
-    lanes.computeIfAbsent(batch.queue(), queue -> new Lane()).add(batch);
+    lanes.computeIfAbsent(batch.queue(), queue -> new Lane(nanoClock.getAsLong())).add(batch);
   }
 
   private void send(Lane lane, long nowNanos) {
@@ -201,8 +222,8 @@ public final class Publisher implements Spool, AutoCloseable {
   private void onConfirmed(Lane lane, Lane.Attempt attempt) {
     reached(attempt.batch.queue().broker());
     if (lane.confirmed(attempt)) {
-      unconfirmed--;
       Batch batch = attempt.batch;
+      settled(batch);
       metrics.sendSeconds.observe((nanoClock.getAsLong() - attempt.startNanos) / 1e9);
       metrics.batchesPublished.inc();
       metrics.spansPublished.inc(batch.spans());
@@ -248,27 +269,41 @@ public final class Publisher implements Spool, AutoCloseable {
 
   /** Spans are refused only when no broker is left for them; else the bytes in flight decide. */
   private void updateAvailable() {
-    available = brokers.isEmpty() || !awayBrokers.containsAll(brokers);
+    available =
+        queues.isEmpty()
+            || !queues.stream().map(BrokerQueue::broker).allMatch(awayBrokers::contains);
   }
 
   private void onRefused(Lane lane, Lane.Attempt attempt, String detail) {
     reached(attempt.batch.queue().broker());
     metrics.sendFailures.labels("refused").inc();
     if (lane.refused(attempt)) {
-      log.error(
-          "The broker refuses batch {} of queue {} for good: {}",
-          attempt.batch.sequence(),
-          attempt.batch.queue(),
-          detail);
-      unconfirmed--;
-      giveUp(attempt.batch, "refused", "the broker refused it");
+      if (refusalLog.permits()) {
+        log.error(
+            "The broker refuses batch {} of queue {} for good: {}",
+            attempt.batch.sequence(),
+            attempt.batch.queue(),
+            detail);
+      }
+      countFailed(attempt.batch, "refused");
+      attempt.batch.outcome().refused();
     }
   }
 
   private void giveUp(Batch batch, String reason, String detail) {
+    countFailed(batch, reason);
+    batch.outcome().failed(detail);
+  }
+
+  private void settled(Batch batch) {
+    unconfirmed--;
+    unconfirmedBytes.addAndGet(-batch.body().length);
+  }
+
+  private void countFailed(Batch batch, String reason) {
+    settled(batch);
     metrics.batchesFailed.labels(reason).inc();
     metrics.spansFailed.labels(reason).inc(batch.spans());
-    batch.outcome().failed(detail);
   }
 
   private void findLost(long nowNanos) {
@@ -276,6 +311,41 @@ public final class Publisher implements Spool, AutoCloseable {
       for (Lane.Attempt attempt : lane.startedBefore(nowNanos - lostAfterNanos())) {
         onFailed(lane, attempt, Transport.Failure.NO_ANSWER, "no answer at all");
       }
+    }
+  }
+
+  /**
+   * Gives up what waits for queues that the topic no longer has: nobody would ever take it, and its
+   * payloads would hold their share of the bytes in flight, and their files, for ever.
+   */
+  private void dropGone(long nowNanos) {
+    boolean dropped =
+        lanes
+            .entrySet()
+            .removeIf(entry -> {
+              BrokerQueue queue = entry.getKey();
+              Lane lane = entry.getValue();
+              if (queues.isEmpty() || queues.contains(queue)) {
+                lane.listed(nowNanos);
+              }
+              if (nowNanos - lane.lastListedNanos() < GONE_NANOS) {
+                return false;
+              }
+              Collection<Batch> left = lane.removeAll();
+              log.warn(
+                  "The topic no longer has queue {}: {} batches are given up", queue, left.size());
+              left.forEach(
+                  batch -> giveUp(batch, "queue_gone", "the queue is gone from the topic"));
+              return true;
+            });
+    if (dropped) {
+      // Where nothing waits nothing is tried, so that a broker would stay away for ever.
+      awayBrokers.retainAll(
+          lanes.entrySet().stream()
+              .filter(entry -> !entry.getValue().isEmpty())
+              .map(entry -> entry.getKey().broker())
+              .collect(Collectors.toSet()));
+      updateAvailable();
     }
   }
 

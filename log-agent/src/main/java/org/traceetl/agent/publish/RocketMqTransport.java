@@ -107,7 +107,13 @@ public final class RocketMqTransport implements Transport {
     }
   }
 
-  private static void report(Throwable failure, Answer answer) {
+  /** Tells what became of an attempt that failed with this. */
+  static void report(Throwable thrown, Answer answer) {
+    // What fails while the client waits for the broker comes wrapped.
+    Throwable failure =
+        thrown instanceof MQClientException && thrown.getCause() != null
+            ? thrown.getCause()
+            : thrown;
     String detail = failure.getClass().getSimpleName() + ": " + firstLine(failure);
     int code =
         switch (failure) {

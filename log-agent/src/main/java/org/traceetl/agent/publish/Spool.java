@@ -11,6 +11,9 @@ public interface Spool {
    */
   void append(Batch batch);
 
+  /** Bytes of the batches taken whose outcome is not known. Safe for any thread. */
+  long unconfirmedBytes();
+
   /** False while it can be told that batches would only wait: sources are refused then. */
   boolean available();
 }

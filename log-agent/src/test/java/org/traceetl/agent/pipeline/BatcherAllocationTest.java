@@ -112,6 +112,11 @@ final class BatcherAllocationTest {
     }
 
     @Override
+    public long unconfirmedBytes() {
+      return 0;
+    }
+
+    @Override
     public boolean available() {
       return true;
     }

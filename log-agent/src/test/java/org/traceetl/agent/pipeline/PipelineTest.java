@@ -170,6 +170,42 @@ final class PipelineTest {
   }
 
   @Test
+  void whatBatchesRepeatOfTheirResourceCountsAsInFlight() {
+    transport.mode(Mode.HOLD);
+    start(new PipelineConfig(200_000, 65_536, 1, 0, 8), 2);
+    String name = "a".repeat(10_000);
+    assertThat(offer(name + " x\n" + "= x\n".repeat(20))).isEqualTo(Admission.ACCEPTED);
+    await().until(() -> transport.attempts() == 21);
+
+    assertThat(pipeline.bytesInFlight()).isLessThan(20_000);
+    assertThat(offer("b x\n")).isEqualTo(Admission.FULL);
+    transport.confirmHeld();
+    await().until(() -> offer("b x\n") == Admission.ACCEPTED);
+  }
+
+  @Test
+  void aLargeResourceDoesNotCloseItsBatches() {
+    start(new PipelineConfig(64 << 20, 4_096, 1_000, 10_000, 8), 1);
+    offer("a".repeat(10_000) + " x\n" + "= x\n".repeat(20));
+    await().until(() -> sample("spans_accepted_total", "source", "test") == 21);
+    pipeline.close();
+
+    assertThat(sample("batches_closed_total", "cause", "stop")).isEqualTo(1);
+    assertThat(sample("batches_closed_total", "cause", "size")).isZero();
+  }
+
+  @Test
+  void spansOfATooLargeResourceAreRejected() {
+    start(PipelineConfig.defaults(), 1);
+    offer("a".repeat(Batcher.MAX_RESOURCE_TEXT_BYTES) + " x\n= y\nb z\n");
+    await().until(() -> outcomes.settled() == 1);
+
+    assertThat(outcomes.accepted).isEqualTo(1);
+    assertThat(outcomes.rejected).isEqualTo(2);
+    assertThat(outcomes.reason).isEqualTo("resource_too_large");
+  }
+
+  @Test
   void untilTheQueuesAreKnownTheBrokerIsAway() {
     start(PipelineConfig.defaults(), 0);
 
@@ -211,13 +247,18 @@ final class PipelineTest {
   }
 
   @Test
-  void aBatchRefusedForGoodFailsItsPayload() {
-    transport.mode(Mode.REFUSE);
-    start(PipelineConfig.defaults(), 1);
-    offer("a x\n");
+  void spansRefusedForGoodAreRejectedAndThePayloadIsNotRepeated() {
+    transport.refuse(batch -> batch.spans() == 2);
+    start(new PipelineConfig(64 << 20, 65_536, 100, 0, 8), 2);
+    offer("refused x\nrefused y\n!bad_id\ntaken z\n");
 
-    await().until(() -> outcomes.failed == 1);
-    assertThat(sample("spans_failed_total", "reason", "refused")).isEqualTo(1);
+    await().until(() -> outcomes.settled() == 1);
+    assertThat(outcomes.confirmed).isEqualTo(1);
+    assertThat(outcomes.accepted).isEqualTo(1);
+    assertThat(outcomes.rejected).isEqualTo(3);
+    assertThat(outcomes.reason).isEqualTo("bad_id, refused_by_broker");
+    assertThat(sample("spans_failed_total", "reason", "refused")).isEqualTo(2);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("taken", 1));
     assertThat(pipeline.bytesInFlight()).isZero();
   }
 
@@ -337,7 +378,8 @@ final class PipelineTest {
 
   /**
    * Payloads for these tests: a line {@code application operation} is a span, {@code !reason} one
-   * that is rejected, application {@code -} none at all, {@code ?} alone cannot be read.
+   * that is rejected, application {@code -} none at all and {@code =} the last one again, {@code ?}
+   * alone cannot be read.
    */
   private static final class LineDecoder implements SpanDecoder {
     @Override
@@ -358,11 +400,13 @@ final class PipelineTest {
         return;
       }
       String[] parts = line.split(" ", 2);
-      Attributes resource = new Attributes();
-      if (!parts[0].equals("-")) {
-        add(resource, "service.name", parts[0]);
+      if (!parts[0].equals("=")) {
+        Attributes resource = new Attributes();
+        if (!parts[0].equals("-")) {
+          add(resource, "service.name", parts[0]);
+        }
+        sink.resource(resource);
       }
-      sink.resource(resource);
       SpanView span = new SpanView();
       span.traceIdHigh = 1;
       span.traceIdLow = 2;
@@ -370,7 +414,8 @@ final class PipelineTest {
       span.kind = 2;
       span.name = parts[1].getBytes(UTF_8);
       span.nameLength = span.name.length;
-      String value = parts[0].equals("huge") ? "x".repeat(2 * Batcher.MAX_TEXT_BYTES) : parts[1];
+      String value =
+          parts[0].equals("huge") ? "x".repeat(2 * Batcher.MAX_SPAN_TEXT_BYTES) : parts[1];
       add(span.attributes, "key", value);
       sink.span(span);
     }

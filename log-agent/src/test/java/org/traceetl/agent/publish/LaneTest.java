@@ -9,7 +9,7 @@ import org.traceetl.agent.publish.Lane.Attempt;
 import org.traceetl.agent.route.BrokerQueue;
 
 final class LaneTest {
-  private final Lane lane = new Lane();
+  private final Lane lane = new Lane(0);
 
   @Test
   void noBatchIsSentFartherFromTheOldestUnconfirmedOneThanTheServerCanTell() {

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Predicate;
 import org.traceetl.agent.route.BrokerQueue;
 
 /** A broker in memory that confirms, fails or keeps silent as told. */
@@ -15,7 +16,6 @@ public final class MemoryTransport implements Transport {
     UNREACHABLE,
     /** The batch is stored and the answer says otherwise, as after a timeout. */
     STORE_AND_TIME_OUT,
-    REFUSE,
     /** Keeps the attempts until {@link #confirmHeld}. */
     HOLD
   }
@@ -23,15 +23,25 @@ public final class MemoryTransport implements Transport {
   private final List<Batch> stored = new ArrayList<>();
   private final Deque<Runnable> held = new ArrayDeque<>();
   private Mode mode = Mode.CONFIRM;
+  private Predicate<Batch> refused = batch -> false;
   private int attempts;
 
   public synchronized void mode(Mode now) {
     mode = now;
   }
 
+  /** Refuses these for good, whatever it does with others. */
+  public synchronized void refuse(Predicate<Batch> which) {
+    refused = which;
+  }
+
   @Override
   public synchronized void send(Batch batch, Answer answer) {
     attempts++;
+    if (refused.test(batch)) {
+      answer.refused("illegal message");
+      return;
+    }
     switch (mode) {
       case CONFIRM -> {
         stored.add(batch);
@@ -42,7 +52,6 @@ public final class MemoryTransport implements Transport {
         stored.add(batch);
         answer.failed(Failure.TIMEOUT, "timed out");
       }
-      case REFUSE -> answer.refused("illegal message");
       case HOLD ->
           held.add(() -> {
             stored.add(batch);

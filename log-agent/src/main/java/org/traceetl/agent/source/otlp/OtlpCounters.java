@@ -17,6 +17,7 @@ public final class OtlpCounters {
   }
 
   private final LongAdder attributesLeftOut = new LongAdder();
+  private final LongAdder requestsJoined = new LongAdder();
   private final LongAdder connectionsRefused = new LongAdder();
   private final LongAdder[] requestsRefused = {
     new LongAdder(), new LongAdder(), new LongAdder(), new LongAdder()
@@ -37,6 +38,15 @@ public final class OtlpCounters {
   /** HTTP requests turned away before the pipeline was asked. */
   public long requestsRefused(Refusal reason) {
     return requestsRefused[reason.ordinal()].sum();
+  }
+
+  /** Requests equal to one under way, which share its outcome instead of counting again. */
+  public long requestsJoined() {
+    return requestsJoined.sum();
+  }
+
+  LongAdder requestsJoinedAdder() {
+    return requestsJoined;
   }
 
   LongAdder attributesLeftOutAdder() {

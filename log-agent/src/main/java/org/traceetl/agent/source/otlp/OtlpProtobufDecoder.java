@@ -98,22 +98,35 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
 
   /** Decodes {@code payload[0, end)}. */
   void decode(byte[] payload, int end, SpanSink sink) throws MalformedPayloadException {
-    in.reset(payload);
-    checkFrames(end);
-    in.reset(payload);
-    leftOut = 0;
-    while (in.position < end) {
-      int tag = in.tag(end);
-      if (tag == REQUEST_RESOURCE_SPANS) {
-        resourceSpans(in.enter(end), sink);
-      } else {
-        in.skip(tag, end);
+    try {
+      in.reset(payload);
+      checkFrames(end);
+      in.reset(payload);
+      leftOut = 0;
+      while (in.position < end) {
+        int tag = in.tag(end);
+        if (tag == REQUEST_RESOURCE_SPANS) {
+          resourceSpans(in.enter(end), sink);
+        } else {
+          in.skip(tag, end);
+        }
       }
+      if (leftOut > 0) {
+        attributesLeftOut.add(leftOut);
+      }
+    } finally {
+      forget();
     }
+  }
+
+  /** Lets go of the payload, which would be kept until the next one comes. */
+  private void forget() {
     in.reset(EMPTY);
-    if (leftOut > 0) {
-      attributesLeftOut.add(leftOut);
-    }
+    sliceBytes = EMPTY;
+    resource.clear();
+    span.attributes.clear();
+    span.name = EMPTY;
+    span.statusMessage = EMPTY;
   }
 
   private void checkFrames(int end) throws MalformedPayloadException {

@@ -27,7 +27,8 @@ public final class OtlpReceiver implements AutoCloseable {
     this(config, intake, Transport.best());
   }
 
-  OtlpReceiver(OtlpConfig config, Intake intake, Transport transport) {
+  OtlpReceiver(OtlpConfig config, Intake pipeline, Transport transport) {
+    Intake intake = new RepeatJoin(pipeline, counters.requestsJoinedAdder());
     eventLoops = transport.eventLoops(IO_THREADS);
     SpanDecoder protobuf =
         perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder()));

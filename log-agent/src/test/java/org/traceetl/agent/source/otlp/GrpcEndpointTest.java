@@ -98,12 +98,12 @@ class GrpcEndpointTest {
 
   @Test
   void unconfirmedPayloadsAreUnavailable() {
-    intake.failWith("the broker refused it");
+    intake.failWith("the agent stops");
 
     StatusRuntimeException error = failure(new byte[0]);
 
     assertThat(error.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-    assertThat(error.getStatus().getDescription()).isEqualTo("the broker refused it");
+    assertThat(error.getStatus().getDescription()).isEqualTo("the agent stops");
   }
 
   @ParameterizedTest

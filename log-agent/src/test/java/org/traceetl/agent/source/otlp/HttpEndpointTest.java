@@ -125,12 +125,12 @@ class HttpEndpointTest {
 
   @Test
   void unconfirmedPayloadsAreUnavailable() throws Exception {
-    intake.failWith("the broker refused it");
+    intake.failWith("the agent stops");
 
     HttpResponse<byte[]> response = post(JSON, OtlpJson.of(Samples.realistic(1)));
 
     assertThat(response.statusCode()).isEqualTo(503);
-    assertThat(text(response)).contains("the broker refused it");
+    assertThat(text(response)).contains("the agent stops");
   }
 
   @ParameterizedTest

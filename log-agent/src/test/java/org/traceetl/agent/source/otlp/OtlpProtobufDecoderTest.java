@@ -2,6 +2,7 @@ package org.traceetl.agent.source.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.traceetl.agent.source.otlp.Samples.START;
 import static org.traceetl.agent.source.otlp.Samples.attribute;
 import static org.traceetl.agent.source.otlp.Samples.id;
@@ -20,6 +21,8 @@ import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import java.lang.management.ManagementFactory;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -392,6 +395,37 @@ class OtlpProtobufDecoderTest {
     decode(request(span(1).setTraceState(tracestate)));
 
     assertThat(sink.spans.getFirst().samplingThreshold()).isEqualTo(Long.parseLong(threshold, 16));
+  }
+
+  @Test
+  void payloadsAreLetGoWhetherTheyCouldBeReadOrNot() {
+    byte[] whole = Samples.realistic(3).toByteArray();
+    OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
+    WeakReference<byte[]> read = decoded(decoder, whole, whole.length);
+    await()
+        .until(() -> {
+          System.gc();
+          return read.get() == null;
+        });
+    WeakReference<byte[]> damaged = decoded(decoder, whole, whole.length - 1);
+    await()
+        .until(() -> {
+          System.gc();
+          return damaged.get() == null;
+        });
+    Reference.reachabilityFence(decoder);
+  }
+
+  private static WeakReference<byte[]> decoded(
+      OtlpProtobufDecoder decoder, byte[] bytes, int length) {
+    byte[] payload = Arrays.copyOf(bytes, length);
+    try {
+      decoder.decode(payload, new RecordingSink());
+      assertThat(length).isEqualTo(bytes.length);
+    } catch (MalformedPayloadException e) {
+      assertThat(length).isLessThan(bytes.length);
+    }
+    return new WeakReference<>(payload);
   }
 
   @Test

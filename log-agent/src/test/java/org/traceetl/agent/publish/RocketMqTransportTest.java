@@ -1,0 +1,57 @@
+package org.traceetl.agent.publish;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.remoting.exception.RemotingConnectException;
+import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
+import org.apache.rocketmq.remoting.protocol.ResponseCode;
+import org.junit.jupiter.api.Test;
+
+final class RocketMqTransportTest {
+  @Test
+  void failuresAreToldByTheirCauseWrappedOrNot() {
+    RemotingTimeoutException timeout = new RemotingTimeoutException("waited 3,000 ms");
+    RemotingConnectException connect = new RemotingConnectException("10.0.0.1:10911");
+
+    assertThat(told(timeout)).startsWith("timeout RemotingTimeoutException: waited 3,000 ms");
+    assertThat(told(new MQClientException("unknown reason", timeout))).isEqualTo(told(timeout));
+    assertThat(told(new MQClientException("unknown reason", connect))).isEqualTo(told(connect));
+    assertThat(told(connect)).startsWith("connect RemotingConnectException: ");
+    assertThat(told(new MQClientException(1, "no broker"))).startsWith("client MQClientException");
+    assertThat(told(new MQBrokerException(ResponseCode.SYSTEM_ERROR, "busy")))
+        .startsWith("broker MQBrokerException");
+  }
+
+  @Test
+  void illegalMessagesAreRefusedWhoeverFindsThem() {
+    assertThat(told(new MQBrokerException(ResponseCode.MESSAGE_ILLEGAL, "too long")))
+        .startsWith("refused ");
+    assertThat(told(new MQClientException(ResponseCode.MESSAGE_ILLEGAL, "too long")))
+        .startsWith("refused ");
+  }
+
+  private static String told(Throwable failure) {
+    StringBuilder told = new StringBuilder();
+    RocketMqTransport.report(
+        failure,
+        new Transport.Answer() {
+          @Override
+          public void confirmed() {
+            told.append("confirmed");
+          }
+
+          @Override
+          public void failed(Transport.Failure kind, String detail) {
+            told.append(kind.label()).append(' ').append(detail);
+          }
+
+          @Override
+          public void refused(String detail) {
+            told.append("refused ").append(detail);
+          }
+        });
+    return told.toString();
+  }
+}

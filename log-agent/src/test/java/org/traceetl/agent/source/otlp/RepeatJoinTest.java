@@ -1,0 +1,104 @@
+package org.traceetl.agent.source.otlp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake.Admission;
+
+final class RepeatJoinTest {
+  private final List<Completion> offered = new ArrayList<>();
+  private final List<String> told = new ArrayList<>();
+  private final LongAdder joined = new LongAdder();
+  private Admission answer = Admission.ACCEPTED;
+  private final RepeatJoin join =
+      new RepeatJoin(
+          (source, payload, decoder, completion) -> {
+            if (answer == Admission.ACCEPTED) {
+              offered.add(completion);
+            }
+            return answer;
+          },
+          joined);
+
+  @Test
+  void aRepeatOfWhatIsUnderWaySharesItsOutcome() {
+    offer("spans", "first");
+    offer("others", "other");
+    assertThat(offer("spans", "repeat")).isEqualTo(Admission.ACCEPTED);
+    assertThat(offered).hasSize(2);
+    assertThat(joined.sum()).isEqualTo(1);
+
+    offered.getFirst().confirmed(3, 1, "bad_id");
+
+    assertThat(told).containsExactly("first confirmed 3 1 bad_id", "repeat confirmed 3 1 bad_id");
+  }
+
+  @Test
+  void failuresAreSharedToo() {
+    offer("spans", "first");
+    offer("spans", "repeat");
+    offered.removeFirst().failed("the agent stops");
+    offer("spans", "first");
+    offer("spans", "repeat");
+    offered.removeFirst().malformed("damaged");
+
+    assertThat(told)
+        .containsExactly(
+            "first failed the agent stops",
+            "repeat failed the agent stops",
+            "first malformed damaged",
+            "repeat malformed damaged");
+  }
+
+  @Test
+  void whatComesAfterTheOutcomeOrWasNotTakenIsOfferedAgain() {
+    answer = Admission.FULL;
+    assertThat(offer("spans", "refused")).isEqualTo(Admission.FULL);
+    answer = Admission.ACCEPTED;
+    offer("spans", "first");
+    offered.getFirst().confirmed(1, 0, "");
+    offer("spans", "second");
+
+    assertThat(offered).hasSize(2);
+    assertThat(told).containsExactly("first confirmed 1 0 ");
+  }
+
+  @Test
+  void moreCopiesThanMayWaitAreToldToComeBack() {
+    for (int i = 0; i < RepeatJoin.MAX_WAITING; i++) {
+      assertThat(offer("spans", "copy")).isEqualTo(Admission.ACCEPTED);
+    }
+    assertThat(offer("spans", "one too many")).isEqualTo(Admission.FULL);
+
+    offered.getFirst().confirmed(1, 0, "");
+    assertThat(told).hasSize(RepeatJoin.MAX_WAITING).doesNotContain("one too many confirmed 1 0 ");
+  }
+
+  private Admission offer(String payload, String name) {
+    return join.offer(
+        "test",
+        payload.getBytes(UTF_8),
+        null,
+        new Completion() {
+          @Override
+          public void confirmed(int accepted, int rejected, String reason) {
+            told.add(name + " confirmed " + accepted + " " + rejected + " " + reason);
+          }
+
+          @Override
+          public void malformed(String reason) {
+            told.add(name + " malformed " + reason);
+          }
+
+          @Override
+          public void failed(String reason) {
+            told.add(name + " failed " + reason);
+          }
+        });
+  }
+}
