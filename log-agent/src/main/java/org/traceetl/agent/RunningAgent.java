@@ -82,7 +82,11 @@ public final class RunningAgent implements AutoCloseable {
                   }));
       watch.start();
 
-      otlp = config.otlp().enabled() ? open(new OtlpReceiver(config.otlp(), pipeline)) : null;
+      otlp =
+          config.otlp().enabled()
+              ? open(
+                  new OtlpReceiver(config.otlp(), config.pipeline().maxBytesInFlight(), pipeline))
+              : null;
       if (otlp != null) {
         OtlpMetrics.register(otlp.counters(), metrics);
         otlp.start();

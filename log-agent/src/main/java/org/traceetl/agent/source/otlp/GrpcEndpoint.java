@@ -19,6 +19,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
@@ -27,10 +29,15 @@ import org.traceetl.agent.flow.SpanDecoder;
 final class GrpcEndpoint {
   static final String SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService";
   private static final String SOURCE = "otlp_grpc";
-  private static final int MAX_CALLS_PER_CONNECTION = 128;
+  private static final int MAX_CALLS_PER_CONNECTION = 16;
+
+  // It would log each request that is too large, or one too many, with its stack; they are counted.
+  private static final Logger STREAM_LOG =
+      Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerStream");
 
   // Stand for requests that could not be read; told apart by identity.
   private static final byte[] TOO_LARGE = new byte[0];
+  private static final byte[] NO_ROOM = new byte[0];
   private static final byte[] NOT_GZIP = new byte[0];
 
   private final int maxRequestBytes;
@@ -44,9 +51,11 @@ final class GrpcEndpoint {
       int maxRequestBytes,
       EventLoopGroup eventLoops,
       ChannelFactory<ServerChannel> channels,
+      ReadBudget budget,
       Intake intake,
       SpanDecoder decoder,
       OtlpCounters counters) {
+    STREAM_LOG.setLevel(Level.OFF);
     this.maxRequestBytes = maxRequestBytes;
     this.intake = intake;
     this.decoder = decoder;
@@ -65,6 +74,7 @@ final class GrpcEndpoint {
             .directExecutor()
             .maxInboundMessageSize(maxRequestBytes)
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
+            .addStreamTracerFactory(new GrpcReadBudget(budget, counters))
             .maxConnectionIdle(10, TimeUnit.MINUTES)
             .handshakeTimeout(10, TimeUnit.SECONDS)
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
@@ -118,7 +128,12 @@ final class GrpcEndpoint {
               Status.INVALID_ARGUMENT.withDescription("the message is not well-formed gzip"), 0));
       return;
     }
+    if (request == NO_ROOM) {
+      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(ReadBudget.EXHAUSTED), 0));
+      return;
+    }
     Refused refused = Refused.of(intake.offer(SOURCE, request, decoder, new Call(call)));
+    GrpcReadBudget.giveBack();
     if (refused != null) {
       call.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }
@@ -160,8 +175,8 @@ final class GrpcEndpoint {
             ? stream.readNBytes(stream.available())
             : stream.readAllBytes();
       } catch (StatusRuntimeException e) {
-        // Grown beyond the limit while it was decompressed. Thrown on, it would be logged whole.
-        return TOO_LARGE;
+        // Grown beyond the limit while it was decompressed, or beyond the budget.
+        return e.getStatus().getCode() == Status.Code.UNAVAILABLE ? NO_ROOM : TOO_LARGE;
       } catch (IOException e) {
         return NOT_GZIP;
       }

@@ -9,13 +9,18 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelInitializer;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpMessage;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpContent;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObject;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.flow.Intake;
@@ -31,6 +36,7 @@ final class HttpEndpoint {
   private final int maxRequestBytes;
   private final ServerBootstrap bootstrap;
   private final ConnectionGate gate;
+  private final ReadBudget budget;
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
   private final SpanDecoder jsonDecoder;
@@ -43,6 +49,7 @@ final class HttpEndpoint {
       EventLoopGroup eventLoops,
       Transport transport,
       ConnectionGate gate,
+      ReadBudget budget,
       Intake intake,
       SpanDecoder protobufDecoder,
       SpanDecoder jsonDecoder,
@@ -50,6 +57,7 @@ final class HttpEndpoint {
     this.address = address;
     this.maxRequestBytes = maxRequestBytes;
     this.gate = gate;
+    this.budget = budget;
     this.intake = intake;
     this.protobufDecoder = protobufDecoder;
     this.jsonDecoder = jsonDecoder;
@@ -103,12 +111,30 @@ final class HttpEndpoint {
     }
   }
 
-  /** Puts a request together, within a size and a time. */
+  /** Puts a request together, within a size, a time and the budget of all connections. */
   private final class RequestAssembly extends HttpObjectAggregator {
     private Future<?> deadline;
+    private long taken;
 
     RequestAssembly() {
       super(maxRequestBytes);
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, HttpObject part, List<Object> out)
+        throws Exception {
+      if (part instanceof HttpContent body) {
+        int bytes = body.content().readableBytes();
+        if (!budget.take(bytes)) {
+          FullHttpResponse response =
+              HttpExchange.plain(HttpResponseStatus.TOO_MANY_REQUESTS, ReadBudget.EXHAUSTED + "\n");
+          response.headers().setInt(HttpHeaderNames.RETRY_AFTER, Answers.RETRY_FULL_SECONDS);
+          refuse(context, OtlpCounters.Refusal.NO_ROOM, response);
+          return;
+        }
+        taken += bytes;
+      }
+      super.decode(context, part, out);
     }
 
     @Override
@@ -131,31 +157,44 @@ final class HttpEndpoint {
 
     @Override
     protected void finishAggregation(FullHttpMessage aggregated) throws Exception {
-      cancelDeadline();
+      end();
       super.finishAggregation(aggregated);
     }
 
     @Override
     protected void handleOversizedMessage(ChannelHandlerContext context, HttpMessage oversized) {
-      cancelDeadline();
-      counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
-      // The rest is read and forgotten for a while: closing at once could lose the answer.
-      context.pipeline().remove(HttpExchange.class);
-      HttpExchange.write(
+      refuse(
           context,
+          OtlpCounters.Refusal.TOO_LARGE,
           HttpExchange.plain(
               HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-              "a request may have " + maxRequestBytes + " bytes\n"),
-          false);
+              "a request may have " + maxRequestBytes + " bytes\n"));
+    }
+
+    /** Answers instead of the pipeline. */
+    private void refuse(
+        ChannelHandlerContext context, OtlpCounters.Refusal reason, FullHttpResponse response) {
+      counters.requestRefused(reason);
+      HttpExchange.write(context, response, false);
+      // The rest is read and forgotten for a while: closing at once could lose the answer.
+      context.pipeline().remove(HttpExchange.class);
+      context.pipeline().remove(this);
       context.channel().config().setAutoRead(true);
       Future<?> unused =
           context.executor().schedule(() -> context.close(), LINGER_SECONDS, TimeUnit.SECONDS);
     }
 
     @Override
-    public void channelInactive(ChannelHandlerContext context) throws Exception {
+    public void handlerRemoved(ChannelHandlerContext context) throws Exception {
+      end();
+      super.handlerRemoved(context);
+    }
+
+    /** Nothing is being put together any more. */
+    private void end() {
       cancelDeadline();
-      super.channelInactive(context);
+      budget.giveBack(taken);
+      taken = 0;
     }
 
     private void cancelDeadline() {

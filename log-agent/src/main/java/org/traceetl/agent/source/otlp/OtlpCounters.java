@@ -1,6 +1,7 @@
 package org.traceetl.agent.source.otlp;
 
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 
 /** What the receiver left out or turned away before the pipeline saw it. Safe for any thread. */
 public final class OtlpCounters {
@@ -13,15 +14,16 @@ public final class OtlpCounters {
     /** HTTP that cannot be parsed, or a body that is not the gzip it claims to be. */
     MALFORMED,
     /** Not read whole in time. */
-    TIMEOUT
+    TIMEOUT,
+    /** The bytes being read, over all connections, were at their bound. */
+    NO_ROOM
   }
 
   private final LongAdder attributesLeftOut = new LongAdder();
   private final LongAdder requestsJoined = new LongAdder();
   private final LongAdder connectionsRefused = new LongAdder();
-  private final LongAdder[] requestsRefused = {
-    new LongAdder(), new LongAdder(), new LongAdder(), new LongAdder()
-  };
+  private final LongAdder[] requestsRefused =
+      Stream.generate(LongAdder::new).limit(Refusal.values().length).toArray(LongAdder[]::new);
 
   OtlpCounters() {}
 
@@ -35,7 +37,7 @@ public final class OtlpCounters {
     return connectionsRefused.sum();
   }
 
-  /** HTTP requests turned away before the pipeline was asked. */
+  /** Requests turned away before the pipeline was asked. */
   public long requestsRefused(Refusal reason) {
     return requestsRefused[reason.ordinal()].sum();
   }

@@ -22,12 +22,18 @@ public final class OtlpReceiver implements AutoCloseable {
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
 
-  /** A receiver that does not listen yet. The configuration must be one that is enabled. */
-  public OtlpReceiver(OtlpConfig config, Intake intake) {
-    this(config, intake, Transport.best());
+  /**
+   * A receiver that does not listen yet. The configuration must be one that is enabled.
+   *
+   * @param maxBytesBeingRead bytes of requests that are not yet read whole, over all connections;
+   *     above it senders are told to come back
+   */
+  public OtlpReceiver(OtlpConfig config, long maxBytesBeingRead, Intake intake) {
+    this(config, maxBytesBeingRead, intake, Transport.best());
   }
 
-  OtlpReceiver(OtlpConfig config, Intake pipeline, Transport transport) {
+  OtlpReceiver(OtlpConfig config, long maxBytesBeingRead, Intake pipeline, Transport transport) {
+    ReadBudget budget = new ReadBudget(maxBytesBeingRead);
     Intake intake = new RepeatJoin(pipeline, counters.requestsJoinedAdder());
     eventLoops = transport.eventLoops(IO_THREADS);
     SpanDecoder protobuf =
@@ -39,6 +45,7 @@ public final class OtlpReceiver implements AutoCloseable {
             config.maxRequestBytes(),
             eventLoops,
             gate(transport).guarding(transport.serverChannels()),
+            budget,
             intake,
             protobuf,
             counters);
@@ -49,6 +56,7 @@ public final class OtlpReceiver implements AutoCloseable {
             eventLoops,
             transport,
             gate(transport),
+            budget,
             intake,
             protobuf,
             json,

@@ -1,12 +1,16 @@
 package org.traceetl.agent.source.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.traceetl.agent.source.otlp.Samples.span;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
 import io.grpc.CallOptions;
+import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -27,11 +31,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 
 /** What gRPC senders are answered. */
 @Timeout(60)
 class GrpcEndpointTest {
   private static final int MAX_REQUEST_BYTES = 100_000;
+  private static final int MAX_BYTES_BEING_READ = 150_000;
+  private static final MethodDescriptor<byte[], byte[]> EXPORT =
+      MethodDescriptor.newBuilder(new Bytes(), new Bytes())
+          .setType(MethodDescriptor.MethodType.UNARY)
+          .setFullMethodName(GrpcEndpoint.SERVICE + "/Export")
+          .build();
   private static final Metadata.Key<byte[]> DETAILS =
       Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
@@ -41,7 +52,11 @@ class GrpcEndpointTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver = new OtlpReceiver(new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES), intake);
+    receiver =
+        new OtlpReceiver(
+            new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES),
+            MAX_BYTES_BEING_READ,
+            intake);
     receiver.start();
     channel =
         NettyChannelBuilder.forAddress("127.0.0.1", receiver.grpcPort()).usePlaintext().build();
@@ -134,6 +149,44 @@ class GrpcEndpointTest {
     assertThat(error.getStatus().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
   }
 
+  @Test
+  void whenTooManyBytesAreBeingReadSendersAreToldToComeBack() {
+    byte[] large =
+        ExportTraceServiceRequest.newBuilder()
+            .setUnknownFields(
+                UnknownFieldSet.newBuilder()
+                    .addField(
+                        1_000,
+                        UnknownFieldSet.Field.newBuilder()
+                            .addLengthDelimited(ByteString.copyFrom(new byte[80_000]))
+                            .build())
+                    .build())
+            .build()
+            .toByteArray();
+    ClientCall<byte[], byte[]> unended = channel.newCall(EXPORT, CallOptions.DEFAULT);
+    unended.start(new ClientCall.Listener<>() {}, new Metadata());
+    unended.sendMessage(large);
+
+    await().until(() -> code(large, "identity") == Status.Code.UNAVAILABLE);
+    assertThat(code(large, "gzip")).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(receiver.counters().requestsRefused(Refusal.NO_ROOM)).isGreaterThan(1);
+
+    unended.cancel("as the test wants it", null);
+    await().until(() -> code(large, "identity") == Status.Code.OK);
+    for (int i = 0; i < 5; i++) {
+      assertThat(code(large, "gzip")).isEqualTo(Status.Code.OK);
+    }
+  }
+
+  private Status.Code code(byte[] request, String compression) {
+    try {
+      export(request, compression);
+      return Status.Code.OK;
+    } catch (StatusRuntimeException e) {
+      return e.getStatus().getCode();
+    }
+  }
+
   private StatusRuntimeException failure(byte[] request) {
     return Assertions.catchThrowableOfType(
         StatusRuntimeException.class, () -> export(request, "identity"));
@@ -149,16 +202,10 @@ class GrpcEndpointTest {
             ? CallOptions.DEFAULT.withCompression("gzip")
             : CallOptions.DEFAULT;
     return ClientCalls.blockingUnaryCall(
-        channel,
-        io.grpc.MethodDescriptor.newBuilder(new Bytes(), new Bytes())
-            .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
-            .setFullMethodName(method)
-            .build(),
-        options,
-        request);
+        channel, EXPORT.toBuilder().setFullMethodName(method).build(), options, request);
   }
 
-  private static final class Bytes implements io.grpc.MethodDescriptor.Marshaller<byte[]> {
+  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
     @Override
     public InputStream stream(byte[] value) {
       return new ByteArrayInputStream(value);

@@ -1,6 +1,7 @@
 package org.traceetl.agent.source.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.traceetl.agent.source.otlp.Samples.span;
 
 import com.google.protobuf.ByteString;
@@ -34,6 +35,7 @@ class HttpEndpointTest {
   private static final String PROTOBUF = "application/x-protobuf";
   private static final String JSON = "application/json";
   private static final int MAX_REQUEST_BYTES = 100_000;
+  private static final int MAX_BYTES_BEING_READ = 150_000;
 
   private final DecodingIntake intake = new DecodingIntake();
   private final HttpClient client = HttpClient.newHttpClient();
@@ -41,7 +43,11 @@ class HttpEndpointTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver = new OtlpReceiver(new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES), intake);
+    receiver =
+        new OtlpReceiver(
+            new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES),
+            MAX_BYTES_BEING_READ,
+            intake);
     receiver.start();
   }
 
@@ -253,6 +259,26 @@ class HttpEndpointTest {
           .write(raw("POST", "{}", "close").getBytes(StandardCharsets.US_ASCII));
       assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
           .contains("HTTP/1.1 503 Service Unavailable");
+    }
+  }
+
+  @Test
+  void whenTooManyBytesAreBeingReadSendersAreToldToComeBack() throws Exception {
+    try (Socket half = new Socket("127.0.0.1", receiver.httpPort())) {
+      String whole = raw("POST", " ".repeat(90_000), "close");
+      half.getOutputStream()
+          .write(whole.substring(0, whole.length() - 1).getBytes(StandardCharsets.US_ASCII));
+
+      await().until(() -> post(JSON, padded(80_000)).statusCode() == 429);
+      HttpResponse<byte[]> refused = post(JSON, padded(80_000));
+      assertThat(refused.statusCode()).isEqualTo(429);
+      assertThat(refused.headers().firstValue("retry-after")).contains("1");
+      assertThat(receiver.counters().requestsRefused(Refusal.NO_ROOM)).isGreaterThan(1);
+      assertThat(post(JSON, padded(40_000)).statusCode()).isEqualTo(200);
+    }
+    await().until(() -> post(JSON, padded(80_000)).statusCode() == 200);
+    for (int i = 0; i < 5; i++) {
+      assertThat(post(JSON, padded(80_000)).statusCode()).isEqualTo(200);
     }
   }
 

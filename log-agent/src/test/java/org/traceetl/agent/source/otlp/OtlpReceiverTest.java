@@ -52,7 +52,7 @@ class OtlpReceiverTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver = new OtlpReceiver(CONFIG, intake);
+    receiver = new OtlpReceiver(CONFIG, 64 << 20, intake);
     receiver.start();
   }
 
@@ -140,7 +140,7 @@ class OtlpReceiverTest {
 
   @Test
   void nioServesAsEpollDoes() throws Exception {
-    try (OtlpReceiver nio = new OtlpReceiver(CONFIG, intake, Transport.NIO)) {
+    try (OtlpReceiver nio = new OtlpReceiver(CONFIG, 64 << 20, intake, Transport.NIO)) {
       nio.start();
       for (Client client : Client.values()) {
         assertThat(export(client, "none", spans(3), nio).isSuccess()).isTrue();
@@ -154,7 +154,7 @@ class OtlpReceiverTest {
     try (ServerSocket taken = new ServerSocket(0)) {
       OtlpConfig config =
           new OtlpConfig(true, "0.0.0.0", 0, taken.getLocalPort(), CONFIG.maxRequestBytes());
-      try (OtlpReceiver second = new OtlpReceiver(config, intake)) {
+      try (OtlpReceiver second = new OtlpReceiver(config, 64 << 20, intake)) {
         assertThatThrownBy(second::start)
             .isInstanceOf(IOException.class)
             .hasMessageContaining(Integer.toString(taken.getLocalPort()));
@@ -164,7 +164,7 @@ class OtlpReceiverTest {
 
   @Test
   void closeMayComeTwiceAndBeforeStart() {
-    OtlpReceiver unstarted = new OtlpReceiver(CONFIG, intake);
+    OtlpReceiver unstarted = new OtlpReceiver(CONFIG, 64 << 20, intake);
     unstarted.close();
     unstarted.close();
     receiver.stopAccepting();
