@@ -35,7 +35,8 @@ public final class RunningAgent implements AutoCloseable {
   private final OtlpReceiver otlp;
   private final FileSource files;
   private final TelemetryServer telemetry;
-  private boolean drained;
+  // Null until it is drained.
+  private Boolean allConfirmed;
 
   /**
    * Starts all parts. The broker need not be there: until it is, sources are told to wait.
@@ -139,13 +140,16 @@ public final class RunningAgent implements AutoCloseable {
    * sender to repeat.
    *
    * @param timeout longest wait for the broker's confirmations
-   * @return true if all that was accepted is confirmed
+   * @return true if all that was accepted is confirmed; the same when it is called again
    */
   public synchronized boolean drain(Duration timeout) {
-    if (drained) {
-      return true;
+    if (allConfirmed == null) {
+      allConfirmed = stop(timeout);
     }
-    drained = true;
+    return allConfirmed;
+  }
+
+  private boolean stop(Duration timeout) {
     if (otlp != null) {
       otlp.stopAccepting();
     }

@@ -127,6 +127,16 @@ final class RocketMqTest {
     assertThat(spans(topic)).isEqualTo(100);
   }
 
+  @Test
+  void aSecondDrainTellsWhatTheFirstDid() throws Exception {
+    RunningAgent agent = RunningAgent.start(agentConfig("none", directory.resolve("none.log")));
+    // There is no time for the publisher to say that nothing is left.
+    boolean confirmed = agent.drain(Duration.ZERO);
+
+    assertThat(agent.drain(LONG)).isEqualTo(confirmed);
+    agent.close();
+  }
+
   private static void append(
       Publisher publisher, Topology topology, int from, int to, Outcomes outcomes) {
     List<BrokerQueue> queues = topology.queues();
