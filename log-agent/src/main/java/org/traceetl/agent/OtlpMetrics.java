@@ -32,8 +32,8 @@ final class OtlpMetrics {
       refusals.put(reason.name().toLowerCase(Locale.ROOT), () -> counters.requestsRefused(reason));
     }
     metrics.counter(
-        "otlp_http_requests_refused",
-        "HTTP requests turned away before the pipeline was asked, by reason.",
+        "otlp_requests_refused",
+        "Requests turned away before the pipeline was asked, by reason.",
         "reason",
         refusals);
   }

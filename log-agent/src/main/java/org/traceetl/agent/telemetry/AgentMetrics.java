@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 
 /**
- * The agent's own metrics, one set for each agent in a JVM. For each source the books balance:
- * spans received = accepted + rejected by reason, and accepted = published + under way + failed.
+ * The agent's own metrics, one set for each agent in a JVM. The books balance: for each source
+ * spans received = accepted + rejected by reason; over all of them accepted = published + under way
+ * + failed by reason.
  */
 public final class AgentMetrics {
   public final CollectorRegistry registry = new CollectorRegistry();
@@ -29,7 +30,9 @@ public final class AgentMetrics {
 
   public final Counter payloadsMalformed =
       counter(
-          "payloads_malformed_total", "Payloads accepted that could not be read at all.", "source");
+          "payloads_malformed_total",
+          "Payloads accepted that could not be read, or not to their end.",
+          "source");
 
   public final Counter spansReceived =
       counter("spans_received_total", "Spans read from payloads.", "source");
@@ -65,7 +68,10 @@ public final class AgentMetrics {
           "reason");
 
   public final Counter spansFailed =
-      counter("spans_failed_total", "Spans in batches given up, by reason.", "reason");
+      counter(
+          "spans_failed_total",
+          "Spans in batches given up, by reason; their senders were told.",
+          "reason");
 
   public final Histogram sendSeconds =
       Histogram.build()
