@@ -13,7 +13,8 @@ import org.traceetl.server.window.QueueId;
  * is that one. Windows are contiguous: a message is taken at its offset or not at all, unless the
  * broker has deleted what was before it.
  *
- * <p>Belongs to the worker; {@link #status} and {@link #kept} are for all threads.
+ * <p>Belongs to the worker. For all threads are {@link #status} and what is kept, committed and
+ * released.
  */
 final class OwnedQueue {
   private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
@@ -37,7 +38,9 @@ final class OwnedQueue {
   private int rewinds;
 
   private volatile QueueStatus status;
+  private volatile boolean released;
   private volatile long keptTo = UNKNOWN;
+  private volatile long committedTo = UNKNOWN;
 
   /**
    * @param next offset to begin at
@@ -132,8 +135,14 @@ final class OwnedQueue {
     return aggregator.awaitSwap(next, nowMillis, timeoutNanos);
   }
 
+  /** This worker takes no more of it; another one may have begun already. */
   void release() {
+    released = true;
     aggregator.release();
+  }
+
+  boolean isReleased() {
+    return released;
   }
 
   /** The journal has the queue's windows up to this offset. */
@@ -144,6 +153,16 @@ final class OwnedQueue {
   /** Offset to which windows are kept, or -1. */
   long keptTo() {
     return keptTo;
+  }
+
+  /** The broker has this offset, or a later one. */
+  void committed(long offset) {
+    committedTo = offset;
+  }
+
+  /** Offset that the broker was told, or -1. */
+  long committedTo() {
+    return committedTo;
   }
 
   private void publishStatus() {
@@ -161,6 +180,6 @@ final class OwnedQueue {
   QueueStatus status() {
     QueueStatus now = status;
     return new QueueStatus(
-        id, now.next(), keptTo, now.end(), now.series(), now.symbols(), now.agents());
+        id, now.next(), committedTo, now.end(), now.series(), now.symbols(), now.agents());
   }
 }

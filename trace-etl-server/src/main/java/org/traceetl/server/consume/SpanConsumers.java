@@ -49,7 +49,7 @@ final class SpanConsumers {
 
   /** The offsets of a consumer made here, to be asked for after its start. */
   static BrokerOffsets offsets(DefaultLitePullConsumer consumer, RocketMqConfig config) {
-    return new BrokerOffsets(client(consumer, config).getMQAdminImpl(), consumer.getOffsetStore());
+    return new RocketMqOffsets(client(consumer, config).getMQAdminImpl(), consumer.getOffsetStore());
   }
 
   /** What the consumer itself talks to the brokers with: one for each client identity. */

@@ -33,7 +33,7 @@ import org.traceetl.server.window.QueueId;
  * already, would count it too.
  *
  * <p>Concurrency: the thread owns its decoder and its queues' aggregators. RocketMQ's rebalancing
- * thread only puts assignments into a queue; the sealer only commits offsets.
+ * thread only puts assignments into a queue.
  */
 final class Worker implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -53,6 +53,7 @@ final class Worker implements Runnable {
   private final long windowMillis;
   private final QueueOwners owners;
   private final Sealer sealer;
+  private final Committer committer;
   private final PipelineListener listener;
   private final Clock clock;
   private final LogThrottle throttle;
@@ -84,6 +85,7 @@ final class Worker implements Runnable {
       long windowMillis,
       QueueOwners owners,
       Sealer sealer,
+      Committer committer,
       PipelineListener listener,
       Clock clock) {
     this.number = number;
@@ -92,6 +94,7 @@ final class Worker implements Runnable {
     this.windowMillis = windowMillis;
     this.owners = owners;
     this.sealer = sealer;
+    this.committer = committer;
     this.listener = listener;
     this.clock = clock;
     throttle = new LogThrottle(clock);
@@ -272,7 +275,7 @@ final class Worker implements Runnable {
       FilledWindow filled = queue.swap(nowMillis);
       if (filled != null) {
         listener.swapped(queue.id(), System.nanoTime() - startNanos);
-        sealer.seal(queue, filled, this::commit);
+        sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
       }
     }
     schedule(nowMillis);
@@ -283,14 +286,9 @@ final class Worker implements Runnable {
       FilledWindow filled =
           queue.awaitSwap(clock.millis(), Math.max(0, drainDeadlineNanos - System.nanoTime()));
       if (filled != null) {
-        sealer.seal(queue, filled, this::commit);
+        sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
       }
     }
-  }
-
-  /** Called by the sealer, after the journal has the window that ends at this offset. */
-  private void commit(OwnedQueue queue, long offset) throws Exception {
-    offsets.commit(queue.messageQueue(), offset);
   }
 
   boolean isConnected() {

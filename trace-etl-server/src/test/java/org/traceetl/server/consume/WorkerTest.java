@@ -102,6 +102,7 @@ class WorkerTest {
             windows);
     QueueOwners owners = new QueueOwners();
     sealer = new Sealer(journal, owners, PipelineListener.NONE, Clock.systemUTC());
+    Committer committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
     worker =
         new Worker(
             0,
@@ -110,9 +111,11 @@ class WorkerTest {
             window.toMillis(),
             owners,
             sealer,
+            committer,
             PipelineListener.NONE,
             Clock.systemUTC());
     threads.add(Thread.ofPlatform().start(sealer));
+    threads.add(Thread.ofPlatform().start(committer));
     threads.add(Thread.ofPlatform().start(worker));
   }
 
