@@ -24,7 +24,7 @@ final class OwnedQueue {
   /** What a message list asks of the worker. */
   enum Outcome {
     TAKEN,
-    /** The next message is missing: pull again from {@link #next}. */
+    /** The next message is missing: pull again from {@link #next}, and say so by {@link #rewound}. */
     REWIND
   }
 
@@ -36,6 +36,9 @@ final class OwnedQueue {
   private long next;
   private long end = UNKNOWN;
   private int rewinds;
+
+  /** The next message is missing; what comes is not taken until the queue is pulled again. */
+  private boolean astray;
 
   private volatile QueueStatus status;
   private volatile boolean released;
@@ -74,6 +77,9 @@ final class OwnedQueue {
 
   /** Takes messages in the order of their offsets. */
   Outcome take(List<MessageExt> messages, long nowMillis) {
+    if (astray) {
+      return Outcome.REWIND;
+    }
     for (MessageExt message : messages) {
       long offset = message.getQueueOffset();
       if (offset != next && !isNext(message, offset)) {
@@ -104,7 +110,7 @@ final class OwnedQueue {
     }
     boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;
     if (!deleted && rewinds < MAX_REWINDS) {
-      rewinds++;
+      astray = true;
       listener.outOfOrder(id);
       return false;
     }
@@ -116,6 +122,12 @@ final class OwnedQueue {
         offset - 1);
     listener.skipped(id, offset - next);
     return true;
+  }
+
+  /** The queue is pulled from {@link #next} again. */
+  void rewound() {
+    astray = false;
+    rewinds++;
   }
 
   private static long longProperty(MessageExt message, String name) {

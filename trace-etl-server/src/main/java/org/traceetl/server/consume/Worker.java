@@ -68,6 +68,7 @@ final class Worker implements Runnable {
    */
   private final Map<String, BackOff> backOffs = new HashMap<>();
 
+  private final Set<OwnedQueue> astray = new HashSet<>();
   private final CountDownLatch stop = new CountDownLatch(1);
   private final BatchDecoder decoder;
 
@@ -166,12 +167,13 @@ final class Worker implements Runnable {
     try {
       applyAssignments();
       takeOver();
+      rewind();
       List<MessageExt> messages = consumer.poll(POLL_MILLIS);
       if (!messages.isEmpty()) {
         take(messages);
       }
       swapIfDue(clock.millis());
-    } catch (MQClientException | RuntimeException e) {
+    } catch (RuntimeException e) {
       listener.failed();
       if (throttle.permits()) {
         log.error("Worker {} failed and goes on", number, e);
@@ -195,35 +197,22 @@ final class Worker implements Runnable {
 
   private void giveUp(OwnedQueue queue) throws InterruptedException {
     log.info("Worker {} gives up queue {} at {}", number, queue.id(), queue.next());
+    astray.remove(queue);
     queue.release();
     sealer.release(queue);
   }
 
-  /**
-   * Begins with queues assigned, as soon as their last owner in this process has ended. A broker
-   * that does not answer costs the other brokers' queues one timeout a pause, and nothing else.
-   */
+  /** Begins with queues assigned, as soon as their last owner in this process has ended. */
   private void takeOver() {
     for (MessageQueue queue : List.copyOf(wanted)) {
-      BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
-      if (!backOff.permits(System.nanoTime())) {
-        continue;
-      }
       QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
       if (!owners.acquire(id)) {
         continue;
       }
-      try {
-        begin(id, queue);
+      if (ask(queue, () -> begin(id, queue))) {
         wanted.remove(queue);
-        backOff.succeeded();
-      } catch (MQClientException | RuntimeException e) {
+      } else {
         owners.release(id, BrokerOffsets.NONE);
-        backOff.failed(System.nanoTime());
-        listener.failed();
-        if (throttle.permits()) {
-          log.error("Worker {} cannot begin with queue {}; trying again", number, id, e);
-        }
       }
     }
   }
@@ -249,7 +238,7 @@ final class Worker implements Runnable {
     log.info("Worker {} reads queue {} from {}", number, id, next);
   }
 
-  private void take(List<MessageExt> messages) throws MQClientException {
+  private void take(List<MessageExt> messages) {
     MessageExt first = messages.getFirst();
     OwnedQueue queue =
         owned.get(new MessageQueue(first.getTopic(), first.getBrokerName(), first.getQueueId()));
@@ -257,7 +246,51 @@ final class Worker implements Runnable {
       return; // pulled before the queue was taken over, which pulls again
     }
     if (queue.take(messages, clock.millis()) == OwnedQueue.Outcome.REWIND) {
-      consumer.seek(queue.messageQueue(), queue.next());
+      astray.add(queue);
+    }
+  }
+
+  /** Goes back to messages that were missing. */
+  private void rewind() {
+    for (OwnedQueue queue : List.copyOf(astray)) {
+      ask(
+          queue.messageQueue(),
+          () -> {
+            BrokerOffsets.Range range = offsets.of(queue.messageQueue());
+            long next = Math.clamp(queue.next(), range.min(), range.max());
+            consumer.seek(queue.messageQueue(), next);
+            queue.rewound();
+            astray.remove(queue);
+          });
+    }
+  }
+
+  private interface Question {
+    void ask() throws MQClientException;
+  }
+
+  /**
+   * Asks a queue's broker something, unless it is to be left alone. A broker that does not answer
+   * costs the other brokers' queues one timeout a pause, and nothing else.
+   *
+   * @return whether it was asked and answered
+   */
+  private boolean ask(MessageQueue queue, Question question) {
+    BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
+    if (!backOff.permits(System.nanoTime())) {
+      return false;
+    }
+    try {
+      question.ask();
+      backOff.succeeded();
+      return true;
+    } catch (MQClientException | RuntimeException e) {
+      backOff.failed(System.nanoTime());
+      listener.failed();
+      if (throttle.permits()) {
+        log.error("Worker {} cannot read queue {}; trying again", number, queue, e);
+      }
+      return false;
     }
   }
 
