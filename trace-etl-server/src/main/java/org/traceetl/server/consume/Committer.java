@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that tells the brokers how far their queues are kept. A broker that does not answer
+ * The thread that tells the brokers how far their queues are kept, and asks how far they go. A broker that does not answer
  * holds up this thread for a timeout, and neither the journal nor any worker; then it is left alone
  * for a pause. A queue waits here at most once, and what is committed is the newest offset it has
  * by then.
@@ -37,7 +37,10 @@ final class Committer implements Runnable {
     throttle = new LogThrottle(clock);
   }
 
-  /** Has the queue's offset committed, if it has a new one. Returns at once. */
+  /**
+   * Has the queue's offset committed, if it has a new one, and its end found out: a queue whose
+   * messages do not come would else seem to have none. Returns at once.
+   */
   void visit(OwnedQueue queue, BrokerOffsets offsets) {
     add(new Visit(queue, offsets));
   }
@@ -74,6 +77,9 @@ final class Committer implements Runnable {
     OwnedQueue queue = visit.queue;
     try {
       commit(queue, visit.offsets);
+      if (!queue.isReleased()) {
+        queue.endsAt(visit.offsets.max(queue.messageQueue()));
+      }
       backOff.succeeded();
     } catch (InterruptedException e) {
       throw e;
@@ -82,7 +88,7 @@ final class Committer implements Runnable {
       listener.commitFailed(queue.id());
       if (throttle.permits()) {
         log.warn(
-            "Offset {} of queue {} was not committed; trying again with its next window",
+            "Offset {} of queue {} may not be committed; trying again with its next window",
             queue.keptTo(),
             queue.id(),
             e);

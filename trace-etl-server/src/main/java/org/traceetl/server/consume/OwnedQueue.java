@@ -34,7 +34,6 @@ final class OwnedQueue {
   private final PipelineListener listener;
 
   private long next;
-  private long end = UNKNOWN;
   private int rewinds;
 
   /** The next message is missing; what comes is not taken until the queue is pulled again. */
@@ -42,6 +41,7 @@ final class OwnedQueue {
 
   private volatile QueueStatus status;
   private volatile boolean released;
+  private volatile long end = UNKNOWN;
   private volatile long keptTo = UNKNOWN;
   private volatile long committedTo = UNKNOWN;
 
@@ -177,13 +177,18 @@ final class OwnedQueue {
     return committedTo;
   }
 
+  /** The broker has messages up to this offset. */
+  void endsAt(long offset) {
+    end = offset;
+  }
+
   private void publishStatus() {
     status =
         new QueueStatus(
             id,
             next,
             UNKNOWN,
-            end,
+            UNKNOWN,
             aggregator.seriesCount(),
             aggregator.symbolCount(),
             aggregator.agentCount());
@@ -192,6 +197,6 @@ final class OwnedQueue {
   QueueStatus status() {
     QueueStatus now = status;
     return new QueueStatus(
-        id, now.next(), committedTo, now.end(), now.series(), now.symbols(), now.agents());
+        id, now.next(), committedTo, end, now.series(), now.symbols(), now.agents());
   }
 }

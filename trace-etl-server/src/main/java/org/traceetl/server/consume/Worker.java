@@ -310,6 +310,7 @@ final class Worker implements Runnable {
         listener.swapped(queue.id(), System.nanoTime() - startNanos);
         sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
       }
+      committer.visit(queue, offsets);
     }
     schedule(nowMillis);
   }

@@ -107,4 +107,15 @@ class CommitterTest {
 
     assertThat(broker.commits).containsExactly(10L);
   }
+
+  @Test
+  void theLagOfAQueueIsKnownBeforeItsFirstMessage() {
+    assertThat(queue.status().lag()).isZero();
+    committer.visit(queue, broker);
+    committer.finish();
+    committer.run();
+
+    assertThat(queue.status().lag()).isEqualTo(1_000);
+    assertThat(broker.commits).isEmpty();
+  }
 }
