@@ -316,6 +316,7 @@ final class Worker implements Runnable {
   }
 
   private void sealRest() throws InterruptedException {
+    applyAssignments(); // what went to another owner meanwhile is read again there
     for (OwnedQueue queue : owned.values()) {
       FilledWindow filled =
           queue.awaitSwap(clock.millis(), Math.max(0, drainDeadlineNanos - System.nanoTime()));

@@ -167,4 +167,18 @@ class WorkerTest {
 
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
   }
+
+  @Test
+  void aQueueThatMovedIsNotSealedWhenDraining() throws Exception {
+    send(0, 10);
+    start(Duration.ofHours(1));
+    awaitRead(10);
+
+    worker.assigned(Set.of());
+    worker.drain(System.nanoTime() + PATIENCE.toNanos());
+    threads.getLast().join();
+
+    assertThat(worker.queues()).isEmpty();
+    assertThat(journal.offered).isEmpty();
+  }
 }
