@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that tells the brokers how far their queues are kept, and asks how far they go. A broker that does not answer
- * holds up this thread for a timeout, and neither the journal nor any worker; then it is left alone
- * for a pause. A queue waits here at most once, and what is committed is the newest offset it has
- * by then.
+ * The thread that tells the brokers how far their queues are kept, and asks how far they go. A
+ * broker that does not answer holds up this thread for a timeout, and neither the journal nor any
+ * worker; then it is left alone for a pause. A queue waits here at most once, and what is committed
+ * is the newest offset it has by then.
  */
 final class Committer implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
@@ -31,6 +31,7 @@ final class Committer implements Runnable {
   private final PipelineListener listener;
   private final LogThrottle throttle;
   private volatile boolean finishing;
+  private volatile boolean closed;
 
   Committer(PipelineListener listener, Clock clock) {
     this.listener = listener;
@@ -51,6 +52,12 @@ final class Committer implements Runnable {
     add(LAST);
   }
 
+  /** Ends the thread, which may be interrupted to that end; what waits is not committed. */
+  void close() {
+    closed = true; // RocketMQ's client may swallow the interruption
+    add(LAST);
+  }
+
   private void add(Visit visit) {
     if (waiting.add(visit)) {
       visits.add(visit);
@@ -64,7 +71,7 @@ final class Committer implements Runnable {
         waiting.remove(visit); // before its offset is read: a later one comes with a visit
         String broker = visit.queue.messageQueue().getBrokerName();
         BackOff backOff = backOffs.computeIfAbsent(broker, name -> new BackOff());
-        if (finishing || backOff.permits(System.nanoTime())) {
+        if (!closed && (finishing || backOff.permits(System.nanoTime()))) {
           make(visit, backOff);
         }
       }
@@ -84,6 +91,9 @@ final class Committer implements Runnable {
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
+      if (closed) {
+        return;
+      }
       backOff.failed(System.nanoTime());
       listener.commitFailed(queue.id());
       if (throttle.permits()) {

@@ -24,7 +24,9 @@ final class OwnedQueue {
   /** What a message list asks of the worker. */
   enum Outcome {
     TAKEN,
-    /** The next message is missing: pull again from {@link #next}, and say so by {@link #rewound}. */
+    /**
+     * The next message is missing: pull again from {@link #next}, and say so by {@link #rewound}.
+     */
     REWIND
   }
 

@@ -16,8 +16,8 @@ import org.traceetl.server.journal.Journal;
 
 /**
  * The way of the spans, from the topic to the journal: workers that pull and aggregate, a sealer
- * that appends their windows, and a committer that tells the brokers. {@link #start} once; end with {@link #drain} or
- * {@link #close}. Thread-safe.
+ * that appends their windows, and a committer that tells the brokers. {@link #start} once; end with
+ * {@link #drain} or {@link #close}. Thread-safe.
  */
 public final class SpanPipeline implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
@@ -151,6 +151,7 @@ public final class SpanPipeline implements AutoCloseable {
     ended = true;
     workers.forEach(Worker::close);
     sealer.close();
+    committer.close();
     if (started) {
       long deadlineNanos = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
       sealerThread.interrupt();

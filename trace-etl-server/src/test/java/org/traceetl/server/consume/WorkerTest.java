@@ -43,6 +43,7 @@ class WorkerTest {
   private MessageQueue queue;
   private Worker worker;
   private Sealer sealer;
+  private Committer committer;
 
   @BeforeAll
   static void startRocketMq(@TempDir(cleanup = CleanupMode.NEVER) Path home) throws Exception {
@@ -66,6 +67,7 @@ class WorkerTest {
     journal.gate.complete(null);
     worker.close();
     sealer.close();
+    committer.close();
     threads.forEach(Thread::interrupt);
     for (Thread thread : threads) {
       thread.join();
@@ -93,7 +95,7 @@ class WorkerTest {
   }
 
   private void start(Duration window) {
-    WindowConfig windows = new WindowConfig(window, null);
+    WindowConfig windows = new WindowConfig(window, window.multipliedBy(100));
     Aggregation aggregation =
         new Aggregation(
             SeriesConfig.defaults(),
@@ -102,7 +104,7 @@ class WorkerTest {
             windows);
     QueueOwners owners = new QueueOwners();
     sealer = new Sealer(journal, owners, PipelineListener.NONE, Clock.systemUTC());
-    Committer committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
+    committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
     worker =
         new Worker(
             0,
