@@ -77,6 +77,7 @@ final class Worker implements Runnable {
   private volatile DefaultLitePullConsumer consumer;
   private volatile BrokerOffsets offsets;
   private volatile boolean connected;
+  private int pullThreads = SpanConsumers.MIN_PULL_THREADS;
   private long dueMillis = Long.MAX_VALUE;
 
   Worker(
@@ -125,7 +126,7 @@ final class Worker implements Runnable {
 
   private boolean connect() {
     if (consumer == null) {
-      DefaultLitePullConsumer fresh = SpanConsumers.newConsumer(config, number);
+      DefaultLitePullConsumer fresh = SpanConsumers.newConsumer(config, number, pullThreads);
       try {
         fresh.subscribe(config.topic(), "*", (topic, all, mine) -> assigned(mine));
         fresh.start();
@@ -138,11 +139,24 @@ final class Worker implements Runnable {
       consumer = fresh;
     }
     try {
-      connected = !consumer.fetchMessageQueues(config.topic()).isEmpty();
+      int queues = consumer.fetchMessageQueues(config.topic()).size();
+      if (queues > pullThreads) {
+        pullThreads = queues;
+        startOver();
+        return false;
+      }
+      connected = queues > 0;
     } catch (MQClientException | RuntimeException e) {
       logDisconnected(e);
     }
     return connected;
+  }
+
+  /** Pull threads are given to a consumer before it can be asked how many queues there are. */
+  private void startOver() {
+    consumer.shutdown();
+    consumer = null;
+    assignments.clear();
   }
 
   private void logDisconnected(Exception e) {
@@ -188,6 +202,14 @@ final class Worker implements Runnable {
         if (!mine.contains(queue)) {
           giveUp(owned.remove(queue));
         }
+      }
+      if (mine.size() > pullThreads) {
+        log.error(
+            "Worker {} has {} queues and {} threads to pull from them, so silent queues hold up"
+                + " others: the topic has grown, start the server again",
+            number,
+            mine.size(),
+            pullThreads);
       }
       wanted.clear();
       wanted.addAll(mine);
