@@ -10,6 +10,7 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.QueueId;
@@ -24,6 +25,7 @@ public final class Aggregation {
 
   final SeriesConfig series;
   final SeriesBudget budget;
+  final SpanFilter filter;
   final SlowThresholds slow;
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
@@ -39,6 +41,7 @@ public final class Aggregation {
     this.series = series;
     this.documents = documents;
     budget = new SeriesBudget(series.max());
+    filter = new SpanFilter(series.filters());
     slow = new SlowThresholds(documents);
     dimensions = new DimensionKeys(series.dimensions());
     documentKeys = new AttributeKeys(documents.attributes());

@@ -1,25 +1,14 @@
 package org.traceetl.server.consume;
 
-import org.apache.rocketmq.client.consumer.store.OffsetStore;
-import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
-import org.apache.rocketmq.client.impl.MQAdminImpl;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 
 /** What the brokers know of a consumer group's queues. Each question waits for its broker. */
-final class BrokerOffsets {
+interface BrokerOffsets {
   /** Instead of an offset: there is none. */
-  static final long NONE = -1;
-
-  private final MQAdminImpl queues;
-  private final OffsetStore group;
-
-  BrokerOffsets(MQAdminImpl queues, OffsetStore group) {
-    this.queues = queues;
-    this.group = group;
-  }
+  long NONE = -1;
 
   /**
    * What the broker has of a queue.
@@ -45,25 +34,14 @@ final class BrokerOffsets {
     }
   }
 
-  Range of(MessageQueue queue) throws MQClientException {
-    return new Range(queues.minOffset(queue), max(queue), committed(queue));
-  }
+  Range of(MessageQueue queue) throws MQClientException;
 
-  long max(MessageQueue queue) throws MQClientException {
-    return queues.maxOffset(queue);
-  }
+  /** Offset after the newest message. */
+  long max(MessageQueue queue) throws MQClientException;
 
   /** The group's offset, or {@link #NONE}. */
-  long committed(MessageQueue queue) throws MQClientException {
-    long offset = group.readOffset(queue, ReadOffsetType.READ_FROM_STORE);
-    if (offset < NONE) {
-      throw new MQClientException("the broker does not tell the offset of " + queue, null);
-    }
-    return offset;
-  }
+  long committed(MessageQueue queue) throws MQClientException;
 
   void commit(MessageQueue queue, long offset)
-      throws RemotingException, MQBrokerException, InterruptedException, MQClientException {
-    group.updateConsumeOffsetToBroker(queue, offset, false);
-  }
+      throws RemotingException, MQBrokerException, InterruptedException, MQClientException;
 }

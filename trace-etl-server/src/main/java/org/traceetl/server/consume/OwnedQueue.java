@@ -13,7 +13,8 @@ import org.traceetl.server.window.QueueId;
  * is that one. Windows are contiguous: a message is taken at its offset or not at all, unless the
  * broker has deleted what was before it.
  *
- * <p>Belongs to the worker; {@link #status} and {@link #kept} are for all threads.
+ * <p>Belongs to the worker. For all threads are {@link #status} and what is kept, committed and
+ * released.
  */
 final class OwnedQueue {
   private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
@@ -23,7 +24,9 @@ final class OwnedQueue {
   /** What a message list asks of the worker. */
   enum Outcome {
     TAKEN,
-    /** The next message is missing: pull again from {@link #next}. */
+    /**
+     * The next message is missing: pull again from {@link #next}, and say so by {@link #rewound}.
+     */
     REWIND
   }
 
@@ -33,11 +36,16 @@ final class OwnedQueue {
   private final PipelineListener listener;
 
   private long next;
-  private long end = UNKNOWN;
   private int rewinds;
 
+  /** The next message is missing; what comes is not taken until the queue is pulled again. */
+  private boolean astray;
+
   private volatile QueueStatus status;
+  private volatile boolean released;
+  private volatile long end = UNKNOWN;
   private volatile long keptTo = UNKNOWN;
+  private volatile long committedTo = UNKNOWN;
 
   /**
    * @param next offset to begin at
@@ -71,6 +79,9 @@ final class OwnedQueue {
 
   /** Takes messages in the order of their offsets. */
   Outcome take(List<MessageExt> messages, long nowMillis) {
+    if (astray) {
+      return Outcome.REWIND;
+    }
     for (MessageExt message : messages) {
       long offset = message.getQueueOffset();
       if (offset != next && !isNext(message, offset)) {
@@ -101,7 +112,7 @@ final class OwnedQueue {
     }
     boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;
     if (!deleted && rewinds < MAX_REWINDS) {
-      rewinds++;
+      astray = true;
       listener.outOfOrder(id);
       return false;
     }
@@ -113,6 +124,12 @@ final class OwnedQueue {
         offset - 1);
     listener.skipped(id, offset - next);
     return true;
+  }
+
+  /** The queue is pulled from {@link #next} again. */
+  void rewound() {
+    astray = false;
+    rewinds++;
   }
 
   private static long longProperty(MessageExt message, String name) {
@@ -132,8 +149,14 @@ final class OwnedQueue {
     return aggregator.awaitSwap(next, nowMillis, timeoutNanos);
   }
 
+  /** This worker takes no more of it; another one may have begun already. */
   void release() {
+    released = true;
     aggregator.release();
+  }
+
+  boolean isReleased() {
+    return released;
   }
 
   /** The journal has the queue's windows up to this offset. */
@@ -146,13 +169,28 @@ final class OwnedQueue {
     return keptTo;
   }
 
+  /** The broker has this offset, or a later one. */
+  void committed(long offset) {
+    committedTo = offset;
+  }
+
+  /** Offset that the broker was told, or -1. */
+  long committedTo() {
+    return committedTo;
+  }
+
+  /** The broker has messages up to this offset. */
+  void endsAt(long offset) {
+    end = offset;
+  }
+
   private void publishStatus() {
     status =
         new QueueStatus(
             id,
             next,
             UNKNOWN,
-            end,
+            UNKNOWN,
             aggregator.seriesCount(),
             aggregator.symbolCount(),
             aggregator.agentCount());
@@ -161,6 +199,6 @@ final class OwnedQueue {
   QueueStatus status() {
     QueueStatus now = status;
     return new QueueStatus(
-        id, now.next(), keptTo, now.end(), now.series(), now.symbols(), now.agents());
+        id, now.next(), committedTo, end, now.series(), now.symbols(), now.agents());
   }
 }

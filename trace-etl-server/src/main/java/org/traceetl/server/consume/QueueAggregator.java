@@ -13,6 +13,7 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
@@ -36,10 +37,14 @@ public final class QueueAggregator {
   private static final int STATUS_ERROR = 2;
   private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
 
+  /** Instead of a series: a filter leaves the span out. */
+  private static final int FILTERED = -2;
+
   private final QueueId queue;
   private final PipelineListener listener;
   private final BatchDecoder decoder;
   private final Buckets buckets;
+  private final SpanFilter filter;
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
   private final long idleMillis;
@@ -58,6 +63,12 @@ public final class QueueAggregator {
   /** By dictionary index of the batch: its symbol. */
   private int[] symbolOf = new int[256];
 
+  /**
+   * By dictionary index of the batch: what the filter said to it as a span name. Bit k: it was
+   * asked about kind k; bit 16 + k: it leaves it out.
+   */
+  private int[] verdictOf = new int[256];
+
   /** Key of the span at hand. */
   private final int[] key;
 
@@ -74,6 +85,7 @@ public final class QueueAggregator {
     this.listener = listener;
     this.decoder = decoder;
     buckets = aggregation.buckets;
+    filter = aggregation.filter;
     documentKeys = aggregation.documentKeys;
     maxValueBytes = aggregation.series.maxValueBytes();
     idleMillis = aggregation.idleMillis();
@@ -146,8 +158,12 @@ public final class QueueAggregator {
     int entries = decoder.batch().dictionarySize();
     if (symbolOf.length < entries) {
       symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
+      verdictOf = new int[symbolOf.length];
     }
     Arrays.fill(symbolOf, 0, entries, NOT_LOOKED_UP);
+    if (!filter.isEmpty()) {
+      Arrays.fill(verdictOf, 0, entries, 0);
+    }
     key[SeriesTable.APPLICATION] = applications.symbol(application);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
@@ -164,17 +180,14 @@ public final class QueueAggregator {
       insane++;
       return;
     }
-    int number =
-        application == Applications.OTHER
-            ? SeriesTable.NONE
-            : series(spans, span, application, nowMillis);
+    int number = series(spans, span, application, nowMillis);
+    if (number == FILTERED) {
+      filtered++;
+      return;
+    }
     if (number == SeriesTable.NONE) {
       number = series.overflow(application, nowMillis);
       overflowed++;
-    } else if (series.isFiltered(number)) {
-      series.touch(number, nowMillis);
-      filtered++;
-      return;
     } else {
       recorded++;
     }
@@ -203,7 +216,10 @@ public final class QueueAggregator {
     }
   }
 
-  /** The span's series, made if need be; {@link SeriesTable#NONE} if there is no room for it. */
+  /**
+   * The span's series, made if need be; {@link SeriesTable#NONE} if there is no room for it, {@link
+   * #FILTERED} if it is to have none.
+   */
   private int series(SpanColumns spans, int span, int application, long nowMillis) {
     if (fillKey(spans, span)) {
       int number = series.find(series.hash(key), key);
@@ -214,9 +230,12 @@ public final class QueueAggregator {
     return make(spans, span, application, nowMillis);
   }
 
-  /** Asks for room first: what finds none must not fill the symbols with its names. */
+  /** Asks first: what is left out or finds no room must not fill the symbols with its names. */
   private int make(SpanColumns spans, int span, int application, long nowMillis) {
-    if (!series.hasRoom(application)) {
+    if (!filter.isEmpty() && leavesOut(spans, span, application)) {
+      return FILTERED;
+    }
+    if (application == Applications.OTHER || !series.hasRoom(application)) {
       return SeriesTable.NONE;
     }
     intern(spans.name(span));
@@ -229,6 +248,26 @@ public final class QueueAggregator {
     return fillKey(spans, span)
         ? series.create(series.hash(key), key, application, nowMillis)
         : SeriesTable.NONE;
+  }
+
+  private boolean leavesOut(SpanColumns spans, int span, int application) {
+    int entry = spans.name(span);
+    int kind = spans.kind(span);
+    int asked = 1 << kind;
+    int left = asked << Short.SIZE;
+    if ((verdictOf[entry] & asked) == 0) {
+      String name = decoder.text(entry, maxValueBytes);
+      boolean leavesOut = filter.leavesOut(applicationName(application), name, kind);
+      verdictOf[entry] |= leavesOut ? asked | left : asked;
+    }
+    return (verdictOf[entry] & left) != 0;
+  }
+
+  /** The application's own name, also where it shares {@link Applications#OTHER}. */
+  private String applicationName(int application) {
+    return application == Applications.OTHER
+        ? decoder.text(decoder.batch().application(), maxValueBytes)
+        : applications.name(application);
   }
 
   /** Whether all strings of the key have symbols. */
@@ -290,9 +329,7 @@ public final class QueueAggregator {
     return new TraceDocument(
         TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
         hex(spans.spanId(span)),
-        application == Applications.OTHER
-            ? decoder.text(decoder.batch().application(), maxValueBytes)
-            : applications.name(application),
+        applicationName(application),
         decoder.text(spans.name(span), maxValueBytes),
         spans.kind(span),
         spans.status(span),

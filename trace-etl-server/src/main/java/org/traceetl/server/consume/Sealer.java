@@ -13,8 +13,8 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * The thread that brings filled windows to the journal, in the order they come: copy out, append,
- * commit the offset, give the metrics back. An offset is never committed before its window is
- * appended. A window that the journal refuses is tried again until it is taken; meanwhile the
+ * give the metrics back, have the offset committed. An offset is never committed before its window
+ * is appended. A window that the journal refuses is tried again until it is taken; meanwhile the
  * queues' open windows go on growing.
  *
  * <p>The way in is bounded: of a queue at most one window and one release are under way.
@@ -25,14 +25,9 @@ final class Sealer implements Runnable {
   private static final long FIRST_RETRY_MILLIS = 100;
   private static final long LAST_RETRY_MILLIS = 10_000;
 
-  /** Commits the offset at which a restart is to begin. */
-  interface Commit {
-    void commit(OwnedQueue queue, long offset) throws Exception;
-  }
-
   private sealed interface Task {}
 
-  private record Seal(OwnedQueue queue, FilledWindow filled, Commit commit) implements Task {}
+  private record Seal(OwnedQueue queue, FilledWindow filled, Runnable kept) implements Task {}
 
   private record Release(OwnedQueue queue) implements Task {}
 
@@ -52,8 +47,13 @@ final class Sealer implements Runnable {
     throttle = new LogThrottle(clock);
   }
 
-  void seal(OwnedQueue queue, FilledWindow filled, Commit commit) throws InterruptedException {
-    tasks.put(new Seal(queue, filled, commit));
+  /**
+   * Takes a window to the journal.
+   *
+   * @param kept run when the journal has it, before the queue's release. Must be quick
+   */
+  void seal(OwnedQueue queue, FilledWindow filled, Runnable kept) throws InterruptedException {
+    tasks.put(new Seal(queue, filled, kept));
   }
 
   /** After the queue's windows under way, its followers are told and the next owner may begin. */
@@ -87,7 +87,7 @@ final class Sealer implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
-      log.error("The sealer ended by an error: nothing is kept or committed any more", e);
+      log.error("The sealer ended by an error: nothing is kept any more", e);
       throw e;
     }
   }
@@ -102,9 +102,9 @@ final class Sealer implements Runnable {
       return;
     }
     listener.appended(filled.queue(), System.nanoTime() - sealedNanos);
-    task.queue.kept(filled.to());
-    commit(task);
     filled.giveBack();
+    task.queue.kept(filled.to());
+    task.kept.run();
   }
 
   private boolean append(SealedWindow window) throws InterruptedException {
@@ -128,23 +128,6 @@ final class Sealer implements Runnable {
       retryMillis = Math.min(retryMillis * 2, LAST_RETRY_MILLIS);
     }
     return false;
-  }
-
-  private void commit(Seal task) throws InterruptedException {
-    try {
-      task.commit.commit(task.queue, task.filled.to());
-    } catch (InterruptedException e) {
-      throw e;
-    } catch (Exception e) {
-      listener.commitFailed(task.filled.queue());
-      if (throttle.permits()) {
-        log.warn(
-            "Offset {} of queue {} was not committed; the next window's will be",
-            task.filled.to(),
-            task.filled.queue(),
-            e);
-      }
-    }
   }
 
   private void handOver(OwnedQueue queue) {

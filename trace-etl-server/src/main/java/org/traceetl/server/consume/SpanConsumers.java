@@ -16,7 +16,7 @@ final class SpanConsumers {
    * A pull waits at the broker, and keeps its thread, until there is a message or some seconds have
    * passed: with fewer threads than queues, silent queues would hold up the others.
    */
-  private static final int PULL_THREADS = 32;
+  static final int MIN_PULL_THREADS = 32;
 
   private static final int PULL_BATCH = 32;
   private static final int MAX_CACHED_MESSAGES_PER_QUEUE = 512;
@@ -26,8 +26,12 @@ final class SpanConsumers {
 
   private SpanConsumers() {}
 
-  /** A consumer that is not started, with a client identity of its own. */
-  static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker) {
+  /**
+   * A consumer that is not started, with a client identity of its own.
+   *
+   * @param pullThreads how many queues it can wait for at a time; cannot be changed later
+   */
+  static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker, int pullThreads) {
     DefaultLitePullConsumer consumer =
         new DefaultLitePullConsumer(config.consumerGroup(), credentials(config));
     consumer.setNamesrvAddr(config.nameServer());
@@ -35,7 +39,7 @@ final class SpanConsumers {
         ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker);
     consumer.setAutoCommit(false);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
-    consumer.setPullThreadNums(PULL_THREADS);
+    consumer.setPullThreadNums(pullThreads);
     consumer.setPullBatchSize(PULL_BATCH);
     consumer.setPullThresholdForQueue(MAX_CACHED_MESSAGES_PER_QUEUE);
     consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
@@ -49,7 +53,8 @@ final class SpanConsumers {
 
   /** The offsets of a consumer made here, to be asked for after its start. */
   static BrokerOffsets offsets(DefaultLitePullConsumer consumer, RocketMqConfig config) {
-    return new BrokerOffsets(client(consumer, config).getMQAdminImpl(), consumer.getOffsetStore());
+    return new RocketMqOffsets(
+        client(consumer, config).getMQAdminImpl(), consumer.getOffsetStore());
   }
 
   /** What the consumer itself talks to the brokers with: one for each client identity. */

@@ -15,9 +15,9 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.Journal;
 
 /**
- * The way of the spans, from the topic to the journal: workers that pull and aggregate, and a
- * sealer that appends their windows and commits. {@link #start} once; end with {@link #drain} or
- * {@link #close}. Thread-safe.
+ * The way of the spans, from the topic to the journal: workers that pull and aggregate, a sealer
+ * that appends their windows, and a committer that tells the brokers. {@link #start} once; end with
+ * {@link #drain} or {@link #close}. Thread-safe.
  */
 public final class SpanPipeline implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
@@ -27,6 +27,8 @@ public final class SpanPipeline implements AutoCloseable {
   private final List<Thread> workerThreads = new ArrayList<>();
   private final Sealer sealer;
   private final Thread sealerThread;
+  private final Committer committer;
+  private final Thread committerThread;
   private final Aggregation aggregation;
   private volatile boolean started;
 
@@ -52,6 +54,8 @@ public final class SpanPipeline implements AutoCloseable {
     QueueOwners owners = new QueueOwners();
     sealer = new Sealer(journal, owners, listener, clock);
     sealerThread = Thread.ofPlatform().name("trace-etl-sealer").unstarted(sealer);
+    committer = new Committer(listener, clock);
+    committerThread = Thread.ofPlatform().name("trace-etl-committer").unstarted(committer);
     for (int i = 0; i < rocketMq.workers(); i++) {
       Worker worker =
           new Worker(
@@ -61,6 +65,7 @@ public final class SpanPipeline implements AutoCloseable {
               window.length().toMillis(),
               owners,
               sealer,
+              committer,
               listener,
               clock);
       workers.add(worker);
@@ -78,7 +83,7 @@ public final class SpanPipeline implements AutoCloseable {
   }
 
   private Stream<Thread> threads() {
-    return Stream.concat(Stream.of(sealerThread), workerThreads.stream());
+    return Stream.concat(Stream.of(committerThread, sealerThread), workerThreads.stream());
   }
 
   /** Whether no thread has died: one that has leaves its queues standing still. */
@@ -122,6 +127,8 @@ public final class SpanPipeline implements AutoCloseable {
       try {
         sealer.finish();
         inTime = joined(List.of(sealerThread), deadlineNanos);
+        committer.finish();
+        inTime &= joined(List.of(committerThread), deadlineNanos);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         inTime = false;
@@ -144,11 +151,12 @@ public final class SpanPipeline implements AutoCloseable {
     ended = true;
     workers.forEach(Worker::close);
     sealer.close();
+    committer.close();
     if (started) {
       long deadlineNanos = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
       sealerThread.interrupt();
-      joined(workerThreads, deadlineNanos);
-      joined(List.of(sealerThread), deadlineNanos);
+      committerThread.interrupt();
+      joined(threads().toList(), deadlineNanos);
       List<Thread> leaving =
           workers.stream().map(worker -> Thread.ofVirtual().start(worker::leave)).toList();
       joined(leaving, deadlineNanos);

@@ -34,7 +34,7 @@ import org.traceetl.server.window.QueueId;
  * already, would count it too.
  *
  * <p>Concurrency: the thread owns its decoder and its queues' aggregators. RocketMQ's rebalancing
- * thread only puts assignments into a queue; the sealer only commits offsets.
+ * thread only puts assignments into a queue.
  */
 final class Worker implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -54,6 +54,7 @@ final class Worker implements Runnable {
   private final long windowMillis;
   private final QueueOwners owners;
   private final Sealer sealer;
+  private final Committer committer;
   private final PipelineListener listener;
   private final Clock clock;
   private final LogThrottle throttle;
@@ -68,6 +69,7 @@ final class Worker implements Runnable {
    */
   private final Map<String, BackOff> backOffs = new HashMap<>();
 
+  private final Set<OwnedQueue> astray = new HashSet<>();
   private final CountDownLatch stop = new CountDownLatch(1);
   private final BatchDecoder decoder;
 
@@ -76,6 +78,7 @@ final class Worker implements Runnable {
   private volatile DefaultLitePullConsumer consumer;
   private volatile BrokerOffsets offsets;
   private volatile boolean connected;
+  private int pullThreads = SpanConsumers.MIN_PULL_THREADS;
   private long dueMillis = Long.MAX_VALUE;
 
   Worker(
@@ -85,6 +88,7 @@ final class Worker implements Runnable {
       long windowMillis,
       QueueOwners owners,
       Sealer sealer,
+      Committer committer,
       PipelineListener listener,
       Clock clock) {
     this.number = number;
@@ -93,6 +97,7 @@ final class Worker implements Runnable {
     this.windowMillis = windowMillis;
     this.owners = owners;
     this.sealer = sealer;
+    this.committer = committer;
     this.listener = listener;
     this.clock = clock;
     throttle = new LogThrottle(clock);
@@ -122,7 +127,7 @@ final class Worker implements Runnable {
 
   private boolean connect() {
     if (consumer == null) {
-      DefaultLitePullConsumer fresh = SpanConsumers.newConsumer(config, number);
+      DefaultLitePullConsumer fresh = SpanConsumers.newConsumer(config, number, pullThreads);
       try {
         fresh.subscribe(config.topic(), "*", (topic, all, mine) -> assigned(mine));
         fresh.start();
@@ -135,11 +140,24 @@ final class Worker implements Runnable {
       consumer = fresh;
     }
     try {
-      connected = !consumer.fetchMessageQueues(config.topic()).isEmpty();
+      int queues = consumer.fetchMessageQueues(config.topic()).size();
+      if (queues > pullThreads) {
+        pullThreads = queues;
+        startOver();
+        return false;
+      }
+      connected = queues > 0;
     } catch (MQClientException | RuntimeException e) {
       logDisconnected(e);
     }
     return connected;
+  }
+
+  /** Pull threads are given to a consumer before it can be asked how many queues there are. */
+  private void startOver() {
+    consumer.shutdown();
+    consumer = null;
+    assignments.clear();
   }
 
   private void logDisconnected(Exception e) {
@@ -164,12 +182,13 @@ final class Worker implements Runnable {
     try {
       applyAssignments();
       takeOver();
+      rewind();
       List<MessageExt> messages = consumer.poll(POLL_MILLIS);
       if (!messages.isEmpty()) {
         take(messages);
       }
       swapIfDue(clock.millis());
-    } catch (MQClientException | RuntimeException e) {
+    } catch (RuntimeException e) {
       listener.failed();
       if (throttle.permits()) {
         log.error("Worker {} failed and goes on", number, e);
@@ -185,6 +204,14 @@ final class Worker implements Runnable {
           giveUp(owned.remove(queue));
         }
       }
+      if (mine.size() > pullThreads) {
+        log.error(
+            "Worker {} has {} queues and {} threads to pull from them, so silent queues hold up"
+                + " others: the topic has grown, start the server again",
+            number,
+            mine.size(),
+            pullThreads);
+      }
       wanted.clear();
       wanted.addAll(mine);
       wanted.removeAll(owned.keySet());
@@ -193,35 +220,22 @@ final class Worker implements Runnable {
 
   private void giveUp(OwnedQueue queue) throws InterruptedException {
     log.info("Worker {} gives up queue {} at {}", number, queue.id(), queue.next());
+    astray.remove(queue);
     queue.release();
     sealer.release(queue);
   }
 
-  /**
-   * Begins with queues assigned, as soon as their last owner in this process has ended. A broker
-   * that does not answer costs the other brokers' queues one timeout a pause, and nothing else.
-   */
+  /** Begins with queues assigned, as soon as their last owner in this process has ended. */
   private void takeOver() {
     for (MessageQueue queue : List.copyOf(wanted)) {
-      BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
-      if (!backOff.permits(System.nanoTime())) {
-        continue;
-      }
       QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
       if (!owners.acquire(id)) {
         continue;
       }
-      try {
-        begin(id, queue);
+      if (ask(queue, () -> begin(id, queue))) {
         wanted.remove(queue);
-        backOff.succeeded();
-      } catch (MQClientException | RuntimeException e) {
+      } else {
         owners.release(id, BrokerOffsets.NONE);
-        backOff.failed(System.nanoTime());
-        listener.failed();
-        if (throttle.permits()) {
-          log.error("Worker {} cannot begin with queue {}; trying again", number, id, e);
-        }
       }
     }
   }
@@ -247,7 +261,7 @@ final class Worker implements Runnable {
     log.info("Worker {} reads queue {} from {}", number, id, next);
   }
 
-  private void take(List<MessageExt> messages) throws MQClientException {
+  private void take(List<MessageExt> messages) {
     MessageExt first = messages.getFirst();
     OwnedQueue queue =
         owned.get(new MessageQueue(first.getTopic(), first.getBrokerName(), first.getQueueId()));
@@ -255,7 +269,51 @@ final class Worker implements Runnable {
       return; // pulled before the queue was taken over, which pulls again
     }
     if (queue.take(messages, clock.millis()) == OwnedQueue.Outcome.REWIND) {
-      consumer.seek(queue.messageQueue(), queue.next());
+      astray.add(queue);
+    }
+  }
+
+  /** Goes back to messages that were missing. */
+  private void rewind() {
+    for (OwnedQueue queue : List.copyOf(astray)) {
+      ask(
+          queue.messageQueue(),
+          () -> {
+            BrokerOffsets.Range range = offsets.of(queue.messageQueue());
+            long next = Math.clamp(queue.next(), range.min(), range.max());
+            consumer.seek(queue.messageQueue(), next);
+            queue.rewound();
+            astray.remove(queue);
+          });
+    }
+  }
+
+  private interface Question {
+    void ask() throws MQClientException;
+  }
+
+  /**
+   * Asks a queue's broker something, unless it is to be left alone. A broker that does not answer
+   * costs the other brokers' queues one timeout a pause, and nothing else.
+   *
+   * @return whether it was asked and answered
+   */
+  private boolean ask(MessageQueue queue, Question question) {
+    BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
+    if (!backOff.permits(System.nanoTime())) {
+      return false;
+    }
+    try {
+      question.ask();
+      backOff.succeeded();
+      return true;
+    } catch (MQClientException | RuntimeException e) {
+      backOff.failed(System.nanoTime());
+      listener.failed();
+      if (throttle.permits()) {
+        log.error("Worker {} cannot read queue {}; trying again", number, queue, e);
+      }
+      return false;
     }
   }
 
@@ -273,25 +331,22 @@ final class Worker implements Runnable {
       FilledWindow filled = queue.swap(nowMillis);
       if (filled != null) {
         listener.swapped(queue.id(), System.nanoTime() - startNanos);
-        sealer.seal(queue, filled, this::commit);
+        sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
       }
+      committer.visit(queue, offsets);
     }
     schedule(nowMillis);
   }
 
   private void sealRest() throws InterruptedException {
+    applyAssignments(); // what went to another owner meanwhile is read again there
     for (OwnedQueue queue : owned.values()) {
       FilledWindow filled =
           queue.awaitSwap(clock.millis(), Math.max(0, drainDeadlineNanos - System.nanoTime()));
       if (filled != null) {
-        sealer.seal(queue, filled, this::commit);
+        sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
       }
     }
-  }
-
-  /** Called by the sealer, after the journal has the window that ends at this offset. */
-  private void commit(OwnedQueue queue, long offset) throws Exception {
-    offsets.commit(queue.messageQueue(), offset);
   }
 
   boolean isConnected() {

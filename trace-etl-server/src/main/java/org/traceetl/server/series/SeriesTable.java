@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
@@ -20,8 +19,7 @@ import org.traceetl.server.window.SeriesDefinition;
  *
  * <p>A series is made at its first span, if its application and the process have room; otherwise
  * its spans go to the application's overflow series, which does not count against the limits: there
- * is at most one for each application. A series that a filter leaves out takes a place too, so that
- * the filter is asked once; it is never in a window. One owner thread.
+ * is at most one for each application. One owner thread.
  */
 public final class SeriesTable {
   /** Place of the application in a key. */
@@ -45,7 +43,6 @@ public final class SeriesTable {
   private enum State {
     FREE,
     LIVE,
-    FILTERED,
     OVERFLOW
   }
 
@@ -53,7 +50,6 @@ public final class SeriesTable {
 
   private final int width;
   private final int maxPerApplication;
-  private final SpanFilter filter;
   private final SeriesBudget budget;
   private final SymbolTable symbols;
   private final Applications applications;
@@ -71,7 +67,7 @@ public final class SeriesTable {
   private long[] carries = new long[INITIAL];
   private int numbers;
 
-  /** Live and filtered series: those the limits are about. */
+  /** Live series: those the limits are about. */
   private int limited;
 
   private int overflowing;
@@ -83,7 +79,6 @@ public final class SeriesTable {
       SeriesConfig config, SeriesBudget budget, SymbolTable symbols, Applications applications) {
     width = DIMENSIONS + config.dimensions().size();
     maxPerApplication = config.maxPerApplication();
-    filter = new SpanFilter(config.filters());
     this.budget = budget;
     this.symbols = symbols;
     this.applications = applications;
@@ -132,11 +127,6 @@ public final class SeriesTable {
     return true;
   }
 
-  /** Whether a filter leaves out the spans of this series. */
-  public boolean isFiltered(int series) {
-    return states[series] == State.FILTERED;
-  }
-
   /** Whether the application and the process have room for one more series. */
   public boolean hasRoom(int application) {
     return applications.series(application) < maxPerApplication && hasBudget();
@@ -155,14 +145,8 @@ public final class SeriesTable {
     }
     limited++;
     applications.addSeries(application, 1);
-    SpanKind kind = SpanKind.values()[key[KIND_AND_STATUS] >>> STATUS_BITS];
-    if (!filter.isEmpty()
-        && filter.leavesOut(applications.name(application), symbols.text(key[NAME]), kind)) {
-      states[series] = State.FILTERED;
-    } else {
-      states[series] = State.LIVE;
-      created.add(new SeriesDefinition(series, nowMillis, false, values(key)));
-    }
+    states[series] = State.LIVE;
+    created.add(new SeriesDefinition(series, nowMillis, false, values(key)));
     return series;
   }
 
@@ -235,7 +219,7 @@ public final class SeriesTable {
     carries[series] = fraction;
   }
 
-  /** Series made since the last call, without the filtered ones. */
+  /** Series made since the last call. */
   public List<SeriesDefinition> takeCreated() {
     List<SeriesDefinition> taken = List.copyOf(created);
     created = new ArrayList<>();
@@ -246,7 +230,7 @@ public final class SeriesTable {
    * Ends series without a span since {@code sinceMillis}, then applications without series, then
    * symbols without users.
    *
-   * @return numbers of the ended series, without the filtered ones
+   * @return numbers of the ended series
    */
   public int[] evictIdle(long sinceMillis) {
     evicted.clear();
@@ -268,7 +252,6 @@ public final class SeriesTable {
     if (states[series] == State.OVERFLOW) {
       applications.overflowSeries(applicationOf[series], NONE);
       overflowing--;
-      evicted.push(series);
     } else {
       index.remove(hashes[series], series);
       int at = series * width;
@@ -279,10 +262,8 @@ public final class SeriesTable {
       }
       applications.addSeries(applicationOf[series], -1);
       limited--;
-      if (states[series] == State.LIVE) {
-        evicted.push(series);
-      }
     }
+    evicted.push(series);
     states[series] = State.FREE;
     free.push(series);
   }
@@ -294,7 +275,7 @@ public final class SeriesTable {
     limited = 0;
   }
 
-  /** Series at present, with the overflow and the filtered ones. */
+  /** Series at present, with the overflow ones. */
   public int size() {
     return limited + overflowing;
   }

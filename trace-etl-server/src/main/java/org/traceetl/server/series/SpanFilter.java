@@ -6,8 +6,11 @@ import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
 
-/** The configured filters. Asked once for each series, never for a span. Immutable. */
-final class SpanFilter {
+/**
+ * The configured filters. Asked for spans that have no series: once for each name and kind in a
+ * batch. Immutable.
+ */
+public final class SpanFilter {
   private record Rule(Glob application, Glob spanName, Set<SpanKind> kinds) {
     boolean matches(String text, String name, SpanKind kind) {
       return (kinds.isEmpty() || kinds.contains(kind))
@@ -16,20 +19,27 @@ final class SpanFilter {
     }
   }
 
+  private static final SpanKind[] KINDS = SpanKind.values();
+
   private final List<Rule> rules;
 
-  SpanFilter(List<SeriesConfig.Filter> filters) {
+  public SpanFilter(List<SeriesConfig.Filter> filters) {
     rules =
         filters.stream()
             .map(f -> new Rule(new Glob(f.application()), new Glob(f.spanName()), f.kinds()))
             .toList();
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return rules.isEmpty();
   }
 
-  boolean leavesOut(String application, String spanName, SpanKind kind) {
-    return rules.stream().anyMatch(rule -> rule.matches(application, spanName, kind));
+  /**
+   * Whether spans of this application, name and kind are not to be recorded.
+   *
+   * @param kind as in OTLP, 0 to 5
+   */
+  public boolean leavesOut(String application, String spanName, int kind) {
+    return rules.stream().anyMatch(rule -> rule.matches(application, spanName, KINDS[kind]));
   }
 }

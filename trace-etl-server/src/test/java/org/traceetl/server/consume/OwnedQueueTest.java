@@ -86,6 +86,7 @@ class OwnedQueueTest {
   void aMissingMessageIsPulledAgain() {
     assertThat(queue.take(messages(0, 15, 10, 12, 13), 0)).isEqualTo(Outcome.REWIND);
     assertThat(queue.next()).isEqualTo(11);
+    queue.rewound();
     assertThat(queue.take(messages(0, 15, 11, 12, 13), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(recorded()).isEqualTo(4);
@@ -105,11 +106,24 @@ class OwnedQueueTest {
   void aMessageThatStaysMissingIsGivenUp() {
     for (int i = 0; i < 3; i++) {
       assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
+      queue.rewound();
     }
     assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(skipped).containsExactly(1L);
     assertThat(queue.next()).isEqualTo(12);
+  }
+
+  @Test
+  void aMessageIsNotGivenUpWhileTheQueueCannotBePulledAgain() {
+    for (int i = 0; i < 10; i++) {
+      assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
+    }
+    queue.rewound();
+    assertThat(queue.take(messages(0, 15, 10, 11), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(skipped).isEmpty();
+    assertThat(recorded()).isEqualTo(2);
   }
 
   @Test

@@ -350,6 +350,37 @@ class QueueAggregatorTest {
   }
 
   @Test
+  void filteredSpansTakeNoRoom() {
+    filters.add(new Filter(null, "GET /health*", null));
+    maxPerApplication = 1;
+    maxSeries = 1;
+    Batch batch = new Batch("shop");
+    for (int i = 0; i < 10; i++) {
+      batch.span("GET /health/" + i, MILLI);
+    }
+    accept(batch.span("GET /", MILLI).span("GET /health", MILLI).span("POST /", MILLI));
+
+    assertThat(aggregator.seriesCount()).isEqualTo(2);
+    SealedWindow window = seal();
+    assertThat(books(window, "shop")).isEqualTo(new Books("shop", 13, 1, 1, 11, 0, Map.of(), 0));
+    assertThat(aggregator.symbolCount()).isEqualTo(3); // _other, shop, GET /
+  }
+
+  @Test
+  void applicationsWithoutRoomAreFilteredByTheirOwnName() {
+    filters.add(new Filter("bank", null, null));
+    maxApplications = 1;
+    accept(new Batch("shop").span("a", MILLI));
+    accept(new Batch("bank").span("a", MILLI));
+    accept(new Batch("post").span("a", MILLI));
+    SealedWindow window = seal();
+
+    assertThat(books(window, "_other").filtered()).isEqualTo(1);
+    assertThat(books(window, "_other").overflowed()).isEqualTo(1);
+    assertBalanced(window);
+  }
+
+  @Test
   void aMalformedBatchLosesOnlyItself() {
     byte[] truncated = new Batch("shop").span("bad", MILLI).span("bad", MILLI).message(100);
     truncated = Arrays.copyOf(truncated, truncated.length - 3);

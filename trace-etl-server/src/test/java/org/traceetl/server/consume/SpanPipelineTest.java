@@ -250,7 +250,7 @@ class SpanPipelineTest {
     assertThat(pipeline.alive()).isTrue();
     send(0, 1, 1);
 
-    await().atMost(PATIENCE).until(() -> !pipeline.alive());
+    await().dontCatchUncaughtExceptions().atMost(PATIENCE).until(() -> !pipeline.alive());
     assertThat(pipeline.ready()).isFalse();
   }
 
@@ -339,6 +339,18 @@ class SpanPipelineTest {
     send(10, 5, 1);
 
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
+  }
+
+  @Test
+  void moreQueuesThanAConsumerPullsFromByDefaultAreAllRead() throws Exception {
+    rocketMq.createTopic(topic, 40);
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100), journal());
+    await().atMost(PATIENCE).until(() -> pipeline.queues().size() == 40);
+    send(0, 120, 40);
+
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(120));
   }
 
   private static long read(SpanPipeline pipeline) {

@@ -43,6 +43,7 @@ class WorkerTest {
   private MessageQueue queue;
   private Worker worker;
   private Sealer sealer;
+  private Committer committer;
 
   @BeforeAll
   static void startRocketMq(@TempDir(cleanup = CleanupMode.NEVER) Path home) throws Exception {
@@ -66,6 +67,7 @@ class WorkerTest {
     journal.gate.complete(null);
     worker.close();
     sealer.close();
+    committer.close();
     threads.forEach(Thread::interrupt);
     for (Thread thread : threads) {
       thread.join();
@@ -93,7 +95,7 @@ class WorkerTest {
   }
 
   private void start(Duration window) {
-    WindowConfig windows = new WindowConfig(window, null);
+    WindowConfig windows = new WindowConfig(window, window.multipliedBy(100));
     Aggregation aggregation =
         new Aggregation(
             SeriesConfig.defaults(),
@@ -102,6 +104,7 @@ class WorkerTest {
             windows);
     QueueOwners owners = new QueueOwners();
     sealer = new Sealer(journal, owners, PipelineListener.NONE, Clock.systemUTC());
+    committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
     worker =
         new Worker(
             0,
@@ -110,9 +113,11 @@ class WorkerTest {
             window.toMillis(),
             owners,
             sealer,
+            committer,
             PipelineListener.NONE,
             Clock.systemUTC());
     threads.add(Thread.ofPlatform().start(sealer));
+    threads.add(Thread.ofPlatform().start(committer));
     threads.add(Thread.ofPlatform().start(worker));
   }
 
@@ -163,5 +168,19 @@ class WorkerTest {
     send(10, 10);
 
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
+  }
+
+  @Test
+  void aQueueThatMovedIsNotSealedWhenDraining() throws Exception {
+    send(0, 10);
+    start(Duration.ofHours(1));
+    awaitRead(10);
+
+    worker.assigned(Set.of());
+    worker.drain(System.nanoTime() + PATIENCE.toNanos());
+    threads.getLast().join();
+
+    assertThat(worker.queues()).isEmpty();
+    assertThat(journal.offered).isEmpty();
   }
 }

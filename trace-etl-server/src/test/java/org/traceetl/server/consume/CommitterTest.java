@@ -1,0 +1,121 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.window.QueueId;
+
+class CommitterTest {
+  private static final QueueId ID = new QueueId("b", 0);
+
+  /** A broker that may keep its callers waiting. */
+  private static final class Broker implements BrokerOffsets {
+    private final List<Long> commits = new ArrayList<>();
+    private final CountDownLatch called = new CountDownLatch(1);
+    private CountDownLatch answers = new CountDownLatch(0);
+    private long committed = NONE;
+
+    @Override
+    public Range of(MessageQueue queue) {
+      return new Range(0, max(queue), committed);
+    }
+
+    @Override
+    public long max(MessageQueue queue) {
+      return 1_000;
+    }
+
+    @Override
+    public long committed(MessageQueue queue) {
+      return committed;
+    }
+
+    @Override
+    public void commit(MessageQueue queue, long offset) throws InterruptedException {
+      called.countDown();
+      answers.await();
+      commits.add(offset);
+      committed = offset;
+    }
+  }
+
+  private final Aggregation aggregation =
+      new Aggregation(
+          SeriesConfig.defaults(),
+          new HistogramConfig(null),
+          DocumentsConfig.defaults(),
+          new WindowConfig(null, null));
+  private final OwnedQueue queue =
+      new OwnedQueue(
+          ID,
+          new MessageQueue("t", "b", 0),
+          aggregation.newAggregator(ID, aggregation.newDecoder(), PipelineListener.NONE),
+          PipelineListener.NONE,
+          0);
+  private final Broker broker = new Broker();
+  private final Committer committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
+
+  private void keep(long offset) {
+    queue.kept(offset);
+    committer.visit(queue, broker);
+  }
+
+  @Test
+  void behindASlowBrokerOnlyTheNewestOffsetWaits() throws Exception {
+    broker.answers = new CountDownLatch(1);
+    Thread thread = Thread.ofPlatform().start(committer);
+    keep(10);
+    broker.called.await();
+    keep(20);
+    keep(30);
+    keep(40);
+    broker.answers.countDown();
+    committer.finish();
+    thread.join();
+
+    assertThat(broker.commits).containsExactly(10L, 40L);
+    assertThat(queue.status().committed()).isEqualTo(40);
+  }
+
+  @Test
+  void aQueueThatMovedIsNotSetBack() {
+    keep(10);
+    queue.release();
+    broker.committed = 50;
+    committer.finish();
+    committer.run();
+
+    assertThat(broker.commits).isEmpty();
+  }
+
+  @Test
+  void theLastOffsetOfAQueueGivenUpIsCommitted() {
+    keep(10);
+    queue.release();
+    broker.committed = 5;
+    committer.finish();
+    committer.run();
+
+    assertThat(broker.commits).containsExactly(10L);
+  }
+
+  @Test
+  void theLagOfAQueueIsKnownBeforeItsFirstMessage() {
+    assertThat(queue.status().lag()).isZero();
+    committer.visit(queue, broker);
+    committer.finish();
+    committer.run();
+
+    assertThat(queue.status().lag()).isEqualTo(1_000);
+    assertThat(broker.commits).isEmpty();
+  }
+}
