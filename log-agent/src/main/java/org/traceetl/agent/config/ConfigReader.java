@@ -183,7 +183,7 @@ public final class ConfigReader {
     }
     RocketMqConfig read =
         new RocketMqConfig(
-            settings.text("rocketmq.namesrv", standard.namesrv()),
+            settings.text("rocketmq.name-server", standard.nameServer()),
             settings.text("rocketmq.topic", standard.topic()),
             settings.text("rocketmq.producer-group", standard.producerGroup()),
             accessKey,
@@ -194,9 +194,9 @@ public final class ConfigReader {
             settings.integer("rocketmq.retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
             settings.integer(
                 "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000));
-    if (!read.namesrv().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
+    if (!read.nameServer().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
       settings.problem(
-          "rocketmq.namesrv", read.namesrv(), "not host:port, or several separated by ;");
+          "rocketmq.name-server", read.nameServer(), "not host:port, or several separated by ;");
     }
     if (!read.topic().matches("[%|a-zA-Z0-9_-]{1,127}")) {
       settings.problem(

@@ -3,7 +3,7 @@ package org.traceetl.agent.config;
 /**
  * The broker to publish to.
  *
- * @param namesrv addresses of the name servers, {@code host:port}, separated by {@code ;}
+ * @param nameServer addresses of the name servers, {@code host:port}, separated by {@code ;}
  * @param topic topic of the span batches
  * @param producerGroup name of the agents' group at the broker
  * @param accessKey empty when the broker asks for none
@@ -14,7 +14,7 @@ package org.traceetl.agent.config;
  * @param routeRefreshMillis how often the topic's queues are asked for
  */
 public record RocketMqConfig(
-    String namesrv,
+    String nameServer,
     String topic,
     String producerGroup,
     String accessKey,
@@ -30,7 +30,7 @@ public record RocketMqConfig(
   }
 
   /** The same, at other name servers. */
-  public RocketMqConfig withNamesrv(String other) {
+  public RocketMqConfig withNameServer(String other) {
     return new RocketMqConfig(
         other,
         topic,
@@ -45,6 +45,6 @@ public record RocketMqConfig(
 
   @Override
   public String toString() {
-    return "RocketMqConfig[namesrv=" + namesrv + ", topic=" + topic + "]";
+    return "RocketMqConfig[nameServer=" + nameServer + ", topic=" + topic + "]";
   }
 }

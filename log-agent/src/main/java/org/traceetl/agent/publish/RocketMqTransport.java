@@ -46,7 +46,7 @@ public final class RocketMqTransport implements Transport {
             ? null
             : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
     DefaultMQProducer producer = new DefaultMQProducer(config.producerGroup(), credentials);
-    producer.setNamesrvAddr(config.namesrv());
+    producer.setNamesrvAddr(config.nameServer());
     producer.setInstanceName("log-agent-" + instance);
     producer.setSendMsgTimeout(config.sendTimeoutMillis());
     producer.setRetryTimesWhenSendAsyncFailed(0);
@@ -150,12 +150,12 @@ public final class RocketMqTransport implements Transport {
           "topic "
               + config.topic()
               + " has no route at name server "
-              + config.namesrv()
+              + config.nameServer()
               + " ("
               + firstLine(e)
-              + "): check rocketmq.namesrv; if the topic is missing, create it with: mqadmin"
+              + "): check rocketmq.name-server; if the topic is missing, create it with: mqadmin"
               + " updateTopic -n "
-              + config.namesrv()
+              + config.nameServer()
               + " -c DefaultCluster -t "
               + config.topic()
               + " -r 8 -w 8",

@@ -53,13 +53,13 @@ final class ConfigReaderTest {
                 yaml,
                 Map.of(
                     "TRACE_ETL_AGENT_OTLP_GRPC_PORT", "24317",
-                    "TRACE_ETL_AGENT_ROCKETMQ_NAMESRV", "mq-1:9876;mq-2:9876",
+                    "TRACE_ETL_AGENT_ROCKETMQ_NAME_SERVER", "mq-1:9876;mq-2:9876",
                     "HOME", "/root"))
             .config();
 
     assertThat(config.otlp().grpcPort()).isEqualTo(24_317);
     assertThat(config.otlp().httpPort()).isEqualTo(14_318);
-    assertThat(config.rocketmq().namesrv()).isEqualTo("mq-1:9876;mq-2:9876");
+    assertThat(config.rocketmq().nameServer()).isEqualTo("mq-1:9876;mq-2:9876");
     assertThat(config.files().paths()).containsExactly("/var/log/*/trace.log", "/srv/trace.log");
     assertThat(config.routing().rule("other")).isEqualTo(new Rule(3, Spread.SERIES));
     assertThat(config.routing().rule("checkout")).isEqualTo(new Rule(8, Spread.SERIES));
@@ -93,7 +93,7 @@ final class ConfigReaderTest {
           otlp: 5                             | otlp: no such key
           otlp: {enabled: false}              | otlp.enabled = false: nothing would be read
           otlp: {max-request-bytes: 67108864} | otlp.max-request-bytes = 67108864: more than half of
-          rocketmq: {namesrv: nowhere}        | rocketmq.namesrv = nowhere: not host:port
+          rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: not host:port
           rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
           rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
           rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
