@@ -348,9 +348,7 @@ class SpanPipelineTest {
     await().atMost(PATIENCE).until(() -> pipeline.queues().size() == 40);
     send(0, 120, 40);
 
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(120));
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(120));
   }
 
   private static long read(SpanPipeline pipeline) {
