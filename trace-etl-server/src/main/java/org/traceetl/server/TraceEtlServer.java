@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.web.ConfigFile;
 import org.traceetl.server.web.ConfigurationRefused;
 import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
@@ -101,8 +102,8 @@ public final class TraceEtlServer implements AutoCloseable {
         out.println(Version.text());
         return CommandLine.ExitCode.OK;
       }
-      List<String> arguments = arguments();
       try {
+        List<String> arguments = arguments();
         if (check) {
           out.println(WebServer.check(arguments));
           out.println("The configuration can be run.");
@@ -127,11 +128,11 @@ public final class TraceEtlServer implements AutoCloseable {
       }
       List<String> arguments = new ArrayList<>(rest);
       if (file != null) {
-        if (!Files.isReadable(file)) {
+        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
           throw new ParameterException(
               spec.commandLine(), "--config = " + file + ": must be a file that can be read");
         }
-        arguments.add("--spring.config.additional-location=" + file.toUri());
+        arguments.add(ConfigFile.argument(file));
       }
       return arguments;
     }

@@ -112,6 +112,35 @@ class TraceEtlServerTest {
     assertThat(err.toString()).contains("--config = /no/such/file.yaml: must be a file");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "trace-etl:\\n  window: [15s | --config = FILE:2: is not YAML: expected ',' or ']', but got <stream end>",
+        "a: b: c | --config = FILE:1: is not YAML: mapping values are not allowed here",
+        "server:\\n  port: 0\\ntracetl:\\n  x: hush | tracetl.x: begins with none of trace-etl, server, spring, management, logging; FILE:4",
+        "trace-etl:\\n  windw:\\n    length: 15s | trace-etl.windw.length: is no key of this server; FILE:3",
+      })
+  void wrongFilesAreRefusedByLine(String content, String message, @TempDir Path directory)
+      throws IOException {
+    Path file = directory.resolve("server.yaml");
+    Files.writeString(file, content.replace("\\n", "\n"));
+
+    assertThat(run("--check-config", "--config=" + file)).isEqualTo(2);
+
+    assertThat(err.toString()).isEqualToIgnoringNewLines(message.replace("FILE", file.toString()));
+  }
+
+  @Test
+  void sectionsMayBeWrittenAsSpringReadsThem(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("server.properties");
+    Files.writeString(file, "traceEtl.window.length=20s\nlogging.level.root=warn\n");
+
+    assertThat(run("--check-config", "--config=" + file)).isZero();
+    assertThat(out.toString()).contains("PT20S");
+  }
+
   private int run(String... arguments) {
     return TraceEtlServer.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
   }

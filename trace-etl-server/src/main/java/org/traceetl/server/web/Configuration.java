@@ -77,7 +77,9 @@ final class Configuration {
 
   /** Without its value, which may be a secret under a misspelt key. */
   private static String unknown(ConfigurationProperty property) {
-    return property.getName() + ": is no key of this server; " + property.getOrigin();
+    return property.getName()
+        + ": is no key of this server; "
+        + ConfigFile.where(property.getOrigin());
   }
 
   private static String shown(ConfigurationProperty property) {

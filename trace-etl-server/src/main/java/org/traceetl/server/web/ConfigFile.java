@@ -1,0 +1,106 @@
+package org.traceetl.server.web;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.env.PropertiesPropertySourceLoader;
+import org.springframework.boot.env.PropertySourceLoader;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.PropertySourceOrigin;
+import org.springframework.boot.origin.TextResourceOrigin;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.FileSystemResource;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
+
+/**
+ * The file that an operator names: looked at before Spring reads it, which ends in stack traces.
+ */
+public final class ConfigFile {
+  private static final List<String> SECTIONS =
+      List.of("trace-etl", "server", "spring", "management", "logging");
+  private static final Set<String> UNIFORM_SECTIONS =
+      Set.of("traceetl", "server", "spring", "management", "logging");
+
+  private ConfigFile() {}
+
+  /**
+   * The argument that has the server read the file.
+   *
+   * @throws ConfigurationRefused if it is neither YAML nor properties, or has an unknown section
+   */
+  public static String argument(Path file) {
+    Set<String> unknown = new TreeSet<>();
+    for (PropertySource<?> source : load(file)) {
+      for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
+        if (!UNIFORM_SECTIONS.contains(
+            ConfigurationPropertyName.adapt(name, '.').getElement(0, Form.UNIFORM))) {
+          unknown.add(
+              name
+                  + ": begins with none of "
+                  + String.join(", ", SECTIONS)
+                  + "; "
+                  + where(PropertySourceOrigin.get(source, name)));
+        }
+      }
+    }
+    if (!unknown.isEmpty()) {
+      throw new ConfigurationRefused(String.join("\n", unknown), null);
+    }
+    return "--spring.config.additional-location=" + file.toUri();
+  }
+
+  /** File and line where the origin has them. */
+  static String where(Origin origin) {
+    Origin inner =
+        origin instanceof PropertySourceOrigin outer && outer.getOrigin() != null
+            ? outer.getOrigin()
+            : origin;
+    if (inner instanceof TextResourceOrigin text && text.getLocation() != null) {
+      try {
+        return text.getResource().getFile() + ":" + (text.getLocation().getLine() + 1);
+      } catch (IOException e) {
+        // Not a file; it is named by what it is.
+        return inner.toString();
+      }
+    }
+    return String.valueOf(inner);
+  }
+
+  private static List<PropertySource<?>> load(Path file) {
+    String name = file.toString();
+    PropertySourceLoader loader;
+    if (name.endsWith(".yaml") || name.endsWith(".yml")) {
+      loader = new YamlPropertySourceLoader();
+    } else if (name.endsWith(".properties")) {
+      loader = new PropertiesPropertySourceLoader();
+    } else {
+      throw refused(file.toString(), "must end in .yaml, .yml or .properties", null);
+    }
+    try {
+      return new ArrayList<>(loader.load(name, new FileSystemResource(file)));
+    } catch (MarkedYAMLException e) {
+      int line = e.getProblemMark() == null ? 1 : e.getProblemMark().getLine() + 1;
+      throw refused(file + ":" + line, "is not YAML: " + e.getProblem(), e);
+    } catch (YAMLException e) {
+      throw refused(file.toString(), "is not YAML: " + firstLine(e), e);
+    } catch (IOException | RuntimeException e) {
+      throw refused(file.toString(), "cannot be read: " + firstLine(e), e);
+    }
+  }
+
+  private static ConfigurationRefused refused(String where, String rule, Exception cause) {
+    return new ConfigurationRefused("--config = " + where + ": " + rule, cause);
+  }
+
+  private static String firstLine(Exception e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+  }
+}
