@@ -123,6 +123,12 @@ public final class Standalone implements Callable<Integer> {
           spec.commandLine(), "--rate = " + rate + ": must be 1 or more; --no-load sends nothing");
     }
     for (Port port : ports()) {
+      if (port.number < 0 || port.number > 65_535) {
+        throw new ParameterException(
+            spec.commandLine(), port.flag + " = " + port.number + ": not a port from 0 to 65535");
+      }
+    }
+    for (Port port : ports()) {
       if (!port.isFree()) {
         complain(
             port.flag

@@ -31,9 +31,13 @@ final class GrpcEndpoint {
   private static final String SOURCE = "otlp_grpc";
   private static final int MAX_CALLS_PER_CONNECTION = 16;
 
-  // It would log each request that is too large, or one too many, with its stack; they are counted.
+  // They would log, with its stack, what any sender can cause as often as it likes. Requests that
+  // are too large, or one too many; these are counted:
   private static final Logger STREAM_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerStream");
+  // Connections that do not speak HTTP/2, such as the HTTP/1 probe of a load balancer:
+  private static final Logger CONNECTION_LOG =
+      Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
   // Stand for requests that could not be read; told apart by identity.
   private static final byte[] TOO_LARGE = new byte[0];
@@ -56,6 +60,7 @@ final class GrpcEndpoint {
       SpanDecoder decoder,
       OtlpCounters counters) {
     STREAM_LOG.setLevel(Level.OFF);
+    CONNECTION_LOG.setLevel(Level.OFF);
     this.maxRequestBytes = maxRequestBytes;
     this.intake = intake;
     this.decoder = decoder;

@@ -21,6 +21,13 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +108,27 @@ class GrpcEndpointTest {
     assertThat(error.getStatus().getCode()).isEqualTo(code);
     // RetryInfo { retry_delay { seconds } } ends the details.
     assertThat(error.getTrailers().get(DETAILS)).endsWith(0x12, 4, 0x0A, 2, 8, seconds);
+  }
+
+  /** A load balancer that probes the port would fill the log. */
+  @Test
+  void requestsOfHttp1AreNotLogged() throws IOException {
+    List<LogRecord> records = new CopyOnWriteArrayList<>();
+    Handler recorder = new RecordingHandler(records);
+    // Held here: the logging system itself forgets loggers that nobody refers to.
+    Logger grpcLog = Logger.getLogger("io.grpc");
+    grpcLog.addHandler(recorder);
+    try (Socket probe = new Socket("127.0.0.1", receiver.grpcPort())) {
+      probe
+          .getOutputStream()
+          .write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      // Until the server has closed it, which it does after it would have logged.
+      probe.getInputStream().readAllBytes();
+    } finally {
+      grpcLog.removeHandler(recorder);
+    }
+
+    assertThat(records).isEmpty();
   }
 
   @Test
@@ -219,5 +247,24 @@ class GrpcEndpointTest {
         throw new UncheckedIOException(e);
       }
     }
+  }
+
+  private static final class RecordingHandler extends Handler {
+    private final List<LogRecord> records;
+
+    RecordingHandler(List<LogRecord> records) {
+      this.records = records;
+    }
+
+    @Override
+    public void publish(LogRecord record) {
+      records.add(record);
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
   }
 }
