@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.BrokerConfig;
@@ -87,12 +88,19 @@ final class TestRocketMq implements AutoCloseable {
   }
 
   void createTopic(String topic, int queues) {
-    broker.getTopicConfigManager().updateTopicConfig(new TopicConfig(topic, queues, queues));
-    broker.registerBrokerAll(true, false, true);
-    // Registering takes a moment, and the producer would not find the broker.
+    TopicConfig config = new TopicConfig(topic, queues, queues);
+    // Registering takes a moment, and one that crosses the broker's own at its start is lost: the
+    // name server takes topics only with a newer version of the broker's table.
     await()
+        .atMost(Duration.ofMinutes(1))
+        .pollInterval(Duration.ofMillis(500))
+        .pollDelay(Duration.ZERO)
         .ignoreExceptions()
-        .until(() -> producer.fetchPublishMessageQueues(topic).size() == queues);
+        .until(() -> {
+          broker.getTopicConfigManager().updateTopicConfig(config);
+          broker.registerBrokerAll(true, false, true);
+          return producer.fetchPublishMessageQueues(topic).size() == queues;
+        });
   }
 
   void send(String topic, int queue, byte[] body) throws Exception {
