@@ -122,8 +122,9 @@ class GrpcEndpointTest {
       probe
           .getOutputStream()
           .write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      // Until the server has closed it, which it does after it would have logged.
       probe.getInputStream().readAllBytes();
+      // It would be logged by the time that the connection counts as ended, which this awaits.
+      receiver.close();
     } finally {
       grpcLog.removeHandler(recorder);
     }
