@@ -25,6 +25,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -117,6 +118,9 @@ public class PageBenchmark {
         exemplars,
         new int[SERIES_OF_A_QUEUE],
         List.of(),
-        List.of());
+        List.of(),
+        0,
+        new long[0],
+        AcceptedBatches.NONE);
   }
 }

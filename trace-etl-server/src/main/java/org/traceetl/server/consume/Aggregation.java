@@ -1,5 +1,7 @@
 package org.traceetl.server.consume;
 
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
 import java.time.Duration;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -32,6 +34,7 @@ public final class Aggregation {
   final Buckets buckets;
   private final DocumentsConfig documents;
   private final long idleMillis;
+  private final long schema;
 
   public Aggregation(
       SeriesConfig series,
@@ -47,6 +50,19 @@ public final class Aggregation {
     documentKeys = new AttributeKeys(documents.attributes());
     buckets = new Buckets(histogram.boundsNanos());
     idleMillis = window.idle().toMillis();
+    schema = schema(series, histogram);
+  }
+
+  private static long schema(SeriesConfig series, HistogramConfig histogram) {
+    Hasher hasher = Hashing.farmHashFingerprint64().newHasher();
+    for (long bound : histogram.boundsNanos()) {
+      hasher.putLong(bound);
+    }
+    for (SeriesConfig.Dimension dimension : series.dimensions()) {
+      hasher.putInt(dimension.from().ordinal());
+      hasher.putInt(dimension.attribute().length()).putUnencodedChars(dimension.attribute());
+    }
+    return hasher.hash().asLong();
   }
 
   /** A decoder for one worker's queues. */
@@ -66,6 +82,11 @@ public final class Aggregation {
         documents.perSeries(),
         documents.perQueue(),
         documents.exemplarsPerQueue());
+  }
+
+  /** Tells series of these buckets and dimensions from others, with which they do not add up. */
+  long schema() {
+    return schema;
   }
 
   long idleMillis() {

@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -19,11 +20,15 @@ record FilledWindow(
     long sealedMillis,
     List<SeriesDefinition> created,
     int[] evicted,
+    long schema,
+    long[] carries,
+    AcceptedBatches batches,
     Metrics metrics,
     BlockingQueue<Metrics> home) {
 
   SealedWindow seal() {
-    return metrics.seal(queue, from, to, openedMillis, sealedMillis, created, evicted);
+    return metrics.seal(
+        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, carries, batches);
   }
 
   /** Clears the metrics and gives them back to their queue. */

@@ -11,6 +11,7 @@ import org.traceetl.proto.TraceId;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
@@ -72,6 +73,8 @@ public final class QueueAggregator {
   /** Key of the span at hand. */
   private final int[] key;
 
+  private final long schema;
+
   // What became of the batch's spans
   private int recorded;
   private int overflowed;
@@ -98,6 +101,7 @@ public final class QueueAggregator {
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
     history = new BatchHistory(aggregation.maxAgents());
     key = new int[series.width()];
+    schema = aggregation.schema();
     open = aggregation.newMetrics();
     spares.add(aggregation.newMetrics());
   }
@@ -371,6 +375,15 @@ public final class QueueAggregator {
     return spare == null ? null : swap(spare, to, nowMillis);
   }
 
+  /** What each row's series is behind the exact sum. */
+  private long[] carries() {
+    long[] carries = new long[open.rows()];
+    for (int row = 0; row < carries.length; row++) {
+      carries[row] = series.carry(open.series(row));
+    }
+    return carries;
+  }
+
   private FilledWindow swap(Metrics spare, long to, long nowMillis) {
     // Whatever the clock did since: a series with counts in the window does not end with it.
     for (int row = 0; row < open.rows(); row++) {
@@ -391,6 +404,9 @@ public final class QueueAggregator {
               nowMillis,
               created,
               evicted,
+              schema,
+              carries(),
+              history.takeAccepted(),
               open,
               spares);
       open = spare;

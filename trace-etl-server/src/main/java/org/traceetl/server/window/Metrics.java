@@ -185,7 +185,10 @@ public final class Metrics {
       long openedMillis,
       long sealedMillis,
       List<SeriesDefinition> created,
-      int[] evicted) {
+      int[] evicted,
+      long schema,
+      long[] carries,
+      AcceptedBatches batches) {
     return new SealedWindow(
         queue,
         from,
@@ -202,7 +205,10 @@ public final class Metrics {
         Arrays.copyOf(exemplars, rows),
         Arrays.copyOf(exemplarBuckets, rows),
         List.copyOf(documents),
-        ledger.books());
+        ledger.books(),
+        schema,
+        carries,
+        batches);
   }
 
   /** Makes it an empty window. */

@@ -14,13 +14,18 @@ import java.util.List;
  *
  * <p>Apply in this order: {@code created}, rows, {@code evicted}.
  *
- * @param from first offset of the window
- * @param to offset after its last one
+ * @param from first offset of the window: the {@code to} of the one before, whatever happened
+ * @param to offset after its last one; below {@code from} where the topic was made again
  * @param openedMillis when the window began, milliseconds since 1970
  * @param sealedMillis when it was swapped out
  * @param created series whose first span is in this window
  * @param evicted numbers of series that end with this window
  * @param exemplarBuckets bucket of each row's exemplar
+ * @param schema of the series, as {@code Aggregation} makes it: windows of different ones do not
+ *     add up
+ * @param carries fraction of a span that each row's series is behind the exact sum after this
+ *     window
+ * @param batches names of the batches that count in it
  */
 public record SealedWindow(
     QueueId queue,
@@ -38,4 +43,7 @@ public record SealedWindow(
     int[] exemplars,
     int[] exemplarBuckets,
     List<TraceDocument> documents,
-    List<Books> books) {}
+    List<Books> books,
+    long schema,
+    long[] carries,
+    AcceptedBatches batches) {}

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -108,6 +109,9 @@ final class Windows {
         exemplars.stream().mapToInt(i -> i).toArray(),
         exemplarBuckets.stream().mapToInt(i -> i).toArray(),
         List.copyOf(documents),
-        List.of());
+        List.of(),
+        0,
+        new long[0],
+        AcceptedBatches.NONE);
   }
 }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.index.WriteResult.Refusal;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
@@ -220,6 +221,9 @@ final class IndexFollowerTest {
         new int[0],
         new int[0],
         documents,
-        List.of());
+        List.of(),
+        0,
+        new long[0],
+        AcceptedBatches.NONE);
   }
 }

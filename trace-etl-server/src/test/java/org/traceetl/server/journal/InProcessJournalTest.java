@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -26,7 +27,10 @@ class InProcessJournalTest {
           new int[0],
           new int[0],
           List.of(),
-          List.of());
+          List.of(),
+          0,
+          new long[0],
+          AcceptedBatches.NONE);
 
   private final Follower first = new Follower();
   private final Follower second = new Follower();

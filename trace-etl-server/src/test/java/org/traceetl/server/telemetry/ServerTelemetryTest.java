@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.testing.Programs;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -166,6 +167,9 @@ class ServerTelemetryTest {
         new int[0],
         new int[0],
         List.of(),
-        List.of(books));
+        List.of(books),
+        0,
+        new long[0],
+        AcceptedBatches.NONE);
   }
 }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.testing.Programs;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -235,6 +236,9 @@ class RealReadersTest {
         new int[rows],
         new int[rows],
         List.of(document),
-        List.of());
+        List.of(),
+        0,
+        new long[0],
+        AcceptedBatches.NONE);
   }
 }

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.index.Cursor;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -272,7 +273,10 @@ class WebServerTest {
         new int[] {-1},
         new int[] {0},
         List.of(),
-        List.of());
+        List.of(),
+        0,
+        new long[0],
+        AcceptedBatches.NONE);
   }
 
   private static String spanFamilies(String page) {

@@ -1,7 +1,8 @@
-package org.traceetl.server.consume;
+package org.traceetl.server.dedup;
 
 import java.util.Arrays;
 import org.traceetl.server.series.HashIndex;
+import org.traceetl.server.window.AcceptedBatches;
 
 /**
  * Which batches of which agents were seen on one queue, so that a batch that is sent again counts
@@ -23,7 +24,7 @@ import org.traceetl.server.series.HashIndex;
  * <p>Agents are bounded and leave when they were silent for long; when there is no room, the one
  * silent for longest leaves. A repeat from an agent that left counts anew. One owner thread.
  */
-final class BatchHistory {
+public final class BatchHistory {
   /** Sequences remembered of an epoch. */
   static final int WIDTH = 4_096;
 
@@ -107,12 +108,15 @@ final class BatchHistory {
   private final HashIndex index = new HashIndex(64);
   private Agent[] agents = new Agent[64];
 
-  BatchHistory(int maxAgents) {
+  /**
+   * @param maxAgents most agents remembered
+   */
+  public BatchHistory(int maxAgents) {
     this.maxAgents = maxAgents;
   }
 
   /** Notes a batch. False if it was noted before. */
-  boolean isFirst(long agentHigh, long agentLow, long epoch, long sequence, long nowMillis) {
+  public boolean isFirst(long agentHigh, long agentLow, long epoch, long sequence, long nowMillis) {
     int hash = hash(agentHigh, agentLow);
     Agent agent = find(hash, agentHigh, agentLow);
     if (agent == null) {
@@ -120,6 +124,25 @@ final class BatchHistory {
     }
     agent.heardMillis = nowMillis;
     return agent.isFirst(epoch, sequence);
+  }
+
+  /**
+   * Notes a run of batches that were taken, as at recovery.
+   *
+   * @param heardMillis when the agent was heard, milliseconds since 1970
+   */
+  public void accept(AcceptedBatches batches, int run, long heardMillis) {
+    // A run longer than what is remembered leaves only its end.
+    long first = Math.max(batches.first(run), batches.last(run) - WIDTH + 1);
+    for (long sequence = first; sequence <= batches.last(run); sequence++) {
+      isFirst(
+          batches.agentHigh(run), batches.agentLow(run), batches.epoch(run), sequence, heardMillis);
+    }
+  }
+
+  /** The batches taken since the last call. */
+  public AcceptedBatches takeAccepted() {
+    return AcceptedBatches.NONE;
   }
 
   private static int hash(long high, long low) {
@@ -175,7 +198,7 @@ final class BatchHistory {
   }
 
   /** Forgets the agents not heard since {@code sinceMillis}. */
-  void forgetSilent(long sinceMillis) {
+  public void forgetSilent(long sinceMillis) {
     for (int number = index.size() - 1; number >= 0; number--) {
       if (agents[number].heardMillis < sinceMillis) {
         remove(number);
@@ -183,7 +206,8 @@ final class BatchHistory {
     }
   }
 
-  int agents() {
+  /** Agents remembered. */
+  public int agents() {
     return index.size();
   }
 }

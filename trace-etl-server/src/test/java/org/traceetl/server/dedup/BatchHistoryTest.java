@@ -1,4 +1,4 @@
-package org.traceetl.server.consume;
+package org.traceetl.server.dedup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,2 @@
+/** De-duplication: which batches of which agents were taken, by their names. */
+package org.traceetl.server.dedup;

@@ -1,0 +1,46 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * One queue of the journal topic: an append-only log of messages whose offsets rise by one. Several
+ * processes may append to it at a time. Each call waits for the broker. Safe for one thread at a
+ * time.
+ */
+public interface JournalLog {
+  /** No offset. */
+  long NONE = -1;
+
+  /** A message and where it stands. */
+  record Entry(long offset, byte[] body) {}
+
+  /**
+   * Appends a message.
+   *
+   * @return its offset
+   * @throws IOException if it is not known whether the log has it: it may have it once, and may yet
+   *     get it later
+   */
+  long append(byte[] message) throws IOException, InterruptedException;
+
+  /**
+   * Messages in their order.
+   *
+   * @param from offset of the first one wanted; one that was deleted is replaced by {@link #begin}
+   * @return some of them, a bounded number of bytes; empty if there is none yet
+   */
+  List<Entry> read(long from) throws IOException, InterruptedException;
+
+  /** Offset of the oldest message there is. */
+  long begin() throws IOException, InterruptedException;
+
+  /** Offset that the next message will get. May lag behind {@link #append} by an instant. */
+  long end() throws IOException, InterruptedException;
+
+  /** Offset that a consumer group has marked, or {@link #NONE}. */
+  long mark(String group) throws IOException, InterruptedException;
+
+  /** Marks an offset for a consumer group. May be lost when the broker crashes. */
+  void mark(String group, long offset) throws IOException, InterruptedException;
+}

@@ -1,0 +1,32 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * Where sealed windows become true: one log for each queue of spans. A window's counts are seen by
+ * nobody, and its offsets are committed by nobody, before its queue's log has it. Safe for any
+ * thread.
+ */
+public interface QueueJournals extends AutoCloseable {
+  /**
+   * A queue taken over.
+   *
+   * @param journal for its windows from here on
+   * @param image its state: what all windows kept so far add up to
+   * @param showFromNanos from when on its counts may be shown, by {@link System#nanoTime}: before,
+   *     its last owner may still show older ones
+   */
+  record Taken(QueueJournal journal, QueueImage image, long showFromNanos) {}
+
+  /**
+   * Reads a queue's state from its log and claims the queue for the caller. Whoever claimed it
+   * before is fenced by that.
+   *
+   * @throws IOException if the log cannot be read or written now
+   */
+  Taken take(QueueId queue) throws IOException, InterruptedException;
+
+  @Override
+  void close();
+}
