@@ -105,7 +105,7 @@ public final class JournalTail {
   private void follow(LogRecord record, Chain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case WINDOW -> {
-        kept.add(new Kept(record.first(), payloads.window(queue, record.payload())));
+        kept.add(new Kept(record.first(), payloads.window(queue, record)));
         restart = record.first();
       }
       case SNAPSHOT -> restart = record.first();
