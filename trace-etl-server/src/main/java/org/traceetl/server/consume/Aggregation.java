@@ -2,7 +2,6 @@ package org.traceetl.server.consume;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
-import java.time.Duration;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -10,6 +9,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanFilter;
@@ -21,9 +21,6 @@ import org.traceetl.server.window.QueueId;
 public final class Aggregation {
   /** Agents remembered on one queue: each takes about 1 KB. */
   private static final int MAX_AGENTS = 10_000;
-
-  /** Agents silent for so long are forgotten: nothing they sent before is under way any more. */
-  private static final Duration AGENT_SILENCE = Duration.ofHours(24);
 
   final SeriesConfig series;
   final SeriesBudget budget;
@@ -98,6 +95,6 @@ public final class Aggregation {
   }
 
   long agentSilenceMillis() {
-    return AGENT_SILENCE.toMillis();
+    return BatchHistory.SILENCE_MILLIS;
   }
 }

@@ -1,6 +1,8 @@
 package org.traceetl.server.dedup;
 
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.Comparator;
 import org.traceetl.server.series.HashIndex;
 import org.traceetl.server.window.AcceptedBatches;
 
@@ -28,6 +30,9 @@ public final class BatchHistory {
   /** Sequences remembered of an epoch. */
   static final int WIDTH = 4_096;
 
+  /** Agents silent for so long may be forgotten: nothing they sent before is under way any more. */
+  public static final long SILENCE_MILLIS = Duration.ofHours(24).toMillis();
+
   private static final int WORDS = WIDTH / Long.SIZE;
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
@@ -47,8 +52,7 @@ public final class BatchHistory {
 
     boolean isFirst(long sequence) {
       if (sequence > highest) {
-        forget(highest + 1, sequence);
-        highest = sequence;
+        advance(sequence);
       } else if (sequence <= highest - WIDTH) {
         return false;
       }
@@ -59,15 +63,69 @@ public final class BatchHistory {
       return first;
     }
 
-    /** Makes room for the sequences from {@code from} to {@code to}. */
-    private void forget(long from, long to) {
-      if (to - from >= WIDTH - 1) {
-        Arrays.fill(seen, 0);
-        return;
+    void accept(long first, long last) {
+      if (last > highest) {
+        advance(last);
       }
-      for (long sequence = from; sequence <= to; sequence++) {
-        seen[(int) (sequence % WIDTH) / Long.SIZE] &= ~(1L << sequence);
+      long from = Math.max(first, lowest());
+      if (from <= last) {
+        fill(from, last, true);
       }
+    }
+
+    /** The first sequence that is told exactly. */
+    private long lowest() {
+      return Math.max(0, highest - WIDTH + 1);
+    }
+
+    private void advance(long sequence) {
+      fill(Math.max(highest + 1, sequence - WIDTH + 1), sequence, false);
+      highest = sequence;
+    }
+
+    /** Sets or clears the bits of at most {@link #WIDTH} sequences, whole words at a time. */
+    private void fill(long first, long last, boolean value) {
+      int left = (int) (last - first) + 1;
+      int at = (int) (first % WIDTH);
+      while (left > 0) {
+        int bit = at % Long.SIZE;
+        int bits = Math.min(left, Long.SIZE - bit);
+        long mask = -1L >>> (Long.SIZE - bits) << bit;
+        if (value) {
+          seen[at / Long.SIZE] |= mask;
+        } else {
+          seen[at / Long.SIZE] &= ~mask;
+        }
+        left -= bits;
+        at = (at + bits) % WIDTH;
+      }
+    }
+
+    /** Adds what is remembered as runs. */
+    void remembered(Agent agent, AcceptedBatches.Builder runs) {
+      long lowest = lowest();
+      int sequences = (int) (highest - lowest) + 1;
+      int at = next(lowest, 0, sequences, true);
+      while (at < sequences) {
+        int end = next(lowest, at, sequences, false);
+        runs.add(agent.high, agent.low, number, lowest + at, lowest + end - 1);
+        at = next(lowest, end, sequences, true);
+      }
+    }
+
+    /** The first of the sequences {@code base + [from, to)} that was seen, or was not; or to. */
+    private int next(long base, int from, int to, boolean wanted) {
+      int at = from;
+      while (at < to) {
+        int place = (int) ((base + at) % WIDTH);
+        long word = wanted ? seen[place / Long.SIZE] : ~seen[place / Long.SIZE];
+        long ahead = word >>> place;
+        if (ahead != 0) {
+          return Math.min(at + Long.numberOfTrailingZeros(ahead), to);
+        }
+        at += Long.SIZE - place % Long.SIZE;
+      }
+      return to;
     }
   }
 
@@ -79,6 +137,10 @@ public final class BatchHistory {
     private Epoch before = new Epoch();
     private long heardMillis;
 
+    // The run of accepted batches that its last one is in; void unless of the run numbers in use.
+    private int run;
+    private long runsTaken = -1;
+
     Agent(long high, long low, int hash, long epoch) {
       this.high = high;
       this.low = low;
@@ -86,27 +148,36 @@ public final class BatchHistory {
       newest.begin(epoch);
     }
 
-    boolean isFirst(long epoch, long sequence) {
+    /**
+     * What is kept of an epoch, which may take the place of an older one; null if it is too old.
+     */
+    Epoch epoch(long epoch) {
       if (epoch == newest.number) {
-        return newest.isFirst(sequence);
+        return newest;
       }
       if (epoch > newest.number) {
         Epoch reused = before;
         before = newest;
         newest = reused;
         newest.begin(epoch);
-        return newest.isFirst(sequence);
+        return newest;
       }
       if (!before.used || epoch > before.number) {
         before.begin(epoch);
       }
-      return epoch == before.number && before.isFirst(sequence);
+      return epoch == before.number ? before : null;
     }
   }
 
   private final int maxAgents;
   private final HashIndex index = new HashIndex(64);
   private Agent[] agents = new Agent[64];
+
+  /** The batches taken since {@link #takeAccepted}. */
+  private final AcceptedBatches.Builder accepted = new AcceptedBatches.Builder(64);
+
+  /** Counts how often the numbers of the runs in {@link #accepted} became void. */
+  private long runsTaken;
 
   /**
    * @param maxAgents most agents remembered
@@ -117,32 +188,90 @@ public final class BatchHistory {
 
   /** Notes a batch. False if it was noted before. */
   public boolean isFirst(long agentHigh, long agentLow, long epoch, long sequence, long nowMillis) {
-    int hash = hash(agentHigh, agentLow);
-    Agent agent = find(hash, agentHigh, agentLow);
-    if (agent == null) {
-      agent = add(new Agent(agentHigh, agentLow, hash, epoch));
-    }
+    Agent agent = agent(agentHigh, agentLow, epoch);
     agent.heardMillis = nowMillis;
-    return agent.isFirst(epoch, sequence);
+    Epoch kept = agent.epoch(epoch);
+    if (kept == null || !kept.isFirst(sequence)) {
+      return false;
+    }
+    noteAccepted(agent, epoch, sequence);
+    return true;
+  }
+
+  private void noteAccepted(Agent agent, long epoch, long sequence) {
+    if (agent.runsTaken == runsTaken && accepted.extend(agent.run, epoch, sequence)) {
+      return;
+    }
+    if (accepted.isFull()) {
+      // Batches out of order leave runs that touch: joining them is often room enough.
+      accepted.merge();
+      accepted.reserve();
+      runsTaken++;
+    }
+    agent.run = accepted.add(agent.high, agent.low, epoch, sequence, sequence);
+    agent.runsTaken = runsTaken;
+  }
+
+  /** The batches for which {@link #isFirst} was true since the last call. */
+  public AcceptedBatches takeAccepted() {
+    runsTaken++;
+    return accepted.take();
   }
 
   /**
-   * Notes a run of batches that were taken, as at recovery.
+   * Notes batches that were taken before, as at recovery: {@link #takeAccepted} does not tell them.
    *
+   * <p>What is remembered depends on the batches taken alone, not on their order; so all runs of a
+   * log, noted in its order, make the history of whoever took them, but for agents that had to make
+   * room and for the time at which repeats were heard.
+   *
+   * @param first sequence, at or above 0
+   * @param last sequence, included
    * @param heardMillis when the agent was heard, milliseconds since 1970
    */
-  public void accept(AcceptedBatches batches, int run, long heardMillis) {
-    // A run longer than what is remembered leaves only its end.
-    long first = Math.max(batches.first(run), batches.last(run) - WIDTH + 1);
-    for (long sequence = first; sequence <= batches.last(run); sequence++) {
-      isFirst(
-          batches.agentHigh(run), batches.agentLow(run), batches.epoch(run), sequence, heardMillis);
+  public void accept(
+      long agentHigh, long agentLow, long epoch, long first, long last, long heardMillis) {
+    Agent agent = agent(agentHigh, agentLow, epoch);
+    agent.heardMillis = heardMillis;
+    Epoch kept = agent.epoch(epoch);
+    if (kept != null) {
+      kept.accept(first, last);
     }
   }
 
-  /** The batches taken since the last call. */
-  public AcceptedBatches takeAccepted() {
-    return AcceptedBatches.NONE;
+  /** Numbers of all agents, the last heard first, those heard at one time by their IDs. */
+  public int[] lastHeardFirst() {
+    Integer[] numbers = new Integer[index.size()];
+    Arrays.setAll(numbers, number -> number);
+    Arrays.sort(
+        numbers,
+        Comparator.comparingLong((Integer number) -> agents[number].heardMillis)
+            .reversed()
+            .thenComparingLong(number -> agents[number].high)
+            .thenComparingLong(number -> agents[number].low));
+    return Arrays.stream(numbers).mapToInt(number -> number).toArray();
+  }
+
+  /** What is remembered of an agent: noted in its order, it makes the same history. */
+  public AcceptedBatches remembered(int number) {
+    Agent agent = agents[number];
+    AcceptedBatches.Builder runs = new AcceptedBatches.Builder(2);
+    if (agent.before.used) {
+      agent.before.remembered(agent, runs);
+    }
+    agent.newest.remembered(agent, runs);
+    return runs.take();
+  }
+
+  /** When an agent was last heard, milliseconds since 1970. */
+  public long heardMillis(int number) {
+    return agents[number].heardMillis;
+  }
+
+  private Agent agent(long high, long low, long epoch) {
+    int hash = hash(high, low);
+    Agent agent = find(hash, high, low);
+    return agent != null ? agent : add(new Agent(high, low, hash, epoch));
   }
 
   private static int hash(long high, long low) {

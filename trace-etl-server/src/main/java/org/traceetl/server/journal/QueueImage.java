@@ -54,9 +54,17 @@ public final class QueueImage {
   public void apply(SealedWindow window) {
     to = window.to();
     for (int run = 0; run < window.batches().size(); run++) {
-      history.accept(window.batches(), run, window.sealedMillis());
+      history.accept(
+          window.batches().agentHigh(run),
+          window.batches().agentLow(run),
+          window.batches().epoch(run),
+          window.batches().first(run),
+          window.batches().last(run),
+          window.sealedMillis());
     }
-    if (window.schema() != schema) {
+    history.forgetSilent(
+        Math.min(window.openedMillis(), window.sealedMillis()) - BatchHistory.SILENCE_MILLIS);
+    if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
       return;
     }
@@ -85,7 +93,8 @@ public final class QueueImage {
     carries[series] = window.carries()[row];
   }
 
-  private void create(SeriesDefinition definition) {
+  /** Begins a series with nothing in it; one that has its number ends. */
+  int create(SeriesDefinition definition) {
     int series = definition.series();
     if (series >= definitions.length) {
       grow(Math.max(series + 1, definitions.length + definitions.length / 2));
@@ -93,6 +102,20 @@ public final class QueueImage {
     slots = Math.max(slots, series + 1);
     evict(series);
     definitions[series] = definition;
+    return series;
+  }
+
+  /** Sets a series, but for its counts, to what a snapshot says. */
+  void restore(int series, long ofMillis, int ofNanos, long lastMillis, long carry) {
+    sumMillis[series] = ofMillis;
+    sumNanos[series] = ofNanos;
+    touchedMillis[series] = lastMillis;
+    carries[series] = carry;
+  }
+
+  /** Sets the position to what a snapshot says. */
+  void to(long offset) {
+    to = offset;
   }
 
   private void evict(int series) {
@@ -148,6 +171,11 @@ public final class QueueImage {
   /** The series of this number; null if there is none. */
   public SeriesDefinition definition(int series) {
     return definitions[series];
+  }
+
+  /** Spans by series, then bucket, not cumulative. For snapshots; void when a series is made. */
+  long[] counts() {
+    return counts;
   }
 
   /** Spans of a series in one bucket, not cumulative. */

@@ -1,0 +1,14 @@
+package org.traceetl.server.journal;
+
+/**
+ * One message of the log: a record or a part of it.
+ *
+ * @param index of the part, from 0
+ * @param count parts of the record, 1 or above
+ * @param message the whole message; the payload is what follows its header
+ */
+record Chunk(RecordHeader header, int index, int count, byte[] message) {
+  int payloadLength() {
+    return message.length - ChunkFormat.HEADER_BYTES;
+  }
+}

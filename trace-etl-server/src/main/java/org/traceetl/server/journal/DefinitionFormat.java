@@ -1,0 +1,96 @@
+package org.traceetl.server.journal;
+
+import java.util.Arrays;
+import java.util.Collections;
+import org.traceetl.server.window.SeriesDefinition;
+
+/**
+ * Series definitions, one after the other:
+ *
+ * <pre>
+ *   unsigned  zig-zag of (number - number of the one before - 1) &lt;&lt; 1 | overflow
+ *   signed    created - created of the one before, milliseconds
+ *   unsigned  values n, 4 to 255
+ *   text      application
+ *   if not overflow:
+ *     text      span name
+ *     octet     kind &lt;&lt; 2 | status
+ *     text      the other values, n - 4 times
+ * </pre>
+ */
+final class DefinitionFormat {
+  /** The least bytes of a definition. */
+  static final int MIN_BYTES = 4;
+
+  /** Above any series number: more series than a process may have, and an overflow series each. */
+  static final int MAX_SERIES = 1 << 25;
+
+  private static final int MAX_VALUES = 255;
+  private static final int MAX_KIND = 5;
+  private static final int MAX_STATUS = 2;
+
+  private int number = -1;
+  private long createdMillis;
+
+  /**
+   * @param baseMillis time near that of the first one's creation
+   */
+  DefinitionFormat(long baseMillis) {
+    createdMillis = baseMillis;
+  }
+
+  void write(SeriesDefinition definition, RecordWriter out) {
+    long step = definition.series() - number - 1L;
+    out.unsigned((step << 1 ^ step >> (Long.SIZE - 1)) << 1 | (definition.overflow() ? 1 : 0));
+    out.signed(definition.createdMillis() - createdMillis);
+    number = definition.series();
+    createdMillis = definition.createdMillis();
+    out.unsigned(definition.values().size());
+    out.text(definition.values().get(SeriesDefinition.APPLICATION));
+    if (definition.overflow()) {
+      return;
+    }
+    out.text(definition.values().get(SeriesDefinition.SPAN_NAME));
+    int kind = Integer.parseInt(definition.values().get(SeriesDefinition.SPAN_KIND));
+    int status = Integer.parseInt(definition.values().get(SeriesDefinition.STATUS_CODE));
+    out.octet(kind << 2 | status);
+    for (int i = SeriesDefinition.FIXED_DIMENSIONS; i < definition.values().size(); i++) {
+      out.text(definition.values().get(i));
+    }
+  }
+
+  SeriesDefinition read(RecordReader in) throws MalformedRecordException {
+    long head = in.upTo(8L * MAX_SERIES, "step of series");
+    long zigZag = head >>> 1;
+    long next = number + 1L + (zigZag >>> 1 ^ -(zigZag & 1));
+    if (next < 0 || next > MAX_SERIES) {
+      throw in.malformed("has series " + next + ": must be 0 to " + MAX_SERIES);
+    }
+    number = (int) next;
+    createdMillis += in.signed();
+    int size = (int) in.upTo(MAX_VALUES, "values of a series");
+    if (size < SeriesDefinition.FIXED_DIMENSIONS) {
+      throw in.malformed(
+          "has a series of " + size + " values: must be " + SeriesDefinition.FIXED_DIMENSIONS);
+    }
+    String[] values = new String[size];
+    values[SeriesDefinition.APPLICATION] = in.text("application");
+    boolean overflow = (head & 1) != 0;
+    if (!overflow) {
+      values[SeriesDefinition.SPAN_NAME] = in.text("span name");
+      int kindAndStatus = in.octet();
+      int kind = kindAndStatus >>> 2;
+      int status = kindAndStatus & 3;
+      if (kind > MAX_KIND || status > MAX_STATUS) {
+        throw in.malformed("has kind " + kind + " and status " + status);
+      }
+      values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind);
+      values[SeriesDefinition.STATUS_CODE] = Integer.toString(status);
+      for (int i = SeriesDefinition.FIXED_DIMENSIONS; i < size; i++) {
+        values[i] = in.text();
+      }
+    }
+    return new SeriesDefinition(
+        number, createdMillis, overflow, Collections.unmodifiableList(Arrays.asList(values)));
+  }
+}

@@ -1,0 +1,153 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import org.traceetl.server.journal.JournalLog.Entry;
+
+/** Folds a log, message by message, into a {@link Chain}. One thread at a time. */
+final class JournalReader {
+  /** Told of each record that counts. */
+  interface Visitor {
+    /** Only the chain is of interest. */
+    Visitor NONE = (record, before) -> {};
+
+    /**
+     * @param before the chain without it
+     * @throws MalformedRecordException so that it does not count after all
+     */
+    void counts(LogRecord record, Chain before) throws MalformedRecordException;
+  }
+
+  private final JournalLog log;
+  private final RecordAssembler assembler;
+  private final JournalCounters counters;
+
+  private Chain chain;
+  private long next;
+
+  /** Where a window begins that is known to count, or {@link JournalLog#NONE}. */
+  private long base = JournalLog.NONE;
+
+  private boolean missed;
+  private long bytesSinceSnapshot;
+  private long snapshotMillis = JournalLog.NONE;
+
+  /**
+   * @param next offset of the first message to read
+   * @param chain at that place
+   */
+  JournalReader(
+      JournalLog log, ChunkFormat format, JournalCounters counters, long next, Chain chain) {
+    this.log = log;
+    this.assembler = new RecordAssembler(format, counters);
+    this.counters = counters;
+    this.next = next;
+    this.chain = chain;
+  }
+
+  /**
+   * A reader that begins at a record which is known to count: its visitor is not told of it.
+   *
+   * @param base offset of the record's first chunk
+   */
+  static JournalReader behind(
+      long base, JournalLog log, ChunkFormat format, JournalCounters counters) {
+    JournalReader reader = new JournalReader(log, format, counters, base, Chain.UNKNOWN);
+    reader.base = base;
+    return reader;
+  }
+
+  Chain chain() {
+    return chain;
+  }
+
+  /** Offset after the last message read. */
+  long next() {
+    return next;
+  }
+
+  /** Whether messages were deleted before they were read. */
+  boolean missed() {
+    return missed;
+  }
+
+  /** Bytes read or written since the last snapshot, or in all without one. */
+  long bytesSinceSnapshot() {
+    return bytesSinceSnapshot;
+  }
+
+  /** When the last snapshot was made, or {@link JournalLog#NONE} without one. */
+  long snapshotMillis() {
+    return snapshotMillis;
+  }
+
+  /**
+   * Reads some of the messages that are there.
+   *
+   * @param until offset of the first message not wanted
+   * @return whether there were any
+   */
+  boolean advance(long until, Visitor visitor) throws IOException, InterruptedException {
+    long begun = next;
+    for (Entry entry : log.read(next)) {
+      if (entry.offset() >= until) {
+        break;
+      }
+      if (entry.offset() >= next) {
+        accept(entry, visitor);
+      }
+    }
+    return next > begun;
+  }
+
+  private void accept(Entry entry, Visitor visitor) {
+    if (entry.offset() > next) {
+      missed = true;
+      assembler.clear();
+      chain = chain.unsure();
+    }
+    next = entry.offset() + 1;
+    bytesSinceSnapshot += entry.body().length;
+    LogRecord record = assembler.accept(entry);
+    if (record != null) {
+      follow(record, visitor);
+    }
+  }
+
+  private void follow(LogRecord record, Visitor visitor) {
+    if (record.first() == base && record.header().kind() == RecordKind.WINDOW) {
+      chain = Chain.at(record.header());
+      return;
+    }
+    Rejection rejection = chain.rejection(record);
+    if (rejection == null) {
+      try {
+        visitor.counts(record, chain);
+        count(record.header());
+        return;
+      } catch (MalformedRecordException e) {
+        rejection = Rejection.MALFORMED;
+      }
+    }
+    counters.rejected(rejection);
+  }
+
+  private void count(RecordHeader header) {
+    chain = chain.after(header);
+    if (header.kind() == RecordKind.SNAPSHOT) {
+      bytesSinceSnapshot = 0;
+      snapshotMillis = header.writtenMillis();
+    }
+  }
+
+  /**
+   * Goes past a record that its own writer knows to be next, without reading it.
+   *
+   * @param bytes of its messages
+   */
+  void pass(LogRecord record, long bytes, Visitor visitor) {
+    assembler.clear();
+    next = record.next();
+    bytesSinceSnapshot += bytes;
+    follow(record, visitor);
+  }
+}

@@ -1,0 +1,143 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Follows a queue's log on behalf of a sink: each window that counts, once and in order. The sink
+ * marks how far it has come; a tail made later begins there, with nothing left out. One thread at a
+ * time.
+ */
+public final class JournalTail {
+  private static final Logger log = LoggerFactory.getLogger(JournalTail.class);
+
+  /**
+   * A window that counts.
+   *
+   * @param offset where it stands in the log
+   */
+  public record Kept(long offset, SealedWindow window) {}
+
+  private final QueueId queue;
+  private final JournalLog messages;
+  private final ChunkFormat format;
+  private final RecordPayloads payloads;
+  private final JournalCounters counters;
+  private final String group;
+
+  /** Null before the first call. */
+  private JournalReader reader;
+
+  /** Gathers what a call has found. */
+  private List<Kept> kept = new ArrayList<>();
+
+  private long restart = JournalLog.NONE;
+  private boolean missedTold;
+
+  /**
+   * A tail that has read nothing.
+   *
+   * @param group of the sink's own
+   */
+  JournalTail(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalCounters counters,
+      String group) {
+    this.queue = queue;
+    this.messages = messages;
+    this.format = format;
+    this.payloads = payloads;
+    this.counters = counters;
+    this.group = group;
+  }
+
+  /**
+   * The windows that come next; those up to the mark are not among them.
+   *
+   * @return a bounded number; empty if there is none now, or none in what was read: {@link #lag}
+   *     tells
+   */
+  public List<Kept> poll() throws IOException, InterruptedException {
+    if (reader == null) {
+      reader = begin();
+    }
+    kept = new ArrayList<>();
+    reader.advance(Long.MAX_VALUE, this::follow);
+    if (reader.missed() && !missedTold) {
+      missedTold = true;
+      missed(reader.next());
+    }
+    return kept;
+  }
+
+  private JournalReader begin() throws IOException, InterruptedException {
+    long mark = messages.mark(group);
+    long begin = messages.begin();
+    if (mark >= begin && mark < messages.end()) {
+      restart = mark;
+      return JournalReader.behind(mark, messages, format, counters);
+    }
+    if (mark != JournalLog.NONE) {
+      missed(begin);
+    }
+    return new JournalReader(
+        messages, format, counters, begin, begin == 0 ? Chain.FRESH : Chain.UNKNOWN);
+  }
+
+  private void missed(long offset) {
+    counters.historyLost();
+    log.error(
+        "The journal of queue {} no longer has, before offset {}, what group {} has not read: it is"
+            + " lost to it. The broker must keep messages for longer than a sink may be away.",
+        queue,
+        offset,
+        group);
+  }
+
+  private void follow(LogRecord record, Chain before) throws MalformedRecordException {
+    switch (record.header().kind()) {
+      case WINDOW -> {
+        kept.add(new Kept(record.first(), payloads.window(queue, record)));
+        restart = record.first();
+      }
+      case SNAPSHOT -> restart = record.first();
+      case CLAIM, RELEASE -> {
+        // Nothing for a sink.
+      }
+    }
+  }
+
+  /**
+   * Offset to mark once all windows polled so far have been dealt with, or {@link JournalLog#NONE}
+   * before there was one. It moves on in a queue without windows as well.
+   */
+  public long restart() {
+    return restart;
+  }
+
+  /**
+   * Marks how far the sink has come. To be called now and then: messages from the mark on have to
+   * be read again after a restart.
+   *
+   * @param offset that of the last window dealt with, or {@link #restart}
+   */
+  public void mark(long offset) throws IOException, InterruptedException {
+    messages.mark(group, offset);
+  }
+
+  /** Messages of the log that are not read yet. */
+  public long lag() throws IOException, InterruptedException {
+    if (reader == null) {
+      reader = begin();
+    }
+    return Math.max(0, messages.end() - reader.next());
+  }
+}

@@ -1,0 +1,168 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.QueueLog.Placed;
+import org.traceetl.server.journal.QueueLog.Recovered;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * Journals in logs that several processes share. Who owns a queue, and which windows count, is what
+ * {@link Chain} makes of its log.
+ */
+public final class LogJournals implements QueueJournals {
+  private static final Logger log = LoggerFactory.getLogger(LogJournals.class);
+  private static final int CLAIM_ATTEMPTS = 8;
+  private static final long MAX_PAUSE_NANOS = 200_000_000;
+
+  private final JournalLogs logs;
+  private final String topic;
+  private final String group;
+  private final RecordPayloads payloads;
+  private final JournalTiming timing;
+  private final JournalCounters counters;
+  private final int maxChunkBytes;
+  private final UUID writer;
+
+  /** What this process has last had of each queue: bounded by the queues that there are. */
+  private final Map<QueueId, Holding> holdings = new ConcurrentHashMap<>();
+
+  /** An epoch in which this process owned a queue, and from when on it might show it. */
+  private record Holding(long epoch, long showFromNanos) {}
+
+  /**
+   * @param logs closed with this
+   * @param topic of the spans
+   * @param group whose mark in a log names the newest snapshot
+   * @param newImage makes the image of a queue without windows
+   */
+  public LogJournals(
+      JournalLogs logs,
+      String topic,
+      String group,
+      Supplier<QueueImage> newImage,
+      JournalTiming timing,
+      JournalCounters counters) {
+    this(logs, topic, group, newImage, timing, counters, ChunkFormat.MAX_PAYLOAD_BYTES);
+  }
+
+  LogJournals(
+      JournalLogs logs,
+      String topic,
+      String group,
+      Supplier<QueueImage> newImage,
+      JournalTiming timing,
+      JournalCounters counters,
+      int maxChunkBytes) {
+    this.logs = logs;
+    this.topic = topic;
+    this.group = group;
+    payloads = new RecordPayloads(newImage);
+    this.timing = timing;
+    this.counters = counters;
+    this.maxChunkBytes = maxChunkBytes;
+    writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
+  }
+
+  /**
+   * Follows a queue's log, whoever owns the queue.
+   *
+   * @param tailGroup whose mark says how far it has come
+   * @throws IOException if there is no log, or that cannot be found out now
+   */
+  public JournalTail tail(QueueId queue, String tailGroup) throws IOException {
+    return new JournalTail(queue, logs.open(queue), format(queue), payloads, counters, tailGroup);
+  }
+
+  private ChunkFormat format(QueueId queue) {
+    return new ChunkFormat(topic, queue, maxChunkBytes);
+  }
+
+  @Override
+  public Taken take(QueueId queue) throws IOException, InterruptedException {
+    QueueLog queueLog =
+        new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
+    Recovered recovered = queueLog.recover(queueLog.end(), counters);
+    JournalReader reader = recovered.reader();
+    if (!reader.chain().sure()) {
+      counters.historyLost();
+      log.error(
+          "The journal of queue {} begins at offset {}, and there is no snapshot in it: what was"
+              + " before is lost. Its counters begin anew, and {} is where its spans are read from."
+              + " The broker must keep messages for longer than {}.",
+          queue,
+          reader.next(),
+          recovered.state().image().to(),
+          timing.snapshotInterval());
+    }
+    for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
+      long epoch = reader.chain().nextEpoch(timing.clock().millis());
+      long beganNanos = timing.nowNanos();
+      Placed placed =
+          queueLog.append(
+              queueLog.draft(claim(epoch, reader.chain()), LogRecord.NO_PAYLOAD),
+              reader,
+              recovered.state());
+      if (placed == Placed.REWOUND) {
+        break;
+      }
+      if (reader.chain().isOwner(epoch, writer)) {
+        return taken(queueLog, recovered, beganNanos);
+      }
+      timing.pause().nanos(timing.random().nextLong(MAX_PAUSE_NANOS));
+    }
+    throw new IOException(
+        "Queue " + queue + " could not be claimed: other servers claimed it at the same time");
+  }
+
+  private RecordHeader claim(long epoch, Chain chain) {
+    return new RecordHeader(
+        RecordKind.CLAIM,
+        writer,
+        epoch,
+        chain.number(),
+        JournalLog.NONE,
+        chain.to(),
+        timing.clock().millis());
+  }
+
+  private Taken taken(QueueLog queueLog, Recovered recovered, long beganNanos) {
+    counters.taken();
+    QueueId queue = queueLog.queue();
+    long epoch = recovered.reader().chain().epoch();
+    long showFromNanos = showFromNanos(queue, recovered);
+    holdings.put(queue, new Holding(epoch, showFromNanos));
+    LogQueueJournal journal =
+        new LogQueueJournal(queueLog, writer, recovered.reader(), beganNanos, showFromNanos);
+    return new Taken(journal, recovered.state().image(), showFromNanos);
+  }
+
+  /** Called once the claim is known to be in the log, so that its time is not before it. */
+  private long showFromNanos(QueueId queue, Recovered recovered) {
+    Chain before = recovered.state().predecessor();
+    long nowNanos = timing.nowNanos();
+    if (before.sure() && (before.released() || before.epoch() == 0)) {
+      return nowNanos;
+    }
+    Holding held = holdings.get(queue);
+    if (held != null && before.isOwner(held.epoch(), writer)) {
+      return later(nowNanos, held.showFromNanos());
+    }
+    return nowNanos + timing.waitNanos();
+  }
+
+  /** Nanosecond clocks may overflow. */
+  private static long later(long oneNanos, long otherNanos) {
+    return oneNanos - otherNanos > 0 ? oneNanos : otherNanos;
+  }
+
+  @Override
+  public void close() {
+    logs.close();
+  }
+}

@@ -1,0 +1,265 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalReader.Visitor;
+import org.traceetl.server.journal.QueueLog.Draft;
+import org.traceetl.server.journal.QueueLog.Placed;
+import org.traceetl.server.journal.QueueLog.Recovered;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * A queue's journal in a log. It knows the chain as of the last message it has seen; an answer that
+ * is the next offset says that the chain is still so, any other one that the messages in between
+ * have to be read.
+ */
+final class LogQueueJournal implements QueueJournal {
+  private static final Logger log = LoggerFactory.getLogger(LogQueueJournal.class);
+  private static final int APPEND_ATTEMPTS = 16;
+
+  /** A snapshot is due when so much has come since the last one. */
+  private static final long SNAPSHOT_BYTES = 64L << 20;
+
+  private final QueueLog queueLog;
+  private final JournalTiming timing;
+  private final UUID writer;
+  private final long epoch;
+  private final JournalReader reader;
+  private final long showFromNanos;
+  private final long snapshotIntervalMillis;
+
+  private long shownUntilNanos;
+  private boolean fenced;
+  private long snapshotAtMillis;
+
+  /** A window that may be in the log or not. Null if there is none. */
+  private Unsettled unsettled;
+
+  /**
+   * @param beganNanos before it was first sent
+   */
+  private record Unsettled(SealedWindow window, Draft draft, long beganNanos) {}
+
+  /**
+   * @param reader stands behind the claim
+   * @param beganNanos before the claim was sent
+   */
+  LogQueueJournal(
+      QueueLog queueLog, UUID writer, JournalReader reader, long beganNanos, long showFromNanos) {
+    this.queueLog = queueLog;
+    this.timing = queueLog.timing();
+    this.writer = writer;
+    this.epoch = reader.chain().epoch();
+    this.reader = reader;
+    this.showFromNanos = showFromNanos;
+    shownUntilNanos = beganNanos + timing.lease().toNanos();
+    snapshotIntervalMillis = spread(timing.snapshotInterval().toMillis());
+    snapshotAtMillis = firstSnapshotMillis();
+  }
+
+  /** Between half of the interval and all of it, by queue: so that not all come at once. */
+  private long spread(long intervalMillis) {
+    double share = Integer.toUnsignedLong(queueLog.queue().hashCode() * 0x9E37_79B9) * 0x1p-32;
+    return (long) (intervalMillis * (0.5 + share / 2));
+  }
+
+  private long firstSnapshotMillis() {
+    long nowMillis = timing.clock().millis();
+    if (reader.snapshotMillis() != JournalLog.NONE) {
+      // The clock of the one who made it may be ahead.
+      return Math.min(reader.snapshotMillis(), nowMillis) + snapshotIntervalMillis;
+    }
+    return reader.chain().number() == 0 ? nowMillis + snapshotIntervalMillis : nowMillis;
+  }
+
+  @Override
+  public Outcome append(SealedWindow window) throws IOException, InterruptedException {
+    if (fenced) {
+      return Outcome.FENCED;
+    }
+    if (unsettled == null) {
+      unsettled = new Unsettled(window, draft(window), timing.nowNanos());
+    } else {
+      if (unsettled.window() != window) {
+        throw new IllegalArgumentException(
+            "window from " + window.from() + " before it is known whether the last one counts");
+      }
+      readAll();
+      if (!isOwner()) {
+        return fenced("another server has claimed it");
+      }
+      if (settled()) {
+        // A claim that the log does not show yet may have come since: only the first call's begin
+        // was surely before it.
+        verified(unsettled.beganNanos());
+        unsettled = null;
+        return Outcome.KEPT;
+      }
+    }
+    return appendUnsettled();
+  }
+
+  private Draft draft(SealedWindow window) {
+    Chain chain = reader.chain();
+    if (chain.to() != JournalLog.NONE && window.from() != chain.to()) {
+      throw new IllegalArgumentException(
+          "window of queue "
+              + queueLog.queue()
+              + " from "
+              + window.from()
+              + ": must be from "
+              + chain.to());
+    }
+    return queueLog.draft(
+        header(RecordKind.WINDOW, chain.number() + 1, window.from(), window.to()),
+        queueLog.payloads().bytes(window));
+  }
+
+  private RecordHeader header(RecordKind kind, long number, long from, long to) {
+    return new RecordHeader(kind, writer, epoch, number, from, to, timing.clock().millis());
+  }
+
+  private Outcome appendUnsettled() throws IOException, InterruptedException {
+    for (int attempt = 1; attempt <= APPEND_ATTEMPTS; attempt++) {
+      long beganNanos = timing.nowNanos();
+      Placed placed = queueLog.append(unsettled.draft(), reader, Visitor.NONE);
+      if (placed == Placed.REWOUND) {
+        return fenced("its journal has lost messages that it had acknowledged");
+      }
+      if (!isOwner()) {
+        return fenced("another server has claimed it");
+      }
+      verified(beganNanos);
+      if (settled()) {
+        unsettled = null;
+        return Outcome.KEPT;
+      }
+    }
+    throw new IOException(
+        "A window of queue "
+            + queueLog.queue()
+            + " is not whole in its journal after "
+            + APPEND_ATTEMPTS
+            + " attempts: something else writes to it all the time");
+  }
+
+  private boolean settled() {
+    return reader.chain().number() >= unsettled.draft().header().number();
+  }
+
+  private void readAll() throws IOException, InterruptedException {
+    queueLog.readUntil(reader, queueLog.end(), Visitor.NONE);
+  }
+
+  private boolean isOwner() {
+    return reader.chain().isOwner(epoch, writer) && !reader.missed();
+  }
+
+  private void verified(long beganNanos) {
+    long untilNanos = beganNanos + timing.lease().toNanos();
+    if (untilNanos - shownUntilNanos > 0) {
+      shownUntilNanos = untilNanos;
+    }
+  }
+
+  private Outcome fenced(String why) {
+    fenced = true;
+    queueLog.counters().fenced();
+    log.warn("Queue {} is no longer this server's, epoch {}: {}", queueLog.queue(), epoch, why);
+    return Outcome.FENCED;
+  }
+
+  @Override
+  public Outcome renew() throws IOException, InterruptedException {
+    if (fenced) {
+      return Outcome.FENCED;
+    }
+    long beganNanos = timing.nowNanos();
+    if (!queueLog.reaches(reader)) {
+      return fenced("its journal has lost messages that it had acknowledged");
+    }
+    readAll();
+    if (!isOwner()) {
+      return fenced("another server has claimed it");
+    }
+    verified(beganNanos);
+    return Outcome.KEPT;
+  }
+
+  @Override
+  public long shownUntilNanos() {
+    return shownUntilNanos;
+  }
+
+  @Override
+  public boolean snapshotDue() {
+    return !fenced
+        && (timing.clock().millis() >= snapshotAtMillis
+            || reader.bytesSinceSnapshot() >= SNAPSHOT_BYTES);
+  }
+
+  @Override
+  public Outcome snapshot() throws IOException, InterruptedException {
+    if (fenced) {
+      return Outcome.FENCED;
+    }
+    // What is rejected has been counted when it was read first.
+    Recovered recovered = queueLog.recover(reader.next(), new JournalCounters());
+    Chain chain = reader.chain();
+    if (!agree(chain, recovered.reader().chain())) {
+      log.error(
+          "Queue {}: its journal says {}, this server {}. What does not agree is dropped and read"
+              + " again.",
+          queueLog.queue(),
+          recovered.reader().chain(),
+          chain);
+      return fenced("its journal says other than this server");
+    }
+    long at = reader.next();
+    Draft draft =
+        queueLog.draft(
+            header(RecordKind.SNAPSHOT, chain.number(), at, chain.to()),
+            queueLog.payloads().bytes(recovered.state().image()));
+    long beganNanos = timing.nowNanos();
+    Placed placed = queueLog.append(draft, reader, Visitor.NONE);
+    if (placed == Placed.REWOUND) {
+      return fenced("its journal has lost messages that it had acknowledged");
+    }
+    if (!isOwner()) {
+      return fenced("another server has claimed it");
+    }
+    verified(beganNanos);
+    if (placed == Placed.NEXT) {
+      queueLog.mark(at);
+      queueLog.counters().snapshotWritten();
+      snapshotAtMillis = timing.clock().millis() + snapshotIntervalMillis;
+    }
+    return Outcome.KEPT;
+  }
+
+  private static boolean agree(Chain one, Chain other) {
+    return one.epoch() == other.epoch()
+        && one.number() == other.number()
+        && one.to() == other.to()
+        && one.writer().equals(other.writer());
+  }
+
+  @Override
+  public void release() throws IOException, InterruptedException {
+    // An owner that still had to wait for the one before it cannot say that nobody shows anything:
+    // its successor then waits as well.
+    if (fenced || timing.nowNanos() - showFromNanos < 0) {
+      return;
+    }
+    Chain chain = reader.chain();
+    queueLog.append(
+        queueLog.draft(
+            header(RecordKind.RELEASE, chain.number(), JournalLog.NONE, chain.to()),
+            LogRecord.NO_PAYLOAD),
+        reader,
+        Visitor.NONE);
+    fenced = true;
+  }
+}

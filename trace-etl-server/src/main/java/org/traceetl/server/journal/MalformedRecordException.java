@@ -1,0 +1,10 @@
+package org.traceetl.server.journal;
+
+/** Bytes that are no record: torn, damaged, or of a version that this reader does not know. */
+public final class MalformedRecordException extends Exception {
+  private static final long serialVersionUID = 1;
+
+  MalformedRecordException(String message) {
+    super(message);
+  }
+}

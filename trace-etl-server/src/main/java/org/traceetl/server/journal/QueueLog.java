@@ -1,0 +1,188 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalReader.Visitor;
+import org.traceetl.server.window.QueueId;
+
+/** One queue's log with all that it takes to write to it and to read it. One thread at a time. */
+final class QueueLog {
+  private static final Logger log = LoggerFactory.getLogger(QueueLog.class);
+
+  /** How long the log may take to show a message that it has acknowledged. */
+  private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+  private static final long POLL_NANOS = 2_000_000;
+
+  private final QueueId queue;
+  private final JournalLog messages;
+  private final ChunkFormat format;
+  private final RecordPayloads payloads;
+  private final JournalTiming timing;
+  private final JournalCounters counters;
+  private final String group;
+
+  /**
+   * @param group whose mark names the newest snapshot
+   */
+  QueueLog(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalTiming timing,
+      JournalCounters counters,
+      String group) {
+    this.queue = queue;
+    this.messages = messages;
+    this.format = format;
+    this.payloads = payloads;
+    this.timing = timing;
+    this.counters = counters;
+    this.group = group;
+  }
+
+  QueueId queue() {
+    return queue;
+  }
+
+  RecordPayloads payloads() {
+    return payloads;
+  }
+
+  JournalTiming timing() {
+    return timing;
+  }
+
+  JournalCounters counters() {
+    return counters;
+  }
+
+  long end() throws IOException, InterruptedException {
+    return messages.end();
+  }
+
+  void mark(long offset) throws IOException, InterruptedException {
+    messages.mark(group, offset);
+  }
+
+  /** A state as the log tells it, and the reader that stands behind it. */
+  record Recovered(Recovery state, JournalReader reader) {}
+
+  /**
+   * Reads the queue's state: from the marked snapshot if it is there, else from the begin of the
+   * log.
+   *
+   * @param until offset of the first message that does not matter
+   * @param counters for what is rejected on the way
+   */
+  Recovered recover(long until, JournalCounters counters) throws IOException, InterruptedException {
+    long mark = messages.mark(group);
+    long begin = messages.begin();
+    if (mark >= begin && mark < until) {
+      Recovered recovered = recover(mark, Chain.UNKNOWN, until, counters);
+      if (recovered.reader().chain().sure()) {
+        return recovered;
+      }
+      log.warn("No snapshot of queue {} at offset {} of its journal, which is marked", queue, mark);
+    }
+    return recover(begin, begin == 0 ? Chain.FRESH : Chain.UNKNOWN, until, counters);
+  }
+
+  private Recovered recover(long from, Chain chain, long until, JournalCounters counters)
+      throws IOException, InterruptedException {
+    Recovery state = new Recovery(queue, payloads);
+    JournalReader reader = new JournalReader(messages, format, counters, from, chain);
+    readUntil(reader, until, state);
+    return new Recovered(state, reader);
+  }
+
+  /**
+   * Reads all messages before an offset, waiting for them if need be.
+   *
+   * @throws IOException if they do not come
+   */
+  void readUntil(JournalReader reader, long until, Visitor visitor)
+      throws IOException, InterruptedException {
+    long beganNanos = timing.nowNanos();
+    while (reader.next() < until) {
+      if (reader.advance(until, visitor)) {
+        beganNanos = timing.nowNanos();
+      } else if (timing.nowNanos() - beganNanos > PATIENCE_NANOS) {
+        throw new IOException(
+            "The journal of queue "
+                + queue
+                + " does not show its message "
+                + reader.next()
+                + ", though there are some up to "
+                + until);
+      } else {
+        timing.pause().nanos(POLL_NANOS);
+      }
+    }
+  }
+
+  /** Whether the log goes as far as a reader has come; waits for it if need be. */
+  boolean reaches(JournalReader reader) throws IOException, InterruptedException {
+    long beganNanos = timing.nowNanos();
+    while (messages.end() < reader.next()) {
+      if (timing.nowNanos() - beganNanos > PATIENCE_NANOS) {
+        return false;
+      }
+      timing.pause().nanos(POLL_NANOS);
+    }
+    return true;
+  }
+
+  /** A record made into messages. */
+  record Draft(RecordHeader header, byte[] payload, List<byte[]> messages) {
+    long bytes() {
+      return messages.stream().mapToLong(message -> message.length).sum();
+    }
+  }
+
+  Draft draft(RecordHeader header, byte[] payload) {
+    return new Draft(header, payload, format.write(header, payload));
+  }
+
+  /** What a log answered to a record. */
+  enum Placed {
+    /** It stands right after the last message that was read, and whole. */
+    NEXT,
+
+    /** Something else came between. The answer is in the log, all of which has been read. */
+    LATER,
+
+    /** The log has lost messages that it had acknowledged. */
+    REWOUND
+  }
+
+  /**
+   * Appends a record.
+   *
+   * @param reader stands behind the log's last message known; afterwards behind the record
+   * @throws IOException if it is not known what the log has
+   */
+  Placed append(Draft draft, JournalReader reader, Visitor visitor)
+      throws IOException, InterruptedException {
+    long first = reader.next();
+    long expected = first;
+    for (byte[] message : draft.messages()) {
+      long offset = messages.append(message);
+      counters.appended(message.length);
+      if (offset < expected) {
+        return Placed.REWOUND;
+      }
+      if (offset > expected) {
+        readUntil(reader, offset + 1, visitor);
+        return Placed.LATER;
+      }
+      expected++;
+    }
+    LogRecord record = new LogRecord(draft.header(), first, expected, draft.payload());
+    reader.pass(record, draft.bytes(), visitor);
+    return Placed.NEXT;
+  }
+}

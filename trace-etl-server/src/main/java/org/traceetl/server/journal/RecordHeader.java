@@ -1,0 +1,26 @@
+package org.traceetl.server.journal;
+
+import java.util.UUID;
+
+/**
+ * What a record says about itself. Two records of one queue with the same header have the same
+ * payload, so that their chunks may stand in for one another.
+ *
+ * @param writer the process that wrote it: 128 random bits
+ * @param epoch of the claim under which it was written, 1 or above
+ * @param number how many windows the chain has with it, 0 or above
+ * @param from of a window: offset of the span queue where it begins; of a snapshot: offset of this
+ *     log where it has to stand; else {@link JournalLog#NONE}
+ * @param to offset of the span queue after the last message that counts, {@link JournalLog#NONE}
+ *     without any
+ * @param writtenMillis when it was made by the writer's clock, milliseconds since 1970; decides
+ *     nothing but when the next snapshot is due
+ */
+record RecordHeader(
+    RecordKind kind,
+    UUID writer,
+    long epoch,
+    long number,
+    long from,
+    long to,
+    long writtenMillis) {}

@@ -1,0 +1,45 @@
+package org.traceetl.server.journal;
+
+import org.traceetl.server.journal.JournalReader.Visitor;
+import org.traceetl.server.window.QueueId;
+
+/** What all windows that count add up to. One thread at a time. */
+final class Recovery implements Visitor {
+  private final QueueId queue;
+  private final RecordPayloads payloads;
+  private QueueImage image;
+
+  /** Before the last claim. */
+  private Chain predecessor = Chain.FRESH;
+
+  Recovery(QueueId queue, RecordPayloads payloads) {
+    this.queue = queue;
+    this.payloads = payloads;
+    image = payloads.newImage().get();
+  }
+
+  QueueImage image() {
+    return image;
+  }
+
+  /** The chain before the last claim. */
+  Chain predecessor() {
+    return predecessor;
+  }
+
+  @Override
+  public void counts(LogRecord record, Chain before) throws MalformedRecordException {
+    switch (record.header().kind()) {
+      case CLAIM -> predecessor = before;
+      case WINDOW -> image.apply(payloads.window(queue, record));
+      case SNAPSHOT -> {
+        if (!before.sure()) {
+          image = payloads.image(record);
+        }
+      }
+      case RELEASE -> {
+        // The chain knows.
+      }
+    }
+  }
+}

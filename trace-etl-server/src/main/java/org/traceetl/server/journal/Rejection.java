@@ -1,0 +1,34 @@
+package org.traceetl.server.journal;
+
+import java.util.Locale;
+
+/** Why something in the log does not count. */
+public enum Rejection {
+  /** A record of which a part is missing, or has something else in between. */
+  TORN,
+
+  /** Bytes that have changed since they were written. */
+  CHECKSUM,
+
+  /** Of a format that this version does not know. */
+  VERSION,
+
+  /** Of another queue, or nothing of the journal's at all. */
+  FOREIGN,
+
+  /** Of an owner that another one has succeeded, or a repeat of what counts already. */
+  STALE,
+
+  /** Does not go on where the chain ends. */
+  OUT_OF_CHAIN,
+
+  /** Whole and unchanged, yet senseless. */
+  MALFORMED;
+
+  private final String label = name().toLowerCase(Locale.ROOT);
+
+  /** As in metrics: lower case. */
+  public String label() {
+    return label;
+  }
+}

@@ -1,0 +1,134 @@
+package org.traceetl.server.journal;
+
+import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.window.AcceptedBatches;
+
+/**
+ * A queue's state as bytes, in the words of {@link RecordWriter}:
+ *
+ * <pre>
+ *   octet     version
+ *   signed    to
+ *   unsigned  agents n, n times, the last heard first:
+ *     fixed     ID, two of them
+ *     signed    heard of the first one, milliseconds
+ *     unsigned  heard of the one before - heard, of the others
+ *     {@link BatchesFormat}: what is remembered
+ *   fixed     schema
+ *   unsigned  stride
+ *   signed    base, milliseconds
+ *   unsigned  series n, n times in the order of their numbers:
+ *     {@link DefinitionFormat}, beginning at base
+ *     sparse    counts
+ *     unsigned  sum of durations, milliseconds; nanoseconds below
+ *     signed    base - touched, milliseconds
+ *     unsigned  carry
+ * </pre>
+ */
+public final class SnapshotFormat {
+  private static final int VERSION = 1;
+  private static final int NANOS_PER_MILLI = 1_000_000;
+
+  private SnapshotFormat() {}
+
+  /** Writes an image at the writer's position. */
+  public static void encode(QueueImage image, RecordWriter out) {
+    out.octet(VERSION);
+    out.signed(image.to());
+    writeHistory(image.history(), out);
+    out.fixed(image.schema());
+    out.unsigned(image.stride());
+    long baseMillis = 0;
+    int size = 0;
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) != null) {
+        baseMillis = Math.max(baseMillis, image.touchedMillis(series));
+        size++;
+      }
+    }
+    out.signed(baseMillis);
+    out.unsigned(size);
+    DefinitionFormat definitions = new DefinitionFormat(baseMillis);
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) == null) {
+        continue;
+      }
+      definitions.write(image.definition(series), out);
+      out.sparse(image.counts(), series * image.stride(), image.stride());
+      out.unsigned(image.sumMillis(series));
+      out.unsigned(image.sumNanos(series));
+      out.signed(baseMillis - image.touchedMillis(series));
+      out.unsigned(image.carry(series));
+    }
+  }
+
+  /**
+   * Reads an image.
+   *
+   * @param image an empty one. Where the series are of another schema than its own, it gets the
+   *     position and the history alone. Void after an exception
+   * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
+   */
+  public static void decode(byte[] bytes, int offset, int length, QueueImage image)
+      throws MalformedRecordException {
+    RecordReader in = new RecordReader(bytes, offset, length);
+    WindowFormat.checkVersion(in, VERSION);
+    image.to(in.signed());
+    readHistory(in, image.history());
+    long schema = in.fixed();
+    long stride = in.upTo(WindowFormat.MAX_STRIDE, "stride");
+    if (schema != image.schema() || stride != image.stride()) {
+      return;
+    }
+    long baseMillis = in.signed();
+    int size =
+        in.count(
+            DefinitionFormat.MIN_BYTES + RecordWriter.sparseBytes(image.stride()) + 4, "series");
+    DefinitionFormat definitions = new DefinitionFormat(baseMillis);
+    for (int i = 0; i < size; i++) {
+      int series = image.create(definitions.read(in));
+      in.sparse(image.counts(), series * image.stride(), image.stride(), "counts");
+      long sumMillis = in.amount("sum of durations");
+      int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
+      image.restore(series, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
+    }
+    in.end();
+  }
+
+  private static void writeHistory(BatchHistory history, RecordWriter out) {
+    int[] agents = history.lastHeardFirst();
+    out.unsigned(agents.length);
+    long before = 0;
+    for (int i = 0; i < agents.length; i++) {
+      AcceptedBatches batches = history.remembered(agents[i]);
+      out.fixed(batches.agentHigh(0));
+      out.fixed(batches.agentLow(0));
+      long heardMillis = history.heardMillis(agents[i]);
+      if (i == 0) {
+        out.signed(heardMillis);
+      } else {
+        out.unsigned(before - heardMillis);
+      }
+      before = heardMillis;
+      BatchesFormat.write(batches, 0, batches.size(), out);
+    }
+  }
+
+  private static void readHistory(RecordReader in, BatchHistory history)
+      throws MalformedRecordException {
+    int agents = in.count(2 * Long.BYTES + 1 + BatchesFormat.MIN_BYTES, "agents");
+    long before = 0;
+    for (int i = 0; i < agents; i++) {
+      long high = in.fixed();
+      long low = in.fixed();
+      long heardMillis = i == 0 ? in.signed() : before - in.unsigned();
+      before = heardMillis;
+      BatchesFormat.read(
+          in,
+          high,
+          low,
+          (agentHigh, agentLow, epoch, first, last) ->
+              history.accept(agentHigh, agentLow, epoch, first, last, heardMillis));
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package org.traceetl.server.journal;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
+
+/** Chains of windows of one queue, with everything a window can hold. */
+final class RandomWindows {
+  static final QueueId QUEUE = new QueueId("broker-a", 3);
+  static final long SCHEMA = 0x5EED;
+
+  private static final int MAX_SERIES = 200;
+
+  private final Random random;
+  private final int stride;
+  private final TreeMap<Integer, SeriesDefinition> live = new TreeMap<>();
+  private long to;
+  private long millis = 1_700_000_000_000L;
+
+  RandomWindows(long seed) {
+    random = new Random(seed);
+    stride = random.nextInt(1, 40);
+    to = random.nextLong(1L << random.nextInt(1, 62));
+  }
+
+  int stride() {
+    return stride;
+  }
+
+  /** The queue's next window. */
+  SealedWindow next() {
+    final long from = to;
+    to = random.nextInt(20) == 0 ? random.nextLong(1_000) : to + random.nextInt(1_000);
+    long openedMillis = millis;
+    millis += random.nextInt(-1_000, 30_000);
+    List<SeriesDefinition> created = new ArrayList<>();
+    List<Integer> evicted = new ArrayList<>();
+    List<Integer> touched = new ArrayList<>();
+    for (int series = 0; series < random.nextInt(1, MAX_SERIES); series++) {
+      SeriesDefinition definition = live.get(series);
+      if (definition == null && random.nextInt(3) == 0) {
+        definition = definition(series);
+        live.put(series, definition);
+        created.add(definition);
+        touched.add(series);
+      } else if (definition != null && random.nextBoolean()) {
+        touched.add(series);
+      } else if (definition != null && random.nextInt(10) == 0) {
+        evicted.add(series);
+        live.remove(series);
+      }
+    }
+    Collections.shuffle(touched, random);
+    List<TraceDocument> documents = new ArrayList<>();
+    for (int i = random.nextInt(5); i > 0; i--) {
+      documents.add(document());
+    }
+    int rows = touched.size();
+    int[] exemplars = new int[rows];
+    int[] exemplarBuckets = new int[rows];
+    long[] carries = new long[rows];
+    for (int row = 0; row < rows; row++) {
+      boolean has = !documents.isEmpty() && random.nextInt(3) == 0;
+      exemplars[row] = has ? random.nextInt(documents.size()) : -1;
+      exemplarBuckets[row] = has ? random.nextInt(stride) : 0;
+      carries[row] = random.nextInt(3) == 0 ? random.nextLong(1L << 40) : 0;
+    }
+    return new SealedWindow(
+        QUEUE,
+        from,
+        to,
+        openedMillis,
+        millis,
+        created,
+        toInts(evicted),
+        rows,
+        stride,
+        toInts(touched),
+        random
+            .longs((long) rows * stride)
+            .map(count -> count % 3 == 0 ? count >>> random.nextInt(20, 64) : 0)
+            .toArray(),
+        random.longs(rows).map(nanos -> nanos >>> random.nextInt(4, 64)).toArray(),
+        exemplars,
+        exemplarBuckets,
+        documents,
+        books(),
+        SCHEMA,
+        carries,
+        batches());
+  }
+
+  private static int[] toInts(List<Integer> numbers) {
+    return numbers.stream().mapToInt(number -> number).toArray();
+  }
+
+  private SeriesDefinition definition(int series) {
+    boolean overflow = random.nextInt(10) == 0;
+    return new SeriesDefinition(
+        series,
+        millis - random.nextInt(15_000),
+        overflow,
+        overflow
+            ? Arrays.asList(text(), null, null, null, null, null)
+            : Arrays.asList(
+                text(),
+                text(),
+                Integer.toString(random.nextInt(6)),
+                Integer.toString(random.nextInt(3)),
+                random.nextBoolean() ? text() : null,
+                text()));
+  }
+
+  private String text() {
+    return switch (random.nextInt(4)) {
+      case 0 -> "";
+      case 1 -> "naïve \uD83D\uDE00 " + random.nextInt(10);
+      default -> "GET /item/" + random.nextInt(30);
+    };
+  }
+
+  private TraceDocument document() {
+    return new TraceDocument(
+        "%016x%016x".formatted(random.nextLong(), random.nextLong()),
+        "%016x".formatted(random.nextLong()),
+        text(),
+        text(),
+        random.nextInt(6),
+        random.nextInt(3),
+        random.nextBoolean() ? text() : null,
+        random.nextBoolean() ? random.nextLong() : millis * 1_000_000 - random.nextInt(),
+        random.nextLong() >>> random.nextInt(1, 64),
+        TraceDocument.Reason.values()[random.nextInt(3)],
+        random.nextBoolean() ? Map.of() : Map.of("b", text(), "a", text(), "c", text()));
+  }
+
+  private List<Books> books() {
+    List<Books> books = new ArrayList<>();
+    for (int i = random.nextInt(3); i > 0; i--) {
+      books.add(
+          new Books(
+              text(),
+              random.nextInt(1_000),
+              random.nextLong() >>> 1,
+              random.nextInt(3),
+              0,
+              random.nextInt(300),
+              random.nextBoolean() ? Map.of() : Map.of("truncated", 3L, "malformed", 1L),
+              random.nextInt(2)));
+    }
+    return books;
+  }
+
+  private AcceptedBatches batches() {
+    AcceptedBatches.Builder runs = new AcceptedBatches.Builder(1);
+    for (int i = random.nextInt(20); i > 0; i--) {
+      long first = random.nextInt(5) == 0 ? random.nextLong() >>> 1 : random.nextInt(10_000);
+      long last = first + Math.min(random.nextInt(5_000), Long.MAX_VALUE - first);
+      runs.add(
+          random.nextInt(3) - 1L,
+          random.nextInt(3) - 1L,
+          random.nextInt(5) == 0 ? random.nextLong() : random.nextInt(3),
+          first,
+          last);
+    }
+    return runs.take();
+  }
+}

@@ -1,0 +1,122 @@
+package org.traceetl.server.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.Arrays;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class SnapshotFormatTest {
+  private static final int MAX_AGENTS = 20;
+
+  private static QueueImage image(RandomWindows windows, int count) {
+    QueueImage image = empty(windows);
+    for (int i = 0; i < count; i++) {
+      image.apply(windows.next());
+    }
+    return image;
+  }
+
+  private static QueueImage empty(RandomWindows windows) {
+    return new QueueImage(RandomWindows.SCHEMA, windows.stride(), MAX_AGENTS);
+  }
+
+  private static byte[] encoded(QueueImage image) {
+    RecordWriter writer = new RecordWriter();
+    SnapshotFormat.encode(image, writer);
+    return writer.toByteArray();
+  }
+
+  @Property(tries = 200)
+  void anImageIsReadAsItWasWritten(@ForAll long seed) throws MalformedRecordException {
+    RandomWindows windows = new RandomWindows(seed);
+    QueueImage image = image(windows, 10);
+    byte[] record = encoded(image);
+
+    QueueImage read = empty(windows);
+    SnapshotFormat.decode(record, 0, record.length, read);
+
+    assertSameImage(read, image);
+    assertThat(encoded(read)).isEqualTo(record);
+
+    for (int i = 0; i < 5; i++) {
+      var window = windows.next();
+      image.apply(window);
+      read.apply(window);
+      assertSameImage(read, image);
+      assertThat(encoded(read)).isEqualTo(encoded(image));
+    }
+  }
+
+  private static void assertSameImage(QueueImage read, QueueImage image) {
+    assertThat(read.to()).isEqualTo(image.to());
+    assertThat(read.history().agents()).isEqualTo(image.history().agents());
+    for (int series = 0; series < Math.max(read.slots(), image.slots()); series++) {
+      if (series >= image.slots() || image.definition(series) == null) {
+        assertThat(series >= read.slots() || read.definition(series) == null).isTrue();
+        continue;
+      }
+      assertThat(read.definition(series)).isEqualTo(image.definition(series));
+      for (int bucket = 0; bucket < image.stride(); bucket++) {
+        assertThat(read.count(series, bucket)).isEqualTo(image.count(series, bucket));
+      }
+      assertThat(read.sumMillis(series)).isEqualTo(image.sumMillis(series));
+      assertThat(read.sumNanos(series)).isEqualTo(image.sumNanos(series));
+      assertThat(read.touchedMillis(series)).isEqualTo(image.touchedMillis(series));
+      assertThat(read.carry(series)).isEqualTo(image.carry(series));
+    }
+  }
+
+  @Property(tries = 20)
+  void seriesOfAnotherSchemaStayBehind(@ForAll long seed) throws MalformedRecordException {
+    RandomWindows windows = new RandomWindows(seed);
+    QueueImage image = image(windows, 10);
+    byte[] record = encoded(image);
+
+    QueueImage read = new QueueImage(RandomWindows.SCHEMA + 1, windows.stride(), MAX_AGENTS);
+    SnapshotFormat.decode(record, 0, record.length, read);
+
+    assertThat(read.to()).isEqualTo(image.to());
+    assertThat(read.history().agents()).isEqualTo(image.history().agents());
+    assertThat(read.slots()).isZero();
+  }
+
+  @Test
+  void aSnapshotCutShortIsRefused() {
+    RandomWindows windows = new RandomWindows(1);
+    byte[] record = encoded(image(windows, 3));
+    for (int length = 0; length < record.length; length++) {
+      byte[] torn = Arrays.copyOf(record, length);
+      assertThatExceptionOfType(MalformedRecordException.class)
+          .isThrownBy(() -> SnapshotFormat.decode(torn, 0, torn.length, empty(windows)));
+    }
+  }
+
+  @Property(tries = 1_000)
+  void damagedBytesAreReadOrRefused(@ForAll long seed) {
+    Random random = new Random(seed);
+    RandomWindows windows = new RandomWindows(random.nextInt(20));
+    byte[] record = encoded(image(windows, 3));
+    for (int i = random.nextInt(1, 5); i > 0; i--) {
+      record[random.nextInt(record.length)] = (byte) random.nextInt();
+    }
+    readOrRefuse(record, empty(windows));
+  }
+
+  @Property(tries = 1_000)
+  void anyBytesAreReadOrRefused(@ForAll byte[] bytes) {
+    readOrRefuse(bytes, new QueueImage(0, 17, MAX_AGENTS));
+  }
+
+  private static void readOrRefuse(byte[] bytes, QueueImage image) {
+    try {
+      SnapshotFormat.decode(bytes, 0, bytes.length, image);
+      encoded(image);
+    } catch (MalformedRecordException e) {
+      assertThat(e).hasMessageStartingWith("record ");
+    }
+  }
+}
