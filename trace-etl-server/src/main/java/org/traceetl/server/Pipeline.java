@@ -21,6 +21,10 @@ import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.index.IndexFollower;
 import org.traceetl.server.index.IndexTelemetry;
 import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLogs;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueJournals;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
@@ -41,6 +45,7 @@ final class Pipeline implements Service {
   /** Null where there is no index: its documents are then not even counted as dropped. */
   private final IndexFollower indexFollower;
 
+  private final JournalCounters journalCounters = new JournalCounters();
   private final QueueJournals journals;
   private final SpanPipeline spans;
 
@@ -66,7 +71,15 @@ final class Pipeline implements Service {
             : new IndexFollower(index, config.index(), clock);
     Aggregation aggregation =
         new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
-    journals = journals(config, aggregation, clock);
+    journals =
+        new LogJournals(
+            journalLogs(config),
+            config.rocketmq().topic(),
+            config.rocketmq().consumerGroup(),
+            aggregation::newImage,
+            JournalTiming.system(
+                clock, config.journal().lease(), config.journal().snapshotInterval()),
+            journalCounters);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
     if (indexFollower != null) {
       followers.add(indexFollower);
@@ -82,6 +95,7 @@ final class Pipeline implements Service {
             clock,
             telemetry.pipeline());
     observeQueues();
+    observeJournal();
     observePages();
     if (indexFollower != null) {
       observeIndex();
@@ -150,7 +164,7 @@ final class Pipeline implements Service {
     return Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()));
   }
 
-  private static QueueJournals journals(ServerConfig config, Aggregation aggregation, Clock clock) {
+  private static JournalLogs journalLogs(ServerConfig config) {
     throw new UnsupportedOperationException("to be joined with the protocol");
   }
 
@@ -192,6 +206,24 @@ final class Pipeline implements Service {
                 .collect(
                     Collectors.toMap(
                         status -> status.queue().toString(), value, (first, second) -> second)));
+  }
+
+  private void observeJournal() {
+    telemetry.counter(
+        "trace_etl_journal_messages_total",
+        "Messages that the journal has acknowledged.",
+        journalCounters::appendedMessages);
+    telemetry.counter(
+        "trace_etl_journal_bytes_total", "Their bytes.", journalCounters::appendedBytes);
+    telemetry.counter(
+        "trace_etl_journal_rejected_total",
+        "Messages and records of the journal that do not count, each time that one is read.",
+        "reason",
+        journalCounters::rejections);
+    telemetry.counter(
+        "trace_etl_journal_histories_lost_total",
+        "Queues whose journal lacked what is needed to go on: their counters began anew.",
+        journalCounters::lostHistories);
   }
 
   private void observePages() {

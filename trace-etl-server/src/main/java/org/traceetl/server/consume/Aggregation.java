@@ -10,6 +10,7 @@ import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanFilter;
@@ -81,8 +82,13 @@ public final class Aggregation {
         documents.exemplarsPerQueue());
   }
 
+  /** The state of a queue without windows. */
+  public QueueImage newImage() {
+    return new QueueImage(schema, buckets.count(), MAX_AGENTS);
+  }
+
   /** Tells series of these buckets and dimensions from others, with which they do not add up. */
-  public long schema() {
+  long schema() {
     return schema;
   }
 
@@ -90,7 +96,7 @@ public final class Aggregation {
     return idleMillis;
   }
 
-  public int maxAgents() {
+  int maxAgents() {
     return MAX_AGENTS;
   }
 

@@ -56,9 +56,7 @@ final class MemoryJournals implements QueueJournals {
 
     synchronized Taken take(QueueId queue) {
       int mine = ++epoch;
-      QueueImage image =
-          new QueueImage(
-              aggregation.schema(), aggregation.buckets.count(), aggregation.maxAgents());
+      QueueImage image = aggregation.newImage();
       windows.forEach(image::apply);
       return new Taken(new Owned(this, queue, mine), image, System.nanoTime());
     }
