@@ -18,6 +18,7 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -102,6 +103,29 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
               + ", as trace-etl.histogram.bounds-millis says");
     }
     put(new Fold(window));
+  }
+
+  /**
+   * The queue is this instance's, with what its journal says: counts go on from there. Before its
+   * first window.
+   *
+   * @param image belongs to the fold thread from now on: nobody may write to it any more. Its
+   *     history is not read, and may belong to another one
+   * @throws IllegalArgumentException if the image's buckets are not the configured ones
+   * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
+   */
+  public void restored(QueueId queue, QueueImage image) {
+    if (image.stride() != naming.stride()) {
+      throw new IllegalArgumentException(
+          "image of queue "
+              + queue
+              + " has "
+              + image.stride()
+              + " buckets: must have "
+              + naming.stride()
+              + ", as trace-etl.histogram.bounds-millis says");
+    }
+    put(new Restore(queue, image));
   }
 
   @Override
@@ -247,18 +271,26 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
                 .fold(window);
         windows++;
       }
-      case Release(QueueId queue) -> {
-        QueueSeries left = queues.remove(queue);
-        if (left != null) {
-          left.release();
-        }
+      case Restore(QueueId queue, QueueImage image) -> {
+        release(queue);
+        QueueSeries restored = new QueueSeries(queue, naming, labelSets);
+        queues.put(queue, restored);
+        restored.restore(image);
       }
+      case Release(QueueId queue) -> release(queue);
       case Publish(CompletableFuture<Void> done) -> waiting.add(done);
       case End() -> {
         return false;
       }
     }
     return true;
+  }
+
+  private void release(QueueId queue) {
+    QueueSeries left = queues.remove(queue);
+    if (left != null) {
+      left.release();
+    }
   }
 
   private void publish() {
@@ -327,6 +359,8 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private sealed interface Message {}
 
   private record Fold(SealedWindow window) implements Message {}
+
+  private record Restore(QueueId queue, QueueImage image) implements Message {}
 
   private record Release(QueueId queue) implements Message {}
 
