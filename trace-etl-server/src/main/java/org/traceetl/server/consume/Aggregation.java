@@ -71,7 +71,23 @@ public final class Aggregation {
   /** An aggregator for one queue, used by the thread that uses the decoder. */
   public QueueAggregator newAggregator(
       QueueId queue, BatchDecoder decoder, PipelineListener listener) {
-    return new QueueAggregator(queue, this, decoder, listener);
+    return newAggregator(queue, decoder, listener, newImage());
+  }
+
+  /**
+   * An aggregator that goes on where a queue's journal ends.
+   *
+   * @param image an image made by {@link #newImage}. Its history belongs to the aggregator from now
+   *     on; the rest is only read, and nobody may write to it any more
+   */
+  public QueueAggregator newAggregator(
+      QueueId queue, BatchDecoder decoder, PipelineListener listener, QueueImage image) {
+    return new QueueAggregator(queue, this, decoder, listener, image);
+  }
+
+  /** The image of a queue without windows, to which a journal's windows can be added. */
+  public QueueImage newImage() {
+    return new QueueImage(schema, buckets.count(), MAX_AGENTS);
   }
 
   Metrics newMetrics() {
@@ -82,11 +98,6 @@ public final class Aggregation {
         documents.exemplarsPerQueue());
   }
 
-  /** The state of a queue without windows. */
-  public QueueImage newImage() {
-    return new QueueImage(schema, buckets.count(), MAX_AGENTS);
-  }
-
   /** Tells series of these buckets and dimensions from others, with which they do not add up. */
   long schema() {
     return schema;
@@ -94,10 +105,6 @@ public final class Aggregation {
 
   long idleMillis() {
     return idleMillis;
-  }
-
-  int maxAgents() {
-    return MAX_AGENTS;
   }
 
   long agentSilenceMillis() {

@@ -174,7 +174,7 @@ final class Sealer implements Runnable {
         showOn(journal);
         recovered.set(
             new Recovered(
-                shared.aggregation().newAggregator(queue, decoder, shared.listener()),
+                shared.aggregation().newAggregator(queue, decoder, shared.listener(), taken.image()),
                 taken.image().to()));
       }
       kept = untilReleased(journal);
