@@ -22,10 +22,10 @@ import org.traceetl.server.index.IndexFollower;
 import org.traceetl.server.index.IndexTelemetry;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
@@ -36,6 +36,10 @@ import org.traceetl.server.web.Service;
  */
 final class Pipeline implements Service {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
+
+  /** A call to the journal that takes longer is one whose outcome is not known. */
+  private static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
+
   private static final double MILLIS_PER_SECOND = 1_000;
 
   private final ServerTelemetry telemetry;
@@ -46,6 +50,7 @@ final class Pipeline implements Service {
   private final IndexFollower indexFollower;
 
   private final JournalCounters journalCounters = new JournalCounters();
+  private final RocketMqLogs logs;
   private final QueueJournals journals;
   private final SpanPipeline spans;
 
@@ -71,9 +76,10 @@ final class Pipeline implements Service {
             : new IndexFollower(index, config.index(), clock);
     Aggregation aggregation =
         new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
+    logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals =
         new LogJournals(
-            journalLogs(config),
+            logs,
             config.rocketmq().topic(),
             config.rocketmq().consumerGroup(),
             aggregation::newImage,
@@ -87,7 +93,7 @@ final class Pipeline implements Service {
     spans =
         new SpanPipeline(
             config.rocketmq(),
-            config.journal(),
+            config.journal().lease(),
             config.window(),
             aggregation,
             journals,
@@ -133,6 +139,11 @@ final class Pipeline implements Service {
     if (indexFollower != null) {
       indexFollower.start();
     }
+    try {
+      logs.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     spans.start();
   }
 
@@ -162,10 +173,6 @@ final class Pipeline implements Service {
 
   private static Duration left(long deadlineNanos) {
     return Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()));
-  }
-
-  private static JournalLogs journalLogs(ServerConfig config) {
-    throw new UnsupportedOperationException("to be joined with the protocol");
   }
 
   private static TraceIndex open(IndexConfig config) {

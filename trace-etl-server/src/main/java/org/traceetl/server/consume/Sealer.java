@@ -153,9 +153,10 @@ final class Sealer implements Runnable {
         return taken;
       } catch (IOException | RuntimeException e) {
         shared.listener().takeFailed(queue);
-        problem = "its journal cannot be read or written: " + e.getMessage();
+        problem = "cannot be taken over: " + e.getMessage();
         if (shared.throttle().permits()) {
-          log.error("Queue {} cannot be taken over; trying again", queue, e);
+          log.error("Queue {} {}; trying again", queue, problem);
+          log.debug("Its cause", e);
         }
       } finally {
         takes.release();
