@@ -10,7 +10,7 @@ public interface JournalLogs extends AutoCloseable {
    *
    * @throws IOException if there is none, or that cannot be found out now
    */
-  JournalLog open(QueueId queue) throws IOException;
+  JournalLog open(QueueId queue) throws IOException, InterruptedException;
 
   @Override
   void close();

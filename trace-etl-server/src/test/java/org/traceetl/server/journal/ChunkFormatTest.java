@@ -45,7 +45,8 @@ class ChunkFormatTest {
             + "00000000000003e8"
             + "00000000000004d2"
             + "000001a3185c5000";
-    assertThat(messages.stream().map(HexFormat.of()::formatHex)).containsExactly(
+    assertThat(messages.stream().map(HexFormat.of()::formatHex))
+        .containsExactly(
             "5445574a" + "01" + "02" + "0000" + "0002" + "14dafa42" + header + "01020304",
             "5445574a" + "01" + "02" + "0001" + "0002" + "ec74d4a0" + header + "05");
   }
@@ -97,8 +98,7 @@ class ChunkFormatTest {
     byte[] message = format.write(HEADER, new byte[] {1}).getFirst();
 
     assertThat(format.rejection(new byte[0])).isEqualTo(Rejection.FOREIGN);
-    assertThat(format.rejection("hello, world".getBytes(UTF_8)))
-        .isEqualTo(Rejection.FOREIGN);
+    assertThat(format.rejection("hello, world".getBytes(UTF_8))).isEqualTo(Rejection.FOREIGN);
     assertThat(format.rejection(Arrays.copyOf(message, 20))).isEqualTo(Rejection.MALFORMED);
     assertThat(format.rejection(Arrays.copyOf(message, message.length - 1)))
         .isEqualTo(Rejection.CHECKSUM);
