@@ -175,7 +175,9 @@ final class Sealer implements Runnable {
         showOn(journal);
         recovered.set(
             new Recovered(
-                shared.aggregation().newAggregator(queue, decoder, shared.listener(), taken.image()),
+                shared
+                    .aggregation()
+                    .newAggregator(queue, decoder, shared.listener(), taken.image()),
                 taken.image().to()));
       }
       kept = untilReleased(journal);
