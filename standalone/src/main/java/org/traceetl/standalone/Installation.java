@@ -71,7 +71,8 @@ final class Installation implements AutoCloseable {
     }
   }
 
-  private static Map<String, Object> serverProperties(Settings settings) {
+  /** What the server is told: for a second one beside it, say. */
+  static Map<String, Object> serverProperties(Settings settings) {
     Map<String, Object> properties = new HashMap<>();
     properties.put("server.port", settings.httpPort);
     properties.put("trace-etl.rocketmq.name-server", settings.namesrv);
