@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.QueueLog.Placed;
@@ -66,6 +67,20 @@ public final class LogJournals implements QueueJournals {
    */
   public JournalTail tail(QueueId queue, String tailGroup) throws IOException {
     return new JournalTail(queue, logs.open(queue), format(queue), payloads, counters, tailGroup);
+  }
+
+  /**
+   * Follows a queue's log from a time on, whoever owns the queue, and marks nothing.
+   *
+   * @param sinceMillis milliseconds since 1970
+   * @param snapshots told of the queue's state where the tail comes to know it, on the thread that
+   *     polls; before, a window's rows may belong to series that nobody has told of
+   * @throws IOException if there is no log, or that cannot be found out now
+   */
+  public JournalTail tail(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+      throws IOException {
+    return new JournalTail(
+        queue, logs.open(queue), format(queue), payloads, counters, sinceMillis, snapshots);
   }
 
   private ChunkFormat format(QueueId queue) {

@@ -45,8 +45,6 @@ record ServerProperties(
 
   record Index(
       IndexConfig.Type type,
-      Integer queueDocuments,
-      Long queueBytes,
       Integer batchDocuments,
       Elasticsearch elasticsearch,
       Lucene lucene) {
@@ -55,8 +53,6 @@ record ServerProperties(
       IndexConfig defaults = IndexConfig.defaults();
       return new IndexConfig(
           or(type, defaults.type()),
-          or(queueDocuments, defaults.queueDocuments()),
-          or(queueBytes, defaults.queueBytes()),
           or(batchDocuments, defaults.batchDocuments()),
           elasticsearch == null ? defaults.elasticsearch() : elasticsearch.toConfig(),
           lucene == null ? defaults.lucene() : lucene.toConfig());

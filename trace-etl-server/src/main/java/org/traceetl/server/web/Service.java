@@ -2,6 +2,7 @@ package org.traceetl.server.web;
 
 import java.time.Duration;
 import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
@@ -14,6 +15,9 @@ public interface Service extends AutoCloseable {
   ServerTelemetry telemetry();
 
   TraceIndex index();
+
+  /** Null where it is disabled. */
+  History history();
 
   /** Whether it does its work; false only for what a restart would mend. Never waits. */
   boolean alive();
