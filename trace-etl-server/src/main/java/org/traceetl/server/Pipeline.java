@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Naming;
@@ -21,7 +21,7 @@ import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.index.IndexFollower;
 import org.traceetl.server.index.IndexTelemetry;
 import org.traceetl.server.index.TraceIndex;
-import org.traceetl.server.journal.InProcessJournal;
+import org.traceetl.server.journal.QueueJournals;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
@@ -41,6 +41,7 @@ final class Pipeline implements Service {
   /** Null where there is no index: its documents are then not even counted as dropped. */
   private final IndexFollower indexFollower;
 
+  private final QueueJournals journals;
   private final SpanPipeline spans;
 
   /**
@@ -63,6 +64,9 @@ final class Pipeline implements Service {
         config.index().type() == IndexConfig.Type.NONE
             ? null
             : new IndexFollower(index, config.index(), clock);
+    Aggregation aggregation =
+        new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
+    journals = journals(config, aggregation, clock);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
     if (indexFollower != null) {
       followers.add(indexFollower);
@@ -70,11 +74,11 @@ final class Pipeline implements Service {
     spans =
         new SpanPipeline(
             config.rocketmq(),
+            config.journal(),
             config.window(),
-            config.series(),
-            config.histogram(),
-            config.documents(),
-            new InProcessJournal(followers),
+            aggregation,
+            journals,
+            followers,
             clock,
             telemetry.pipeline());
     observeQueues();
@@ -105,6 +109,11 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public Map<String, String> missing() {
+    return spans.missing();
+  }
+
+  @Override
   public void start() {
     pages.start();
     if (indexFollower != null) {
@@ -118,12 +127,9 @@ final class Pipeline implements Service {
     long deadlineNanos = System.nanoTime() + within.toNanos();
     spans.drain(within);
     try {
-      pages.await(left(deadlineNanos));
       if (indexFollower != null && !indexFollower.drain(left(deadlineNanos))) {
         log.warn("Some documents are not in the trace index after {}.", within);
       }
-    } catch (TimeoutException e) {
-      log.warn("The last windows are not on the page after {}.", within);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -132,6 +138,7 @@ final class Pipeline implements Service {
   @Override
   public void close() {
     spans.close();
+    journals.close();
     pages.close();
     if (indexFollower != null) {
       indexFollower.close();
@@ -141,6 +148,10 @@ final class Pipeline implements Service {
 
   private static Duration left(long deadlineNanos) {
     return Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()));
+  }
+
+  private static QueueJournals journals(ServerConfig config, Aggregation aggregation, Clock clock) {
+    throw new UnsupportedOperationException("to be joined with the protocol");
   }
 
   private static TraceIndex open(IndexConfig config) {
@@ -163,8 +174,12 @@ final class Pipeline implements Service {
         spans::seriesLeft);
     telemetry.gauge(
         "trace_etl_ready",
-        "1 if every worker reads its topic, else 0.",
-        () -> spans.ready() ? 1 : 0);
+        "1 if every queue that RocketMQ gave to this server is read, else 0.",
+        () -> spans.missing().isEmpty() ? 1 : 0);
+    telemetry.gauge(
+        "trace_etl_missing_queues",
+        "Queues given to this server that it does not read yet; /ready says why.",
+        () -> spans.missing().size());
   }
 
   private void queueGauge(String what, String help, Function<QueueStatus, Number> value) {
@@ -181,6 +196,15 @@ final class Pipeline implements Service {
 
   private void observePages() {
     telemetry.gauge("trace_etl_page_series", "Series on the page.", () -> pages.totals().series());
+    telemetry.gauge(
+        "trace_etl_hidden_queues",
+        "Queues whose series are not on the page: a former owner may show them, or the lease has"
+            + " run out.",
+        () -> pages.totals().hidden());
+    telemetry.counter(
+        "trace_etl_lease_expiries_total",
+        "Times that a queue left the page because its lease had run out.",
+        () -> pages.totals().expiries());
     telemetry.gauge(
         "trace_etl_page_bytes",
         "Size of the span families on each page that is kept up to date.",

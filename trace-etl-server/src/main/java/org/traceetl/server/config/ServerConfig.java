@@ -9,11 +9,12 @@ import java.time.Duration;
  * Everything that a server is told: {@code trace-etl}. A missing part is its default.
  *
  * @param histogram default: the bounds of the profile
- * @param drainWithin how long a server that is told to end may take to seal, keep and show what it
- *     has read; default 20 s
+ * @param drainWithin how long a server that is told to end may take to seal and keep what it has
+ *     read; default 20 s
  */
 public record ServerConfig(
     RocketMqConfig rocketmq,
+    JournalConfig journal,
     WindowConfig window,
     SeriesConfig series,
     HistogramConfig histogram,
@@ -26,6 +27,7 @@ public record ServerConfig(
 
   public ServerConfig {
     rocketmq = orElse(rocketmq, new RocketMqConfig(null, null, null, null, null, null));
+    journal = orElse(journal, JournalConfig.defaults());
     window = orElse(window, new WindowConfig(null, null));
     series = orElse(series, SeriesConfig.defaults());
     metrics = orElse(metrics, MetricsConfig.defaults());
@@ -34,6 +36,11 @@ public record ServerConfig(
     index = orElse(index, IndexConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
+    check(
+        !journal.topic().equals(rocketmq.topic()),
+        "trace-etl.journal.topic",
+        journal.topic(),
+        "must not be trace-etl.rocketmq.topic");
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();
       check(
@@ -54,6 +61,6 @@ public record ServerConfig(
   }
 
   public static ServerConfig defaults() {
-    return new ServerConfig(null, null, null, null, null, null, null, null, null);
+    return new ServerConfig(null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -82,7 +82,7 @@ public final class Aggregation {
   }
 
   /** Tells series of these buckets and dimensions from others, with which they do not add up. */
-  long schema() {
+  public long schema() {
     return schema;
   }
 
@@ -90,7 +90,7 @@ public final class Aggregation {
     return idleMillis;
   }
 
-  int maxAgents() {
+  public int maxAgents() {
     return MAX_AGENTS;
   }
 

@@ -21,10 +21,11 @@ interface BrokerOffsets {
     /**
      * Where to read on. May be below {@code min}: what is between was deleted and never read.
      *
-     * @param kept offset to which this process has kept the queue's windows, or {@link #NONE}
+     * @param kept offset to which the journal has the queue's windows, or {@link #NONE}: then the
+     *     group's offset tells
      */
     long next(long kept) {
-      long next = Math.max(committed, kept);
+      long next = kept == NONE ? committed : kept;
       if (next > max) {
         // With a commit at hand the broker lost its tail: all it has was read. Without one it is
         // the topic that is new, as deleting a topic deletes its offsets, and nothing was read.

@@ -35,6 +35,24 @@ public interface PipelineListener {
   /** The journal did not take a window; it is tried again. */
   default void appendFailed(QueueId queue) {}
 
+  /** A queue was taken over: its state was read, and it was claimed. */
+  default void taken(QueueId queue, long nanos) {}
+
+  /** A queue could not be taken over; it is tried again. */
+  default void takeFailed(QueueId queue) {}
+
+  /** Another owner has claimed a queue: what was not kept is dropped here. */
+  default void fenced(QueueId queue) {}
+
+  /** It was not found out whether a queue is still this process's; it is tried again. */
+  default void renewFailed(QueueId queue) {}
+
+  /** A queue's state was written down. */
+  default void snapshotWritten(QueueId queue, long nanos) {}
+
+  /** A queue's state was not written down; it is tried again. */
+  default void snapshotFailed(QueueId queue) {}
+
   /** An offset was not committed; the next window's commit makes up for it. */
   default void commitFailed(QueueId queue) {}
 

@@ -1,143 +1,338 @@
 package org.traceetl.server.consume;
 
-import java.time.Clock;
+import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.journal.Journal;
-import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The thread that brings filled windows to the journal, in the order they come: copy out, append,
- * give the metrics back, have the offset committed. An offset is never committed before its window
- * is appended. A window that the journal refuses is tried again until it is taken; meanwhile the
- * queues' open windows go on growing.
+ * One queue's way to its journal, from the take to the release. A thread of its own takes the queue
+ * over, brings its filled windows to the journal in the order they come (copy out, append, show,
+ * give the metrics back, have the offset committed), keeps the lease alive between them, and writes
+ * snapshots. So a broker that is away holds up its own queues and no others.
  *
- * <p>The way in is bounded: of a queue at most one window and one release are under way.
+ * <p>Nothing of a window is shown, and its offset is not committed, before the journal has kept it.
+ * An append whose outcome is not known is tried again until it is: the queue's open window goes on
+ * growing, and when the lease has run out, the queue is shown no more. When the journal says that
+ * another owner has claimed the queue, all that is under way is dropped: the other one reads it
+ * again.
+ *
+ * <p>Concurrency: the worker that wants the queue asks by {@link #seal} and {@link #release}, which
+ * return at once, and looks at {@link #takeRecovered} and {@link #ended}. The aggregator is the
+ * worker's once it has taken it, and the sealer's before. The way in is bounded: of a queue at most
+ * one window and one release are under way.
  */
 final class Sealer implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Sealer.class);
-  private static final int CAPACITY = 4_096;
+  private static final int CAPACITY = 2;
   private static final long FIRST_RETRY_MILLIS = 100;
-  private static final long LAST_RETRY_MILLIS = 10_000;
+  private static final long LAST_RETRY_MILLIS = 5_000;
+  private static final long SNAPSHOT_RETRY_MILLIS = 30_000;
+  private static final long MAX_TEND_MILLIS = 1_000;
+
+  /** The lease is renewed when so much of it is left, in parts of {@link #RENEWAL_OF}. */
+  private static final int RENEWAL_AT = 2;
+
+  private static final int RENEWAL_OF = 3;
 
   private sealed interface Task {}
 
   private record Seal(OwnedQueue queue, FilledWindow filled, Runnable kept) implements Task {}
 
-  private record Release(OwnedQueue queue) implements Task {}
+  private record Release() implements Task {}
 
-  private record Stop() implements Task {}
+  /**
+   * What the worker goes on with.
+   *
+   * @param to offset after the last message that counts, or {@link BrokerOffsets#NONE}
+   */
+  record Recovered(QueueAggregator aggregator, long to) {}
 
+  private final QueueId queue;
+  private final BatchDecoder decoder;
+  private final Sealers.Shared shared;
+  private final Semaphore takes;
   private final BlockingQueue<Task> tasks = new ArrayBlockingQueue<>(CAPACITY);
-  private final Journal journal;
-  private final QueueOwners owners;
-  private final PipelineListener listener;
-  private final LogThrottle throttle;
-  private volatile boolean closed;
+  private final CountDownLatch releasing = new CountDownLatch(1);
+  private final long tendMillis;
+  private long nextRenewalNanos = System.nanoTime();
+  private long nextSnapshotNanos = nextRenewalNanos;
+  private long renewalRetryMillis = FIRST_RETRY_MILLIS;
 
-  Sealer(Journal journal, QueueOwners owners, PipelineListener listener, Clock clock) {
-    this.journal = journal;
-    this.owners = owners;
-    this.listener = listener;
-    throttle = new LogThrottle(clock);
+  private final AtomicReference<Recovered> recovered = new AtomicReference<>();
+  private volatile boolean fenced;
+  private volatile boolean ended;
+  private volatile String problem = "is being taken over";
+
+  /**
+   * @param decoder of the worker that will record
+   * @param takes held while a queue is taken over
+   */
+  Sealer(QueueId queue, BatchDecoder decoder, Sealers.Shared shared, Semaphore takes) {
+    this.queue = queue;
+    this.decoder = decoder;
+    this.shared = shared;
+    this.takes = takes;
+    tendMillis = Math.clamp(shared.lease().toMillis() / 10, 1, MAX_TEND_MILLIS);
+  }
+
+  QueueId queue() {
+    return queue;
+  }
+
+  /** What to go on with, told once; null while the queue is being taken over. */
+  Recovered takeRecovered() {
+    return recovered.getAndSet(null);
+  }
+
+  /** Why the queue is not recovered. */
+  String problem() {
+    return problem;
+  }
+
+  /** Whether it takes no more windows: released, or fenced by another owner. */
+  boolean ended() {
+    return ended;
+  }
+
+  /** Whether it ended because another owner has the queue. */
+  boolean fenced() {
+    return fenced;
   }
 
   /**
    * Takes a window to the journal.
    *
-   * @param kept run when the journal has it, before the queue's release. Must be quick
+   * @param kept run when the journal has it, before the release. Must be quick
    */
-  void seal(OwnedQueue queue, FilledWindow filled, Runnable kept) throws InterruptedException {
-    tasks.put(new Seal(queue, filled, kept));
+  void seal(OwnedQueue owned, FilledWindow filled, Runnable kept) {
+    tasks.add(new Seal(owned, filled, kept));
   }
 
-  /** After the queue's windows under way, its followers are told and the next owner may begin. */
-  void release(OwnedQueue queue) throws InterruptedException {
-    tasks.put(new Release(queue));
-  }
-
-  /** Ends the thread after what is under way. */
-  void finish() throws InterruptedException {
-    tasks.put(new Stop());
-  }
-
-  /** Ends the thread as soon as the journal answers; windows under way are dropped. */
-  void close() {
-    closed = true;
+  /** Ends it after the window under way; a take that is under way is given up. */
+  void release() {
+    if (releasing.getCount() > 0) {
+      releasing.countDown();
+      tasks.add(new Release());
+    }
   }
 
   @Override
   public void run() {
     try {
-      boolean stopped = false;
-      while (!stopped && !closed) {
-        Task task = tasks.poll(LAST_RETRY_MILLIS, TimeUnit.MILLISECONDS);
-        switch (task) {
-          case null -> {}
-          case Seal seal -> keep(seal);
-          case Release release -> handOver(release.queue);
-          case Stop() -> stopped = true;
-        }
+      QueueJournals.Taken taken = take();
+      if (taken != null) {
+        own(taken);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (RuntimeException | Error e) {
-      log.error("The sealer ended by an error: nothing is kept any more", e);
-      throw e;
+    } finally {
+      ended = true;
     }
   }
 
-  private void keep(Seal task) throws InterruptedException {
+  /** Null if the queue was released before it was taken. */
+  private QueueJournals.Taken take() throws InterruptedException {
+    long retryMillis = FIRST_RETRY_MILLIS;
+    do {
+      takes.acquire();
+      try {
+        if (releasing.getCount() == 0) {
+          return null;
+        }
+        long startNanos = System.nanoTime();
+        QueueJournals.Taken taken = shared.journals().take(queue);
+        shared.listener().taken(queue, System.nanoTime() - startNanos);
+        return taken;
+      } catch (IOException | RuntimeException e) {
+        shared.listener().takeFailed(queue);
+        problem = "its journal cannot be read or written: " + e.getMessage();
+        if (shared.throttle().permits()) {
+          log.error("Queue {} cannot be taken over; trying again", queue, e);
+        }
+      } finally {
+        takes.release();
+      }
+      retryMillis = Math.min(retryMillis * 2, LAST_RETRY_MILLIS);
+    } while (!releasing.await(retryMillis, TimeUnit.MILLISECONDS));
+    return null;
+  }
+
+  private void own(QueueJournals.Taken taken) throws InterruptedException {
+    QueueJournal journal = taken.journal();
+    boolean kept = false;
+    try {
+      if (releasing.getCount() > 0) {
+        tellFollowers(f -> f.restored(queue, taken.image(), taken.showFromNanos()));
+        showOn(journal);
+        recovered.set(
+            new Recovered(
+                shared.aggregation().newAggregator(queue, decoder, shared.listener()),
+                taken.image().to()));
+      }
+      kept = untilReleased(journal);
+    } finally {
+      // First out of sight, then free for the next owner, which shows the queue at once.
+      tellFollowers(f -> f.released(queue));
+      Recovered untaken = takeRecovered();
+      if (untaken != null) {
+        untaken.aggregator.release();
+      }
+    }
+    if (kept) {
+      release(journal);
+    } else {
+      fenced = true;
+      shared.listener().fenced(queue);
+      log.warn("Queue {} has another owner: what was not kept here counts there", queue);
+    }
+  }
+
+  /** False if another owner has the queue. */
+  private boolean untilReleased(QueueJournal journal) throws InterruptedException {
+    while (true) {
+      Outcome outcome =
+          switch (tasks.poll(tendMillis, TimeUnit.MILLISECONDS)) {
+            case null -> tend(journal);
+            case Seal seal -> keep(journal, seal);
+            case Release() -> null;
+          };
+      if (outcome != Outcome.KEPT) {
+        return outcome == null;
+      }
+    }
+  }
+
+  private Outcome keep(QueueJournal journal, Seal task) throws InterruptedException {
     FilledWindow filled = task.filled;
     long startNanos = System.nanoTime();
     SealedWindow window = filled.seal();
     long sealedNanos = System.nanoTime();
-    listener.sealed(filled.queue(), sealedNanos - startNanos);
-    if (!append(window)) {
-      return;
+    shared.listener().sealed(queue, sealedNanos - startNanos);
+    if (append(journal, window) == Outcome.FENCED) {
+      return Outcome.FENCED;
     }
-    listener.appended(filled.queue(), System.nanoTime() - sealedNanos);
+    shared.listener().appended(queue, System.nanoTime() - sealedNanos);
+    tellFollowers(f -> f.window(window));
+    showOn(journal);
     filled.giveBack();
     task.queue.kept(filled.to());
     task.kept.run();
+    return tasks.isEmpty() ? tend(journal) : Outcome.KEPT;
   }
 
-  private boolean append(SealedWindow window) throws InterruptedException {
+  private Outcome append(QueueJournal journal, SealedWindow window) throws InterruptedException {
     long retryMillis = FIRST_RETRY_MILLIS;
-    while (!closed) {
+    while (true) {
       try {
-        journal.append(window).toCompletableFuture().get();
-        return true;
-      } catch (ExecutionException | RuntimeException e) {
-        listener.appendFailed(window.queue());
-        if (throttle.permits()) {
+        return journal.append(window);
+      } catch (IOException | RuntimeException e) {
+        shared.listener().appendFailed(queue);
+        if (shared.throttle().permits()) {
           log.error(
               "The journal did not take window [{}, {}) of queue {}; trying again",
               window.from(),
               window.to(),
-              window.queue(),
+              queue,
               e);
         }
       }
       Thread.sleep(retryMillis);
       retryMillis = Math.min(retryMillis * 2, LAST_RETRY_MILLIS);
     }
-    return false;
   }
 
-  private void handOver(OwnedQueue queue) {
+  /** What is to be done beside windows. */
+  private Outcome tend(QueueJournal journal) throws InterruptedException {
+    if (renewalDue(journal)) {
+      return renew(journal);
+    }
+    boolean due = journal.snapshotDue() && System.nanoTime() - nextSnapshotNanos >= 0;
+    return due && shared.snapshots().tryAcquire() ? snapshot(journal) : Outcome.KEPT;
+  }
+
+  private boolean renewalDue(QueueJournal journal) {
+    long nowNanos = System.nanoTime();
+    long leftNanos = journal.shownUntilNanos() - nowNanos;
+    return leftNanos <= shared.lease().toNanos() / RENEWAL_OF * RENEWAL_AT
+        && nowNanos - nextRenewalNanos >= 0;
+  }
+
+  private Outcome renew(QueueJournal journal) throws InterruptedException {
     try {
-      journal.release(queue.id());
-    } catch (RuntimeException e) {
-      listener.failed();
-      log.error("Release of queue {} failed", queue.id(), e);
+      Outcome outcome = journal.renew();
+      if (outcome == Outcome.KEPT) {
+        showOn(journal);
+      }
+      return outcome;
+    } catch (IOException | RuntimeException e) {
+      shared.listener().renewFailed(queue);
+      if (shared.throttle().permits()) {
+        log.error("The lease of queue {} is not renewed; trying again", queue, e);
+      }
+      nextRenewalNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(renewalRetryMillis);
+      renewalRetryMillis = Math.min(renewalRetryMillis * 2, LAST_RETRY_MILLIS);
+      return Outcome.KEPT;
+    }
+  }
+
+  /** Holds the process's one snapshot at a time, and gives it back. */
+  private Outcome snapshot(QueueJournal journal) throws InterruptedException {
+    try {
+      long startNanos = System.nanoTime();
+      Outcome outcome = journal.snapshot();
+      if (outcome == Outcome.KEPT) {
+        shared.listener().snapshotWritten(queue, System.nanoTime() - startNanos);
+        showOn(journal);
+      }
+      return outcome;
+    } catch (IOException | RuntimeException e) {
+      shared.listener().snapshotFailed(queue);
+      if (shared.throttle().permits()) {
+        log.error("No snapshot of queue {}: it takes longer to recover", queue, e);
+      }
+      nextSnapshotNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SNAPSHOT_RETRY_MILLIS);
+      return Outcome.KEPT;
     } finally {
-      owners.release(queue.id(), queue.keptTo());
+      shared.snapshots().release();
+    }
+  }
+
+  private void release(QueueJournal journal) throws InterruptedException {
+    try {
+      journal.release();
+    } catch (IOException | RuntimeException e) {
+      log.warn("Queue {} is released unsaid: its next owner waits out the lease", queue, e);
+    }
+  }
+
+  private void showOn(QueueJournal journal) {
+    renewalRetryMillis = FIRST_RETRY_MILLIS;
+    tellFollowers(f -> f.shownUntil(queue, journal.shownUntilNanos()));
+  }
+
+  /** One follower's failure is not another one's. */
+  private void tellFollowers(Consumer<WindowFollower> news) {
+    for (WindowFollower follower : shared.followers()) {
+      try {
+        news.accept(follower);
+      } catch (RuntimeException e) {
+        shared.listener().failed();
+        log.error("{} failed on news of queue {}", follower, queue, e);
+      }
     }
   }
 }

@@ -4,20 +4,21 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.journal.Journal;
+import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.journal.WindowFollower;
 
 /**
  * The way of the spans, from the topic to the journal: workers that pull and aggregate, a sealer
- * that appends their windows, and a committer that tells the brokers. {@link #start} once; end with
- * {@link #drain} or {@link #close}. Thread-safe.
+ * for each queue that appends its windows, and a committer that tells the brokers. {@link #start}
+ * once; end with {@link #drain} or {@link #close}. Thread-safe.
  */
 public final class SpanPipeline implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
@@ -25,8 +26,7 @@ public final class SpanPipeline implements AutoCloseable {
 
   private final List<Worker> workers = new ArrayList<>();
   private final List<Thread> workerThreads = new ArrayList<>();
-  private final Sealer sealer;
-  private final Thread sealerThread;
+  private final Sealers sealers;
   private final Committer committer;
   private final Thread committerThread;
   private final Aggregation aggregation;
@@ -38,22 +38,21 @@ public final class SpanPipeline implements AutoCloseable {
   private boolean ended;
 
   /**
-   * @param journal where windows go; used by one thread
+   * @param journals where windows go; not closed by it
+   * @param followers hear of each queue from its take to its release
    * @param clock tells when windows end; series and documents bear its time
    */
   public SpanPipeline(
       RocketMqConfig rocketMq,
+      JournalConfig journal,
       WindowConfig window,
-      SeriesConfig series,
-      HistogramConfig histogram,
-      DocumentsConfig documents,
-      Journal journal,
+      Aggregation aggregation,
+      QueueJournals journals,
+      List<WindowFollower> followers,
       Clock clock,
       PipelineListener listener) {
-    aggregation = new Aggregation(series, histogram, documents, window);
-    QueueOwners owners = new QueueOwners();
-    sealer = new Sealer(journal, owners, listener, clock);
-    sealerThread = Thread.ofPlatform().name("trace-etl-sealer").unstarted(sealer);
+    this.aggregation = aggregation;
+    sealers = new Sealers(journals, journal.lease(), followers, aggregation, listener, clock);
     committer = new Committer(listener, clock);
     committerThread = Thread.ofPlatform().name("trace-etl-committer").unstarted(committer);
     for (int i = 0; i < rocketMq.workers(); i++) {
@@ -61,10 +60,10 @@ public final class SpanPipeline implements AutoCloseable {
           new Worker(
               i,
               rocketMq,
+              journal.topic(),
               aggregation,
               window.length().toMillis(),
-              owners,
-              sealer,
+              sealers,
               committer,
               listener,
               clock);
@@ -73,7 +72,7 @@ public final class SpanPipeline implements AutoCloseable {
     }
   }
 
-  /** Starts the threads. Returns at once; {@link #ready} tells when the topic was found. */
+  /** Starts the threads. Returns at once; {@link #missing} tells what is not read yet. */
   public synchronized void start() {
     if (started || ended) {
       return;
@@ -83,19 +82,28 @@ public final class SpanPipeline implements AutoCloseable {
   }
 
   private Stream<Thread> threads() {
-    return Stream.concat(Stream.of(committerThread, sealerThread), workerThreads.stream());
+    return Stream.concat(Stream.of(committerThread), workerThreads.stream());
   }
 
   /** Whether no thread has died: one that has leaves its queues standing still. */
   public boolean alive() {
-    return !started || ending || threads().allMatch(Thread::isAlive);
+    return !started || ending || threads().allMatch(Thread::isAlive) && sealers.alive();
   }
 
-  /** Whether every worker has found the topic, and none has ended. */
-  public boolean ready() {
-    return !ending
-        && threads().allMatch(Thread::isAlive)
-        && workers.stream().allMatch(Worker::isConnected);
+  /**
+   * What keeps this process from reading every queue that RocketMQ gave it: by queue or topic, why.
+   * Empty when it reads them all.
+   */
+  public Map<String, String> missing() {
+    if (!started || ending) {
+      return Map.of("pipeline", ending ? "ends" : "is not started");
+    }
+    Map<String, String> missing = new TreeMap<>();
+    workers.forEach(worker -> missing.putAll(worker.missing()));
+    if (!alive()) {
+      missing.put("pipeline", "a thread of it has died; see the log");
+    }
+    return missing;
   }
 
   /** The queues that this process reads at present. */
@@ -109,7 +117,8 @@ public final class SpanPipeline implements AutoCloseable {
   }
 
   /**
-   * Stops pulling, seals what was recorded, appends, commits and leaves the consumer group.
+   * Stops pulling, seals what was recorded, appends, releases the queues, commits and leaves the
+   * consumer group.
    *
    * @param timeout after it, what is left is dropped, to be read again by the queues' next owners
    * @return whether everything was kept and committed in time
@@ -124,15 +133,9 @@ public final class SpanPipeline implements AutoCloseable {
     workers.forEach(worker -> worker.drain(deadlineNanos));
     boolean inTime = joined(workerThreads, deadlineNanos);
     if (inTime) {
-      try {
-        sealer.finish();
-        inTime = joined(List.of(sealerThread), deadlineNanos);
-        committer.finish();
-        inTime &= joined(List.of(committerThread), deadlineNanos);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        inTime = false;
-      }
+      inTime = joined(sealers.threads(), deadlineNanos);
+      committer.finish();
+      inTime &= joined(List.of(committerThread), deadlineNanos);
     }
     if (!inTime) {
       log.warn("Not drained within {}: the rest will be read again", timeout);
@@ -150,13 +153,12 @@ public final class SpanPipeline implements AutoCloseable {
     ending = true;
     ended = true;
     workers.forEach(Worker::close);
-    sealer.close();
+    sealers.close();
     committer.close();
     if (started) {
       long deadlineNanos = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
-      sealerThread.interrupt();
       committerThread.interrupt();
-      joined(threads().toList(), deadlineNanos);
+      joined(Stream.concat(threads(), sealers.threads().stream()).toList(), deadlineNanos);
       List<Thread> leaving =
           workers.stream().map(worker -> Thread.ofVirtual().start(worker::leave)).toList();
       joined(leaving, deadlineNanos);

@@ -1,12 +1,14 @@
 package org.traceetl.server.consume;
 
 import java.time.Clock;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -42,18 +44,40 @@ final class Worker implements Runnable {
   private static final long RETRY_MILLIS = 1_000;
   private static final int MAX_ASSIGNMENTS = 1_024;
 
+  /**
+   * A queue that another owner took, although RocketMQ gives it to this worker, is taken again
+   * after RocketMQ has had time to agree with itself: the interval at which it rebalances.
+   */
+  private static final long RETAKE_NANOS = TimeUnit.SECONDS.toNanos(20);
+
   private enum State {
     RUNNING,
     DRAINING,
     CLOSED
   }
 
+  /** A queue assigned, on its way to being read. The worker's, but for what is volatile. */
+  private static final class Holding {
+    private final MessageQueue queue;
+    private final QueueId id;
+    private long notBeforeNanos = System.nanoTime();
+    private Sealer.Recovered recovered;
+
+    /** Null while the queue is not to be taken, or an earlier sealer of it has not ended. */
+    private volatile Sealer sealer;
+
+    Holding(MessageQueue queue) {
+      this.queue = queue;
+      id = new QueueId(queue.getBrokerName(), queue.getQueueId());
+    }
+  }
+
   private final int number;
   private final RocketMqConfig config;
+  private final String journalTopic;
   private final Aggregation aggregation;
   private final long windowMillis;
-  private final QueueOwners owners;
-  private final Sealer sealer;
+  private final Sealers sealers;
   private final Committer committer;
   private final PipelineListener listener;
   private final Clock clock;
@@ -62,7 +86,9 @@ final class Worker implements Runnable {
   private final BlockingQueue<Set<MessageQueue>> assignments =
       new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
   private final Map<MessageQueue, OwnedQueue> owned = new ConcurrentHashMap<>();
-  private final Set<MessageQueue> wanted = new HashSet<>();
+
+  /** The queues assigned. Other threads only look. */
+  private final Map<MessageQueue, Holding> holdings = new ConcurrentHashMap<>();
 
   /**
    * By broker: when to ask it again, so that one that does not answer seldom holds the worker up.
@@ -78,25 +104,29 @@ final class Worker implements Runnable {
   private volatile DefaultLitePullConsumer consumer;
   private volatile BrokerOffsets offsets;
   private volatile boolean connected;
+
+  /** Why it is not connected. */
+  private volatile String problem = "not connected yet";
+
   private int pullThreads = SpanConsumers.MIN_PULL_THREADS;
   private long dueMillis = Long.MAX_VALUE;
 
   Worker(
       int number,
       RocketMqConfig config,
+      String journalTopic,
       Aggregation aggregation,
       long windowMillis,
-      QueueOwners owners,
-      Sealer sealer,
+      Sealers sealers,
       Committer committer,
       PipelineListener listener,
       Clock clock) {
     this.number = number;
     this.config = config;
+    this.journalTopic = journalTopic;
     this.aggregation = aggregation;
     this.windowMillis = windowMillis;
-    this.owners = owners;
-    this.sealer = sealer;
+    this.sealers = sealers;
     this.committer = committer;
     this.listener = listener;
     this.clock = clock;
@@ -140,17 +170,59 @@ final class Worker implements Runnable {
       consumer = fresh;
     }
     try {
-      int queues = consumer.fetchMessageQueues(config.topic()).size();
-      if (queues > pullThreads) {
-        pullThreads = queues;
+      Collection<MessageQueue> queues = consumer.fetchMessageQueues(config.topic());
+      if (queues.size() > pullThreads) {
+        pullThreads = queues.size();
         startOver();
         return false;
       }
-      connected = queues > 0;
+      connected = !queues.isEmpty() && journalHas(queues);
     } catch (MQClientException | RuntimeException e) {
       logDisconnected(e);
     }
     return connected;
+  }
+
+  /** Whether the journal's topic has a queue beside each one of the span topic. */
+  private boolean journalHas(Collection<MessageQueue> queues) {
+    Set<MessageQueue> lacking = new TreeSet<>();
+    for (MessageQueue queue : queues) {
+      lacking.add(new MessageQueue(journalTopic, queue.getBrokerName(), queue.getQueueId()));
+    }
+    try {
+      lacking.removeAll(consumer.fetchMessageQueues(journalTopic));
+    } catch (MQClientException e) {
+      log.debug("Topic {} is not found", journalTopic, e);
+    }
+    if (lacking.isEmpty()) {
+      return true;
+    }
+    problem =
+        "the journal's topic "
+            + journalTopic
+            + " must have the queues that "
+            + config.topic()
+            + " has, and lacks "
+            + lacking.size()
+            + " of "
+            + queues.size();
+    if (throttle.permits()) {
+      MessageQueue first = lacking.iterator().next();
+      log.error(
+          "Nothing is read: {}, the first on broker {}. Make it: mqadmin updateTopic -n {} -c"
+              + " CLUSTER -t {} -r {} -w {}",
+          problem,
+          first.getBrokerName(),
+          config.nameServer(),
+          journalTopic,
+          perBroker(queues),
+          perBroker(queues));
+    }
+    return false;
+  }
+
+  private static long perBroker(Collection<MessageQueue> queues) {
+    return queues.stream().mapToInt(MessageQueue::getQueueId).max().orElse(0) + 1L;
   }
 
   /** Pull threads are given to a consumer before it can be asked how many queues there are. */
@@ -161,6 +233,7 @@ final class Worker implements Runnable {
   }
 
   private void logDisconnected(Exception e) {
+    problem = "the topic is not found at name server " + config.nameServer();
     if (throttle.permits()) {
       log.warn(
           "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on: {}",
@@ -197,11 +270,12 @@ final class Worker implements Runnable {
     }
   }
 
-  private void applyAssignments() throws InterruptedException {
+  private void applyAssignments() {
     for (Set<MessageQueue> mine = assignments.poll(); mine != null; mine = assignments.poll()) {
-      for (MessageQueue queue : new ArrayList<>(owned.keySet())) {
+      for (MessageQueue queue : List.copyOf(holdings.keySet())) {
         if (!mine.contains(queue)) {
-          giveUp(owned.remove(queue));
+          giveUp(queue);
+          holdings.remove(queue);
         }
       }
       if (mine.size() > pullThreads) {
@@ -212,53 +286,70 @@ final class Worker implements Runnable {
             mine.size(),
             pullThreads);
       }
-      wanted.clear();
-      wanted.addAll(mine);
-      wanted.removeAll(owned.keySet());
+      for (MessageQueue queue : mine) {
+        holdings.computeIfAbsent(queue, Holding::new);
+      }
     }
   }
 
-  private void giveUp(OwnedQueue queue) throws InterruptedException {
-    log.info("Worker {} gives up queue {} at {}", number, queue.id(), queue.next());
-    astray.remove(queue);
-    queue.release();
-    sealer.release(queue);
+  private void giveUp(MessageQueue queue) {
+    Holding holding = holdings.get(queue);
+    OwnedQueue left = owned.remove(queue);
+    if (left != null) {
+      log.info("Worker {} gives up queue {} at {}", number, left.id(), left.next());
+      astray.remove(left);
+      left.release();
+    } else if (holding.recovered != null) {
+      holding.recovered.aggregator().release();
+    }
+    holding.recovered = null;
+    if (holding.sealer != null) {
+      holding.sealer.release();
+    }
   }
 
-  /** Begins with queues assigned, as soon as their last owner in this process has ended. */
+  /** Brings each queue assigned one step nearer to being read, or gives it up. */
   private void takeOver() {
-    for (MessageQueue queue : List.copyOf(wanted)) {
-      QueueId id = new QueueId(queue.getBrokerName(), queue.getQueueId());
-      if (!owners.acquire(id)) {
-        continue;
-      }
-      if (ask(queue, () -> begin(id, queue))) {
-        wanted.remove(queue);
-      } else {
-        owners.release(id, BrokerOffsets.NONE);
+    long nowNanos = System.nanoTime();
+    for (Holding holding : holdings.values()) {
+      Sealer sealer = holding.sealer;
+      if (sealer == null) {
+        if (nowNanos - holding.notBeforeNanos >= 0) {
+          holding.sealer = sealers.take(holding.id, decoder);
+        }
+      } else if (sealer.ended()) {
+        giveUp(holding.queue);
+        holding.sealer = null;
+        holding.notBeforeNanos = nowNanos + RETAKE_NANOS;
+      } else if (!owned.containsKey(holding.queue)) {
+        if (holding.recovered == null) {
+          holding.recovered = sealer.takeRecovered();
+        }
+        if (holding.recovered != null) {
+          ask(holding.queue, () -> begin(holding));
+        }
       }
     }
   }
 
-  private void begin(QueueId id, MessageQueue queue) throws MQClientException {
+  private void begin(Holding holding) throws MQClientException {
+    MessageQueue queue = holding.queue;
+    Sealer.Recovered recovered = holding.recovered;
     BrokerOffsets.Range range = offsets.of(queue);
-    long kept = owners.keptTo(id);
-    long next = range.next(kept);
-    if (next < Math.max(range.committed(), kept)) {
+    long next = range.next(recovered.to());
+    if (next < recovered.to()) {
       log.error(
-          "Queue {} was read to {} and now ends at {}: the broker lost messages, or the topic was"
+          "Queue {} counts up to {} and now ends at {}: the broker lost messages, or the topic was"
               + " made again; reading on from {}",
-          id,
-          Math.max(range.committed(), kept),
+          holding.id,
+          recovered.to(),
           range.max(),
           next);
     }
     consumer.seek(queue, Math.max(next, range.min()));
-    owned.put(
-        queue,
-        new OwnedQueue(
-            id, queue, aggregation.newAggregator(id, decoder, listener), listener, next));
-    log.info("Worker {} reads queue {} from {}", number, id, next);
+    owned.put(queue, new OwnedQueue(holding.id, queue, recovered.aggregator(), listener, next));
+    holding.recovered = null;
+    log.info("Worker {} reads queue {} from {}", number, holding.id, next);
   }
 
   private void take(List<MessageExt> messages) {
@@ -331,7 +422,7 @@ final class Worker implements Runnable {
       FilledWindow filled = queue.swap(nowMillis);
       if (filled != null) {
         listener.swapped(queue.id(), System.nanoTime() - startNanos);
-        sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
+        seal(queue, filled);
       }
       committer.visit(queue, offsets);
     }
@@ -344,13 +435,41 @@ final class Worker implements Runnable {
       FilledWindow filled =
           queue.awaitSwap(clock.millis(), Math.max(0, drainDeadlineNanos - System.nanoTime()));
       if (filled != null) {
-        sealer.seal(queue, filled, () -> committer.visit(queue, offsets));
+        seal(queue, filled);
+      }
+    }
+    for (Holding holding : holdings.values()) {
+      Sealer sealer = holding.sealer;
+      if (sealer != null) {
+        sealer.release();
       }
     }
   }
 
-  boolean isConnected() {
-    return connected;
+  private void seal(OwnedQueue queue, FilledWindow filled) {
+    holdings
+        .get(queue.messageQueue())
+        .sealer
+        .seal(queue, filled, () -> committer.visit(queue, offsets));
+  }
+
+  /**
+   * What keeps this worker from reading all its queues: by queue, or by topic, why. Empty when it
+   * reads them all.
+   */
+  Map<String, String> missing() {
+    if (!connected) {
+      return Map.of(config.topic(), problem);
+    }
+    Map<String, String> missing = new TreeMap<>();
+    for (Holding holding : holdings.values()) {
+      if (!owned.containsKey(holding.queue)) {
+        Sealer sealer = holding.sealer;
+        missing.put(
+            holding.id.toString(), sealer == null ? "waits for its last owner" : sealer.problem());
+      }
+    }
+    return missing;
   }
 
   List<QueueStatus> queues() {

@@ -4,11 +4,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.zip.Deflater;
 
 /**
- * A page in one encoding, ready to be sent. Immutable: the same bytes for every scraper. What the
- * span families lack to be a whole page is given by {@link #with}.
+ * A page in one encoding, ready to be sent: the same bytes for every scraper, for as long as it is
+ * {@link #current}. What the span families lack to be a whole page is given by {@link #with}.
  */
 public final class Page {
   private final Encoding encoding;
@@ -16,16 +17,27 @@ public final class Page {
   private final long bytes;
   private final long plainBytes;
   private final int crc;
+  private final BooleanSupplier current;
 
-  private Page(Encoding encoding, List<byte[]> chunks, long bytes, long plainBytes, int crc) {
+  private Page(
+      Encoding encoding,
+      List<byte[]> chunks,
+      long bytes,
+      long plainBytes,
+      int crc,
+      BooleanSupplier current) {
     this.encoding = encoding;
     this.chunks = chunks;
     this.bytes = bytes;
     this.plainBytes = plainBytes;
     this.crc = crc;
+    this.current = current;
   }
 
-  static Page of(Encoding encoding, List<Section> sections) {
+  /**
+   * @param current whether the queues on it may still be shown; quick, for any thread
+   */
+  static Page of(Encoding encoding, List<Section> sections, BooleanSupplier current) {
     List<byte[]> chunks = new ArrayList<>();
     if (encoding.gzip()) {
       chunks.add(GzipFrame.header());
@@ -39,7 +51,7 @@ public final class Page {
         crc = GzipFrame.combine(crc, section.crc(), section.length());
       }
     }
-    return new Page(encoding, List.copyOf(chunks), length(chunks), plainBytes, crc);
+    return new Page(encoding, List.copyOf(chunks), length(chunks), plainBytes, crc, current);
   }
 
   /** The whole page: this, then families that are made for each request. */
@@ -53,7 +65,16 @@ public final class Page {
     } else {
       all.add(families);
     }
-    return new Page(encoding, List.copyOf(all), length(all), plainBytes + families.length, allCrc);
+    return new Page(
+        encoding, List.copyOf(all), length(all), plainBytes + families.length, allCrc, current);
+  }
+
+  /**
+   * Whether all it shows may still be shown. To be asked last before it is sent: a process that
+   * stood still since then has a scraper that gave up.
+   */
+  public boolean current() {
+    return current.getAsBoolean();
   }
 
   public Encoding encoding() {

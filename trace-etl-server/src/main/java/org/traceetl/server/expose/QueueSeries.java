@@ -2,6 +2,7 @@ package org.traceetl.server.expose;
 
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -108,6 +109,21 @@ final class QueueSeries {
       evict(series);
     }
     return unknown;
+  }
+
+  /** Begins with the series of an image. Called once, before any window. */
+  void restore(QueueImage image) {
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) == null) {
+        continue;
+      }
+      create(image.definition(series));
+      for (int bucket = 0; bucket < stride; bucket++) {
+        counts[series * stride + bucket] = image.count(series, bucket);
+      }
+      sumMillis[series] = image.sumMillis(series);
+      sumNanos[series] = image.sumNanos(series);
+    }
   }
 
   /** Lets all series go. */

@@ -10,14 +10,17 @@ import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -30,6 +33,15 @@ import org.traceetl.server.window.SealedWindow;
  *
  * <p>Only encodings that were asked for lately are kept up to date; the first request for another
  * one waits until the fold thread has rendered it.
+ *
+ * <p>A queue restored is shown from the moment on at which its last owner shows it no more, and
+ * while this process holds its lease; one that was never restored has no lease and is shown until
+ * its release. Owners extend leases by a volatile write, so that a fold thread that is behind lets
+ * no lease run out; a page knows the leases of the queues on it. Whoever serves a page asks the
+ * clock after it has the page: when a lease on it has run out, the page is not served, and the fold
+ * thread is asked for one without that queue. So a process that was stopped and goes on shows
+ * nothing that another owner may show by then, not even once. A lease that is extended late brings
+ * its queue back, and the fold thread wakes up for a queue whose time comes.
  */
 public final class SpanPages implements WindowFollower, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SpanPages.class);
@@ -47,20 +59,28 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private final AtomicLongArray askedNanos = new AtomicLongArray(Encoding.values().length);
 
   private volatile Map<Encoding, Page> pages = Map.of();
-  private volatile Totals totals = new Totals(0, 0, 0, 0);
+  private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0);
   private volatile boolean ended;
 
   /** Why the fold thread ended by itself; null unless it did. */
   private volatile Throwable failure;
 
+  /** Of the queues that were restored and are not released. */
+  private final Map<QueueId, Lease> leases = new ConcurrentHashMap<>();
+
   // The fold thread's
-  private final Map<QueueId, QueueSeries> queues = new TreeMap<>();
+  private final Map<QueueId, Held> queues = new TreeMap<>();
+  private final List<QueueSeries> shown = new ArrayList<>();
   private final LongSet labelSets = new LongSet();
   private final SectionWriter writer = new SectionWriter();
   private final Map<Encoding, Page> rendered = new EnumMap<>(Encoding.class);
   private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
   private long windows;
   private long unknownRows;
+  private long expiries;
+
+  /** Of the pages being made: whether they may still be served. */
+  private BooleanSupplier current = () -> true;
 
   /**
    * @param nanoClock as {@link System#nanoTime}
@@ -104,13 +124,37 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     put(new Fold(window));
   }
 
+  /**
+   * The queue begins with what its image holds, in place of what was there.
+   *
+   * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
+   */
+  @Override
+  public void restored(QueueId queue, QueueImage image, long showFromNanos) {
+    Lease lease = new Lease(showFromNanos);
+    leases.put(queue, lease);
+    put(new Restore(queue, image, lease));
+  }
+
+  @Override
+  public void shownUntil(QueueId queue, long nanos) {
+    Lease lease = leases.get(queue);
+    if (lease != null && lease.extend(nanos) && lease.startsInNanos(nanoClock.getAsLong()) <= 0) {
+      put(new Refresh());
+    }
+  }
+
   @Override
   public void released(QueueId queue) {
+    Lease lease = leases.remove(queue);
+    if (lease != null) {
+      lease.end();
+    }
     put(new Release(queue));
   }
 
   /**
-   * The page as it is now; after {@link #close}, as it was last.
+   * The page as it is now; after {@link #close}, as it was last, for as long as it is current.
    *
    * @throws TimeoutException if it has to be rendered first and that took longer than {@code most}
    * @throws IllegalStateException if the fold thread has failed: the page would never change again
@@ -121,14 +165,14 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       throw endedException();
     }
     askedNanos.set(encoding.ordinal(), nanoClock.getAsLong());
+    long deadlineNanos = System.nanoTime() + most.toNanos();
     Page page = pages.get(encoding);
-    if (page != null) {
-      return page;
-    }
-    await(most);
-    page = pages.get(encoding);
-    if (page == null) {
-      throw new TimeoutException(encoding + " was asked for long ago by the clock");
+    while (page == null || !page.current()) {
+      await(Duration.ofNanos(deadlineNanos - System.nanoTime()));
+      page = pages.get(encoding);
+      if (page == null) {
+        throw new TimeoutException(encoding + " was asked for long ago by the clock");
+      }
     }
     return page;
   }
@@ -213,7 +257,8 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     try {
       boolean more = true;
       while (more) {
-        more = apply(inbox.take());
+        Message first = next();
+        more = first == null || apply(first);
         for (int i = 0; more && i < INBOX_MESSAGES && !inbox.isEmpty(); i++) {
           more = apply(inbox.take());
         }
@@ -237,22 +282,33 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     }
   }
 
+  /** The next message, or null when the time of a queue has come. */
+  private Message next() throws InterruptedException {
+    long nowNanos = nanoClock.getAsLong();
+    long waitNanos = Long.MAX_VALUE;
+    for (Held held : queues.values()) {
+      if (held.lease.hidden() && held.lease.startsInNanos(nowNanos) > 0) {
+        waitNanos = Math.min(waitNanos, held.lease.startsInNanos(nowNanos));
+      }
+    }
+    return inbox.poll(waitNanos, TimeUnit.NANOSECONDS);
+  }
+
   /** False if this was the last message. */
   private boolean apply(Message message) {
     switch (message) {
       case Fold(SealedWindow window) -> {
-        unknownRows +=
-            queues
-                .computeIfAbsent(window.queue(), id -> new QueueSeries(id, naming, labelSets))
-                .fold(window);
+        unknownRows += queues.computeIfAbsent(window.queue(), this::unleased).series.fold(window);
         windows++;
       }
-      case Release(QueueId queue) -> {
-        QueueSeries left = queues.remove(queue);
-        if (left != null) {
-          left.release();
-        }
+      case Restore(QueueId queue, QueueImage image, Lease lease) -> {
+        release(queue);
+        QueueSeries series = new QueueSeries(queue, naming, labelSets);
+        series.restore(image);
+        queues.put(queue, new Held(series, lease));
       }
+      case Release(QueueId queue) -> release(queue);
+      case Refresh() -> {}
       case Publish(CompletableFuture<Void> done) -> waiting.add(done);
       case End() -> {
         return false;
@@ -261,29 +317,74 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     return true;
   }
 
+  private Held unleased(QueueId queue) {
+    Lease lease = new Lease(nanoClock.getAsLong());
+    lease.extend(lease.fromNanos() + Long.MAX_VALUE);
+    return new Held(new QueueSeries(queue, naming, labelSets), lease);
+  }
+
+  private void release(QueueId queue) {
+    Held left = queues.remove(queue);
+    if (left != null) {
+      left.series.release();
+    }
+  }
+
   private void publish() {
     long startNanos = nanoClock.getAsLong();
     rendered.clear();
+    chooseShown(startNanos);
     render(false);
     render(true);
     pages = Map.copyOf(rendered);
-    totals = new Totals(queues.size(), labelSets.size(), windows, unknownRows);
+    totals =
+        new Totals(
+            queues.size(),
+            queues.size() - shown.size(),
+            shown.stream().mapToInt(QueueSeries::size).sum(),
+            windows,
+            unknownRows,
+            expiries);
     renderedNanos.accept(nanoClock.getAsLong() - startNanos);
     waiting.forEach(done -> done.complete(null));
     waiting.clear();
+  }
+
+  private void chooseShown(long nowNanos) {
+    shown.clear();
+    List<Lease> leasesShown = new ArrayList<>();
+    for (Held held : queues.values()) {
+      boolean wasShown = !held.lease.hidden();
+      if (held.lease.show(nowNanos)) {
+        shown.add(held.series);
+        leasesShown.add(held.lease);
+      } else if (wasShown && !held.lease.ended()) {
+        expiries++;
+      }
+    }
+    current =
+        () -> {
+          long servedNanos = nanoClock.getAsLong();
+          for (Lease lease : leasesShown) {
+            if (!lease.permits(servedNanos)) {
+              return false;
+            }
+          }
+          return true;
+        };
   }
 
   private void render(boolean openMetrics) {
     boolean plain = wanted(Encoding.of(openMetrics, false));
     boolean gzip = wanted(Encoding.of(openMetrics, true));
     if (!plain && !gzip) {
-      queues.values().forEach(queue -> queue.forget(openMetrics));
+      queues.values().forEach(held -> held.series.forget(openMetrics));
       return;
     }
     List<Section> sections = new ArrayList<>();
     for (QueueSeries.Family family : QueueSeries.Family.values()) {
       sections.add(header(family, openMetrics));
-      for (QueueSeries queue : queues.values()) {
+      for (QueueSeries queue : shown) {
         sections.add(queue.section(family, openMetrics, plain, gzip, writer));
       }
     }
@@ -296,7 +397,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   }
 
   private void put(Encoding encoding, List<Section> sections) {
-    rendered.put(encoding, Page.of(encoding, sections));
+    rendered.put(encoding, Page.of(encoding, sections, current));
   }
 
   private Section header(QueueSeries.Family family, boolean openMetrics) {
@@ -319,16 +420,30 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   /**
    * What the pages hold.
    *
+   * @param queues whose series are held
+   * @param hidden those of them that are not shown: a former owner may show them, or their lease
+   *     has run out
+   * @param series shown
    * @param windows folded since the start
    * @param unknownRows rows of windows that belonged to no series: 0 unless something is broken
+   * @param expiries times that a queue was hidden because its lease had run out
    */
-  public record Totals(int queues, int series, long windows, long unknownRows) {}
+  public record Totals(
+      int queues, int hidden, int series, long windows, long unknownRows, long expiries) {}
+
+  /** A queue's series, and when they may be shown. */
+  private record Held(QueueSeries series, Lease lease) {}
 
   private sealed interface Message {}
 
   private record Fold(SealedWindow window) implements Message {}
 
+  private record Restore(QueueId queue, QueueImage image, Lease lease) implements Message {}
+
   private record Release(QueueId queue) implements Message {}
+
+  /** A queue that was hidden may be shown again. */
+  private record Refresh() implements Message {}
 
   private record Publish(CompletableFuture<Void> done) implements Message {}
 

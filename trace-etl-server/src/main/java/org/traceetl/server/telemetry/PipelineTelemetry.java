@@ -19,6 +19,12 @@ final class PipelineTelemetry implements PipelineListener {
   private final Timer append;
   private final Counter swapsDeferred;
   private final Counter appendFailures;
+  private final Timer take;
+  private final Counter takeFailures;
+  private final Counter fenced;
+  private final Counter renewFailures;
+  private final Timer snapshot;
+  private final Counter snapshotFailures;
   private final Counter commitFailures;
   private final Counter skipped;
   private final Counter outOfOrder;
@@ -54,6 +60,22 @@ final class PipelineTelemetry implements PipelineListener {
     appendFailures =
         counter(
             registry, "append_failures_total", "Windows that the journal did not take at once.");
+    take =
+        telemetry.timer(
+            "trace_etl_take_seconds", "Time to take a queue over: to read its state and claim it.");
+    takeFailures =
+        counter(registry, "take_failures_total", "Takes of a queue that failed; tried again.");
+    fenced =
+        counter(
+            registry,
+            "queues_fenced_total",
+            "Queues that another owner claimed; what was not kept here counts there.");
+    renewFailures =
+        counter(
+            registry, "lease_renewal_failures_total", "Leases not renewed at once; tried again.");
+    snapshot = telemetry.timer("trace_etl_snapshot_seconds", "Time to write a queue's state.");
+    snapshotFailures =
+        counter(registry, "snapshot_failures_total", "Snapshots that failed; tried again.");
     commitFailures =
         counter(registry, "commit_failures_total", "Offsets not committed; the next one makes up.");
     skipped =
@@ -106,6 +128,36 @@ final class PipelineTelemetry implements PipelineListener {
   @Override
   public void appendFailed(QueueId queue) {
     appendFailures.inc();
+  }
+
+  @Override
+  public void taken(QueueId queue, long nanos) {
+    take.recordNanos(nanos);
+  }
+
+  @Override
+  public void takeFailed(QueueId queue) {
+    takeFailures.inc();
+  }
+
+  @Override
+  public void fenced(QueueId queue) {
+    fenced.inc();
+  }
+
+  @Override
+  public void renewFailed(QueueId queue) {
+    renewFailures.inc();
+  }
+
+  @Override
+  public void snapshotWritten(QueueId queue, long nanos) {
+    snapshot.recordNanos(nanos);
+  }
+
+  @Override
+  public void snapshotFailed(QueueId queue) {
+    snapshotFailures.inc();
   }
 
   @Override

@@ -33,7 +33,7 @@ final class MetricsServlet extends HttpServlet {
         Negotiation.encoding(request.getHeader("Accept"), request.getHeader("Accept-Encoding"));
     Page page;
     try {
-      page = pages.page(encoding, MAX_WAIT).with(telemetry.families(encoding.openMetrics()));
+      page = page(encoding);
     } catch (TimeoutException | IllegalStateException e) {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, e.getMessage());
       return;
@@ -49,5 +49,16 @@ final class MetricsServlet extends HttpServlet {
     }
     response.setContentLengthLong(page.bytes());
     page.writeTo(response.getOutputStream());
+  }
+
+  /** A page that may still be shown after all that takes time is done. */
+  private Page page(Encoding encoding) throws TimeoutException, InterruptedException {
+    long deadlineNanos = System.nanoTime() + MAX_WAIT.toNanos();
+    Page page;
+    do {
+      Duration left = Duration.ofNanos(deadlineNanos - System.nanoTime());
+      page = pages.page(encoding, left).with(telemetry.families(encoding.openMetrics()));
+    } while (!page.current());
+    return page;
   }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
@@ -19,6 +20,7 @@ import org.traceetl.server.config.WindowConfig;
 /** The keys below {@code trace-etl} as they are written; null where one is missing. */
 record ServerProperties(
     RocketMqConfig rocketmq,
+    JournalConfig journal,
     WindowConfig window,
     SeriesConfig series,
     HistogramConfig histogram,
@@ -31,6 +33,7 @@ record ServerProperties(
   ServerConfig toConfig() {
     return new ServerConfig(
         rocketmq,
+        journal,
         window,
         series,
         histogram,

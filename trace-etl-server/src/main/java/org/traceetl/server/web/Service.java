@@ -1,6 +1,7 @@
 package org.traceetl.server.web;
 
 import java.time.Duration;
+import java.util.Map;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
@@ -22,9 +23,15 @@ public interface Service extends AutoCloseable {
   /** Whether it does its work; false only for what a restart would mend. Never waits. */
   boolean alive();
 
+  /**
+   * What keeps it from being ready, and why: queues, or parts of it. Empty when it is ready. Never
+   * waits.
+   */
+  Map<String, String> missing();
+
   void start();
 
-  /** Ends intake; what was read is sealed, kept and shown. Idempotent. */
+  /** Ends intake; what was read is sealed and kept, and its queues are released. Idempotent. */
   void drain(Duration within);
 
   /** Releases everything, drained or not. Idempotent. */

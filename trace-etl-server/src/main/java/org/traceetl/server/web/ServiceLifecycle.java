@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Starts the service last and drains it first: the port is open meanwhile, so that the last windows
- * can still be scraped, while readiness already says that the server ends.
+ * Starts the service last and drains it first: the port is open meanwhile, so that queues are shown
+ * until they are released, while readiness already says that the server ends.
  */
 final class ServiceLifecycle implements SmartLifecycle {
   private final Service service;

@@ -32,8 +32,9 @@ public final class WebServer implements AutoCloseable {
           Map.entry("management.endpoint.health.probes.enabled", "true"),
           Map.entry("management.endpoint.health.group.liveness.include", "livenessState,pipeline"),
           Map.entry("management.endpoint.health.group.liveness.additional-path", "server:/health"),
-          // The index or the broker being away is no reason to be scraped no more.
-          Map.entry("management.endpoint.health.group.readiness.include", "readinessState"),
+          // The index being away is no reason: it catches up.
+          Map.entry("management.endpoint.health.group.readiness.include", "readinessState,queues"),
+          Map.entry("management.endpoint.health.group.readiness.show-details", "always"),
           Map.entry("management.endpoint.health.group.readiness.additional-path", "server:/ready"));
 
   private final ConfigurableApplicationContext context;
@@ -117,6 +118,8 @@ public final class WebServer implements AutoCloseable {
         HealthIndicator.class,
         () -> () -> (service.alive() ? Health.up() : Health.down()).build());
     context.registerBean(
+        "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service.missing()));
+    context.registerBean(
         "metrics",
         ServletRegistrationBean.class,
         () ->
@@ -146,6 +149,12 @@ public final class WebServer implements AutoCloseable {
             return filter;
           });
     }
+  }
+
+  private static Health queues(Map<String, String> missing) {
+    return missing.isEmpty()
+        ? Health.up().build()
+        : Health.outOfService().withDetails(missing).build();
   }
 
   /**

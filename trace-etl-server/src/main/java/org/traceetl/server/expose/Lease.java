@@ -1,0 +1,71 @@
+package org.traceetl.server.expose;
+
+/**
+ * When a queue's series may be shown, by a clock like {@link System#nanoTime}. Extended and ended
+ * by the thread that owns the queue's journal; looked at by the fold thread and by those that
+ * serve.
+ */
+final class Lease {
+  private final long fromNanos;
+  private volatile long untilNanos;
+  private volatile boolean ended;
+
+  /** Whether the page published last is without the queue. Written by the fold thread. */
+  private volatile boolean hidden = true;
+
+  /**
+   * A lease that permits nothing until it is extended.
+   *
+   * @param fromNanos before it permits nothing either
+   */
+  Lease(long fromNanos) {
+    this.fromNanos = fromNanos;
+    untilNanos = fromNanos;
+  }
+
+  boolean permits(long nowNanos) {
+    return !ended && nowNanos - fromNanos >= 0 && untilNanos - nowNanos > 0;
+  }
+
+  /** Nanoseconds until it may permit something; 0 or less if that time has come. */
+  long startsInNanos(long nowNanos) {
+    return fromNanos - nowNanos;
+  }
+
+  long fromNanos() {
+    return fromNanos;
+  }
+
+  boolean hidden() {
+    return hidden;
+  }
+
+  /**
+   * Extends it.
+   *
+   * @return whether a page has to be published for the queue to show. The page is looked for after
+   *     the lease was extended, and {@link #show} looks at the lease after it has hidden the page:
+   *     so one of the two sees the other.
+   */
+  boolean extend(long untilNanos) {
+    this.untilNanos = untilNanos;
+    return hidden;
+  }
+
+  /** Whether the page that is being made shows the queue. */
+  boolean show(long nowNanos) {
+    hidden = true;
+    boolean show = permits(nowNanos);
+    hidden = !show;
+    return show;
+  }
+
+  boolean ended() {
+    return ended;
+  }
+
+  /** Permits nothing from here on. */
+  void end() {
+    ended = true;
+  }
+}
