@@ -1,6 +1,5 @@
 package org.traceetl.server;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -11,17 +10,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.index.IndexFollower;
-import org.traceetl.server.index.IndexTelemetry;
+import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
-import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
@@ -32,16 +29,11 @@ import org.traceetl.server.web.Service;
  */
 final class Pipeline implements Service {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
-  private static final double MILLIS_PER_SECOND = 1_000;
 
   private final ServerTelemetry telemetry;
   private final SpanPages pages;
-  private final TraceIndex index;
-
-  /** Null where there is no index: its documents are then not even counted as dropped. */
-  private final IndexFollower indexFollower;
-
-  private final QueueJournals journals;
+  private final LogJournals journals;
+  private final Sinks sinks;
   private final SpanPipeline spans;
 
   /**
@@ -59,18 +51,12 @@ final class Pipeline implements Service {
                     "trace_etl_page_render_seconds",
                     "Time to render the pages anew after a window.")
                 ::recordNanos);
-    index = open(config.index());
-    indexFollower =
-        config.index().type() == IndexConfig.Type.NONE
-            ? null
-            : new IndexFollower(index, config.index(), clock);
     Aggregation aggregation =
         new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
     journals = journals(config, aggregation, clock);
+    sinks = new Sinks(config, journals, aggregation.schema(), telemetry, clock);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
-    if (indexFollower != null) {
-      followers.add(indexFollower);
-    }
+    followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(
             config.rocketmq(),
@@ -83,9 +69,6 @@ final class Pipeline implements Service {
             telemetry.pipeline());
     observeQueues();
     observePages();
-    if (indexFollower != null) {
-      observeIndex();
-    }
   }
 
   @Override
@@ -100,7 +83,12 @@ final class Pipeline implements Service {
 
   @Override
   public TraceIndex index() {
-    return index;
+    return sinks.index();
+  }
+
+  @Override
+  public History history() {
+    return sinks.history();
   }
 
   @Override
@@ -116,9 +104,7 @@ final class Pipeline implements Service {
   @Override
   public void start() {
     pages.start();
-    if (indexFollower != null) {
-      indexFollower.start();
-    }
+    sinks.start();
     spans.start();
   }
 
@@ -127,9 +113,7 @@ final class Pipeline implements Service {
     long deadlineNanos = System.nanoTime() + within.toNanos();
     spans.drain(within);
     try {
-      if (indexFollower != null && !indexFollower.drain(left(deadlineNanos))) {
-        log.warn("Some documents are not in the trace index after {}.", within);
-      }
+      sinks.drain(left(deadlineNanos));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -138,28 +122,17 @@ final class Pipeline implements Service {
   @Override
   public void close() {
     spans.close();
+    sinks.close();
     journals.close();
     pages.close();
-    if (indexFollower != null) {
-      indexFollower.close();
-    }
-    index.close();
   }
 
   private static Duration left(long deadlineNanos) {
     return Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()));
   }
 
-  private static QueueJournals journals(ServerConfig config, Aggregation aggregation, Clock clock) {
+  private static LogJournals journals(ServerConfig config, Aggregation aggregation, Clock clock) {
     throw new UnsupportedOperationException("to be joined with the protocol");
-  }
-
-  private static TraceIndex open(IndexConfig config) {
-    try {
-      return TraceIndex.open(config);
-    } catch (IOException e) {
-      throw new UncheckedIOException("The trace index cannot be opened: " + e.getMessage(), e);
-    }
   }
 
   private void observeQueues() {
@@ -220,40 +193,5 @@ final class Pipeline implements Service {
         "trace_etl_fold_unknown_rows_total",
         "Rows of windows that belonged to no series: 0 unless something is broken.",
         () -> pages.totals().unknownRows());
-  }
-
-  private void observeIndex() {
-    telemetry.counter(
-        "trace_etl_documents_written_total",
-        "Documents that the trace index has kept.",
-        () -> indexFollower.telemetry().written());
-    telemetry.counter(
-        "trace_etl_documents_dropped_total",
-        "Documents lost to the trace index.",
-        "reason",
-        () -> indexFollower.telemetry().dropped());
-    telemetry.counter(
-        "trace_etl_documents_retried_total",
-        "Documents written again after a write that failed.",
-        () -> indexFollower.telemetry().retried());
-    indexGauge(
-        "documents_queued",
-        "Documents that wait for the trace index.",
-        IndexTelemetry::queuedDocuments);
-    indexGauge(
-        "documents_queued_bytes", "Their size on the heap, roughly.", IndexTelemetry::queuedBytes);
-    indexGauge(
-        "index_last_error_timestamp_seconds",
-        "When the trace index last failed; 0 for never.",
-        status -> status.lastErrorMillis() / MILLIS_PER_SECOND);
-    telemetry.gauge(
-        "trace_etl_index_healthy",
-        "1 if the last contact with the trace index went well, else 0.",
-        () -> index.healthy() ? 1 : 0);
-  }
-
-  private void indexGauge(String what, String help, Function<IndexTelemetry, Number> value) {
-    telemetry.gauge(
-        "trace_etl_" + what, help, () -> value.apply(indexFollower.telemetry()).doubleValue());
   }
 }

@@ -1,5 +1,6 @@
 package org.traceetl.server.history;
 
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,6 +19,9 @@ import java.util.concurrent.TimeUnit;
 public final class History {
   /** Minutes that are kept, the one that has not ended included. */
   public static final int MINUTES = 60;
+
+  /** How far back it goes. */
+  public static final Duration LENGTH = Duration.ofMinutes(MINUTES);
 
   /** Stands for the applications that found no room. */
   public static final String OTHER = "_other";
@@ -156,7 +160,8 @@ public final class History {
     upToDate = true;
   }
 
-  synchronized int applications() {
+  /** Applications told apart. */
+  public synchronized int applications() {
     return applications.size();
   }
 

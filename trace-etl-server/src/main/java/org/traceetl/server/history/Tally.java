@@ -28,8 +28,7 @@ public final class Tally {
    * @param stride buckets there
    * @param bucketsKnown whether these buckets are those of this tally
    */
-  void add(
-      boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
+  void add(boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
     long spans = 0;
     for (int bucket = 0; bucket < stride; bucket++) {
       spans += counts[at + bucket];

@@ -149,7 +149,8 @@ final class DocumentWriter {
     pausedUntilNanos =
         failures == 0
             ? nowNanos
-            : nowNanos + TimeUnit.MILLISECONDS.toNanos(pauseMillis(failures, ThreadLocalRandom.current()));
+            : nowNanos
+                + TimeUnit.MILLISECONDS.toNanos(pauseMillis(failures, ThreadLocalRandom.current()));
     if (left.isEmpty()) {
       settle();
     }

@@ -82,11 +82,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
    * @param index written by this follower alone; not closed by it
    * @param tails for this follower alone
    */
-  public IndexFollower(
-      TraceIndex index,
-      IndexConfig config,
-      Tails tails,
-      InstantSource clock) {
+  public IndexFollower(TraceIndex index, IndexConfig config, Tails tails, InstantSource clock) {
     this(index, config, tails, clock, System::nanoTime);
   }
 

@@ -41,8 +41,7 @@ final class HistoryServlet extends HttpServlet {
     try {
       answer =
           request.getServletPath().equals(APPLICATIONS)
-              ? applications(
-                  new Parameters(request.getParameterMap(), Set.of("minutes", "limit")))
+              ? applications(new Parameters(request.getParameterMap(), Set.of("minutes", "limit")))
               : minutes(
                   new Parameters(request.getParameterMap(), Set.of("application", "minutes")));
     } catch (IllegalArgumentException e) {
@@ -90,8 +89,7 @@ final class HistoryServlet extends HttpServlet {
       throw new IllegalArgumentException("application: must be given");
     }
     List<History.Interval> intervals =
-        history.minutes(
-            application, given.number("minutes", History.MINUTES, History.MINUTES));
+        history.minutes(application, given.number("minutes", History.MINUTES, History.MINUTES));
     if (intervals.isEmpty()) {
       return null;
     }

@@ -47,7 +47,6 @@ final class Parameters {
     } catch (NumberFormatException e) {
       // Said below.
     }
-    throw new IllegalArgumentException(
-        name + " = " + text + ": must be a number from 1 to " + max);
+    throw new IllegalArgumentException(name + " = " + text + ": must be a number from 1 to " + max);
   }
 }
