@@ -149,12 +149,14 @@ public final class JournalTail {
   private void follow(LogRecord record, Chain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case WINDOW -> {
-        kept.add(new Kept(record.first(), payloads.window(queue, record.payload())));
+        kept.add(new Kept(record.first(), payloads.window(queue, record)));
         restart = record.first();
       }
       case SNAPSHOT -> {
         if (group == null && !before.sure()) {
-          snapshots.accept(payloads.snapshot(record.payload()));
+          // They are part of what is told now.
+          kept.clear();
+          snapshots.accept(payloads.image(record));
         }
         restart = record.first();
       }

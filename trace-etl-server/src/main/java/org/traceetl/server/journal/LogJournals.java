@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.QueueLog.Placed;
@@ -40,20 +41,30 @@ public final class LogJournals implements QueueJournals {
    * @param logs closed with this
    * @param topic of the spans
    * @param group whose mark in a log names the newest snapshot
-   * @param maxChunkBytes most bytes of a message's payload
+   * @param newImage makes the image of a queue without windows
    */
+  public LogJournals(
+      JournalLogs logs,
+      String topic,
+      String group,
+      Supplier<QueueImage> newImage,
+      JournalTiming timing,
+      JournalCounters counters) {
+    this(logs, topic, group, newImage, timing, counters, ChunkFormat.MAX_PAYLOAD_BYTES);
+  }
+
   LogJournals(
       JournalLogs logs,
       String topic,
       String group,
-      RecordPayloads payloads,
+      Supplier<QueueImage> newImage,
       JournalTiming timing,
       JournalCounters counters,
       int maxChunkBytes) {
     this.logs = logs;
     this.topic = topic;
     this.group = group;
-    this.payloads = payloads;
+    payloads = new RecordPayloads(newImage);
     this.timing = timing;
     this.counters = counters;
     this.maxChunkBytes = maxChunkBytes;

@@ -114,7 +114,7 @@ final class LogQueueJournal implements QueueJournal {
     }
     return queueLog.draft(
         header(RecordKind.WINDOW, chain.number() + 1, window.from(), window.to()),
-        queueLog.payloads().window(window));
+        queueLog.payloads().bytes(window));
   }
 
   private RecordHeader header(RecordKind kind, long number, long from, long to) {
@@ -221,7 +221,7 @@ final class LogQueueJournal implements QueueJournal {
     Draft draft =
         queueLog.draft(
             header(RecordKind.SNAPSHOT, chain.number(), at, chain.to()),
-            queueLog.payloads().snapshot(recovered.state().image()));
+            queueLog.payloads().bytes(recovered.state().image()));
     long beganNanos = timing.nowNanos();
     Placed placed = queueLog.append(draft, reader, Visitor.NONE);
     if (placed == Placed.REWOUND) {

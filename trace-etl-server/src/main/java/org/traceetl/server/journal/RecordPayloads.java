@@ -1,18 +1,39 @@
 package org.traceetl.server.journal;
 
+import java.util.function.Supplier;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** What records bear. Whatever is not one throws {@link MalformedRecordException}. */
-interface RecordPayloads {
-  byte[] window(SealedWindow window);
+/**
+ * What records bear.
+ *
+ * @param newImage makes an image without windows
+ */
+record RecordPayloads(Supplier<QueueImage> newImage) {
+  byte[] bytes(SealedWindow window) {
+    RecordWriter out = new RecordWriter();
+    WindowFormat.encode(window, out);
+    return out.toByteArray();
+  }
 
-  SealedWindow window(QueueId queue, byte[] payload) throws MalformedRecordException;
+  byte[] bytes(QueueImage image) {
+    RecordWriter out = new RecordWriter();
+    SnapshotFormat.encode(image, out);
+    return out.toByteArray();
+  }
 
-  byte[] snapshot(QueueImage image);
+  SealedWindow window(QueueId queue, LogRecord record) throws MalformedRecordException {
+    SealedWindow window = WindowFormat.decode(record.payload(), 0, record.payload().length, queue);
+    if (window.from() != record.header().from() || window.to() != record.header().to()) {
+      throw new MalformedRecordException(
+          "window " + window.from() + " to " + window.to() + " in a record of " + record.header());
+    }
+    return window;
+  }
 
-  QueueImage snapshot(byte[] payload) throws MalformedRecordException;
-
-  /** The image of a queue without windows. */
-  QueueImage empty();
+  QueueImage image(LogRecord record) throws MalformedRecordException {
+    QueueImage image = newImage.get();
+    SnapshotFormat.decode(record.payload(), 0, record.payload().length, image);
+    return image;
+  }
 }

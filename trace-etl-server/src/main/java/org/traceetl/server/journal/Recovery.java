@@ -15,7 +15,7 @@ final class Recovery implements Visitor {
   Recovery(QueueId queue, RecordPayloads payloads) {
     this.queue = queue;
     this.payloads = payloads;
-    image = payloads.empty();
+    image = payloads.newImage().get();
   }
 
   QueueImage image() {
@@ -31,10 +31,10 @@ final class Recovery implements Visitor {
   public void counts(LogRecord record, Chain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case CLAIM -> predecessor = before;
-      case WINDOW -> image.apply(payloads.window(queue, record.payload()));
+      case WINDOW -> image.apply(payloads.window(queue, record));
       case SNAPSHOT -> {
         if (!before.sure()) {
-          image = payloads.snapshot(record.payload());
+          image = payloads.image(record);
         }
       }
       case RELEASE -> {

@@ -1,0 +1,260 @@
+package org.traceetl.server.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.journal.QueueJournals.Taken;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+class LogJournalsTest {
+  private static final QueueId QUEUE = new QueueId("broker-a", 0);
+  private static final String GROUP = "servers";
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration INTERVAL = Duration.ofMinutes(10);
+  private static final int CHUNK = 100;
+
+  private final MemoryLogs logs = new MemoryLogs();
+  private final MemoryLogs.MemoryLog log = logs.open(QUEUE);
+  private final JournalCounters counters = new JournalCounters();
+  private final Random random = new Random(1);
+  private long nowNanos = 1_000_000_000_000L;
+  private final JournalTiming timing =
+      new JournalTiming(
+          () -> nowNanos,
+          () -> Instant.ofEpochMilli(1_800_000_000_000L + nowNanos / 1_000_000),
+          random,
+          nanos -> nowNanos += nanos,
+          LEASE,
+          INTERVAL);
+  private final LogJournals one = server();
+  private final LogJournals other = server();
+
+  private LogJournals server() {
+    return new LogJournals(logs, "trace-spans", GROUP, Windows::newImage, timing, counters, CHUNK);
+  }
+
+  private static SealedWindow window(long from, long to) {
+    return Windows.window(QUEUE, from, to, to - from, 1, 0);
+  }
+
+  @Test
+  void anOwnerGoesOnWhereTheLastOneEnded() throws Exception {
+    Taken first = one.take(QUEUE);
+    assertThat(first.image().to()).isEqualTo(JournalLog.NONE);
+    assertThat(first.journal().append(window(0, 10))).isEqualTo(Outcome.KEPT);
+    assertThat(first.journal().append(window(10, 15))).isEqualTo(Outcome.KEPT);
+
+    Taken second = other.take(QUEUE);
+
+    assertThat(second.image().to()).isEqualTo(15);
+    assertThat(Windows.totals(second.image())).containsExactly(15, 2, 0);
+    assertThat(second.journal().append(window(15, 16))).isEqualTo(Outcome.KEPT);
+  }
+
+  @Test
+  void aClaimFencesTheOwnerBefore() throws Exception {
+    QueueJournal fenced = one.take(QUEUE).journal();
+    fenced.append(window(0, 10));
+    QueueJournal owner = other.take(QUEUE).journal();
+
+    assertThat(fenced.append(window(10, 20))).isEqualTo(Outcome.FENCED);
+    assertThat(fenced.renew()).isEqualTo(Outcome.FENCED);
+    assertThat(fenced.snapshot()).isEqualTo(Outcome.FENCED);
+    assertThat(owner.append(window(10, 11))).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(one.take(QUEUE).image())).containsExactly(11, 2, 0);
+    assertThat(counters.rejections(Rejection.STALE)).isPositive();
+    assertThat(counters.fences()).isEqualTo(1);
+  }
+
+  @Test
+  void anOwnerShowsNothingWhileTheOneBeforeMay() throws Exception {
+    Taken first = one.take(QUEUE);
+    assertThat(first.showFromNanos()).isEqualTo(nowNanos);
+    nowNanos += 1_000;
+    first.journal().append(window(0, 10));
+    long shownUntilNanos = first.journal().shownUntilNanos();
+    assertThat(shownUntilNanos).isEqualTo(nowNanos + LEASE.toNanos());
+    nowNanos += 1_000;
+
+    Taken second = other.take(QUEUE);
+
+    assertThat(second.showFromNanos()).isGreaterThan(shownUntilNanos);
+  }
+
+  @Test
+  void anOwnerThatHasReleasedIsNotWaitedFor() throws Exception {
+    QueueJournal first = one.take(QUEUE).journal();
+    first.append(window(0, 10));
+    first.release();
+
+    assertThat(other.take(QUEUE).showFromNanos()).isEqualTo(nowNanos);
+    assertThat(first.append(window(10, 20))).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void aReleaseDoesNotCoverTheOwnerBefore() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    QueueJournal waiting = other.take(QUEUE).journal();
+    waiting.release();
+
+    long claimedNanos = nowNanos;
+    assertThat(server().take(QUEUE).showFromNanos())
+        .isGreaterThanOrEqualTo(claimedNanos + LEASE.toNanos());
+  }
+
+  @Test
+  void aProcessDoesNotWaitForItself() throws Exception {
+    one.take(QUEUE);
+
+    assertThat(one.take(QUEUE).showFromNanos()).isEqualTo(nowNanos);
+  }
+
+  @Test
+  void aRenewalProlongsTheLease() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    nowNanos += 5_000;
+
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+    assertThat(owner.shownUntilNanos()).isEqualTo(nowNanos + LEASE.toNanos());
+  }
+
+  @Test
+  void rubbishInTheLogChangesNothing() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    log.append(new byte[] {1, 2, 3});
+    assertThat(owner.append(window(0, 10))).isEqualTo(Outcome.KEPT);
+    log.append(new byte[0]);
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(10, 1, 0);
+    assertThat(counters.rejections(Rejection.FOREIGN)).isEqualTo(4);
+  }
+
+  @Test
+  void aSnapshotReplacesWhatWasBefore() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    assertThat(owner.snapshotDue()).isFalse();
+    nowNanos += INTERVAL.toNanos();
+    assertThat(owner.snapshotDue()).isTrue();
+
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+
+    assertThat(owner.snapshotDue()).isFalse();
+    owner.append(window(10, 12));
+    log.deleteBefore(log.mark(GROUP));
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aSnapshotIsFoundWithoutItsMark() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.snapshot();
+    owner.append(window(10, 12));
+    log.deleteBefore(log.mark(GROUP));
+    log.unmark(GROUP);
+
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aLogThatHasLostItsBeginGoesOnAndSaysSo() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+    owner.append(window(12, 15));
+    JournalTail tail = one.tail(QUEUE, "sink");
+    tail.poll();
+    log.deleteBefore(log.end());
+
+    Taken taken = other.take(QUEUE);
+
+    assertThat(counters.lostHistories()).isEqualTo(1);
+    assertThat(taken.journal().snapshotDue()).isFalse();
+    assertThat(taken.journal().append(window(20, 30))).isEqualTo(Outcome.KEPT);
+    assertThat(owner.append(window(15, 16))).isEqualTo(Outcome.FENCED);
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(30L);
+  }
+
+  @Test
+  void aLogThatHasLostItsEndFencesItsOwner() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+    log.deleteFrom(log.end() - 2);
+
+    assertThat(owner.renew()).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void aWindowThatDoesNotAdjoinIsTheCallersMistake() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+
+    assertThatThrownBy(() -> owner.append(window(11, 12)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be from 10");
+  }
+
+  @Test
+  void aTailTellsEachWindowOnceAndGoesOnBehindItsMark() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+    JournalTail tail = other.tail(QUEUE, "sink");
+
+    List<JournalTail.Kept> kept = poll(tail);
+    assertThat(kept).extracting(k -> k.window().from()).containsExactly(0L, 10L);
+    tail.mark(kept.getFirst().offset());
+    owner.append(window(12, 13));
+
+    assertThat(poll(tail)).extracting(k -> k.window().from()).containsExactly(12L);
+    assertThat(tail.lag()).isZero();
+    assertThat(poll(one.tail(QUEUE, "sink")))
+        .extracting(k -> k.window().from())
+        .containsExactly(10L, 12L);
+    assertThat(poll(one.tail(QUEUE, "another"))).hasSize(3);
+  }
+
+  private static List<JournalTail.Kept> poll(JournalTail tail)
+      throws IOException, InterruptedException {
+    List<JournalTail.Kept> all = new java.util.ArrayList<>();
+    do {
+      all.addAll(tail.poll());
+    } while (tail.lag() > 0);
+    return all;
+  }
+
+  @Test
+  void aWindowFromTheLogIsTheOneAppended() throws Exception {
+    RandomWindows random = new RandomWindows(5);
+    LogJournals journals =
+        new LogJournals(
+            logs,
+            "trace-spans",
+            GROUP,
+            () -> new QueueImage(RandomWindows.SCHEMA, random.stride(), 100),
+            timing,
+            counters);
+    QueueId queue = RandomWindows.QUEUE;
+    QueueJournal owner = journals.take(queue).journal();
+    for (int i = 0; i < 50; i++) {
+      assertThat(owner.append(random.next())).isEqualTo(Outcome.KEPT);
+      if (i % 10 == 9) {
+        assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+      }
+    }
+    assertThat(poll(journals.tail(queue, "sink"))).hasSize(50);
+  }
+}

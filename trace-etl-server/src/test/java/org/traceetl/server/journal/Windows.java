@@ -1,0 +1,71 @@
+package org.traceetl.server.journal;
+
+import java.util.Arrays;
+import java.util.List;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+
+/** Windows of a few series with one bucket each: series i is created by the first window. */
+final class Windows {
+  static final long SCHEMA = 1;
+  static final int SERIES = 3;
+  static final int MAX_AGENTS = 8;
+
+  private Windows() {}
+
+  static QueueImage newImage() {
+    return new QueueImage(SCHEMA, 1, MAX_AGENTS);
+  }
+
+  /** A window with so many spans of each series. */
+  static SealedWindow window(QueueId queue, long from, long to, long... spans) {
+    return window(queue, from, to, AcceptedBatches.NONE, from <= 0, spans);
+  }
+
+  static SealedWindow window(
+      QueueId queue, long from, long to, AcceptedBatches batches, boolean first, long... spans) {
+    int rows = spans.length;
+    int[] series = new int[rows];
+    Arrays.setAll(series, row -> row);
+    int[] exemplars = new int[rows];
+    Arrays.fill(exemplars, -1);
+    List<SeriesDefinition> created =
+        first
+            ? Arrays.stream(series)
+                .mapToObj(
+                    i -> new SeriesDefinition(i, 0, false, List.of("shop", "span-" + i, "2", "0")))
+                .toList()
+            : List.of();
+    return new SealedWindow(
+        queue,
+        from,
+        to,
+        0,
+        0,
+        created,
+        new int[0],
+        rows,
+        1,
+        series,
+        spans,
+        new long[rows],
+        exemplars,
+        new int[rows],
+        List.of(),
+        List.of(),
+        SCHEMA,
+        new long[rows],
+        batches);
+  }
+
+  /** Spans of each series in an image. */
+  static long[] totals(QueueImage image) {
+    long[] totals = new long[SERIES];
+    for (int series = 0; series < image.slots(); series++) {
+      totals[series] = image.count(series, 0);
+    }
+    return totals;
+  }
+}
