@@ -89,6 +89,11 @@ final class HandMadeService implements Service {
   }
 
   @Override
+  public History history() {
+    return history;
+  }
+
+  @Override
   public boolean alive() {
     return pages.running();
   }
