@@ -104,6 +104,7 @@ final class DocumentationTest {
         new Pipeline(
             new ServerConfig(
                 d.rocketmq(),
+                d.journal(),
                 d.window(),
                 d.series(),
                 d.histogram(),

@@ -3,6 +3,7 @@ package org.traceetl.server.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -11,9 +12,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -24,11 +24,10 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.journal.InProcessJournal;
-import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -36,12 +35,15 @@ import org.traceetl.server.window.SealedWindow;
 
 /** The pipeline against a real RocketMQ. */
 class SpanPipelineTest {
+  private static final Duration LEASE = Duration.ofSeconds(2);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration HOUR = Duration.ofHours(1);
   private static final AtomicInteger tests = new AtomicInteger();
   private static TestRocketMq rocketMq;
 
   private final Windows windows = new Windows();
+  private final MemoryJournals journals =
+      new MemoryJournals(aggregation(new WindowConfig(null, null)), LEASE);
   private final List<SpanPipeline> pipelines = new ArrayList<>();
   private String topic;
 
@@ -98,15 +100,16 @@ class SpanPipelineTest {
     }
   }
 
-  private SpanPipeline start(int workers, Duration window, Journal journal) {
+  private SpanPipeline start(int workers, Duration window) {
+    WindowConfig windowConfig = new WindowConfig(window, window.multipliedBy(100));
     SpanPipeline pipeline =
         new SpanPipeline(
             new RocketMqConfig(rocketMq.namesrvAddress(), topic, group(), null, null, workers),
-            new WindowConfig(window, window.multipliedBy(100)),
-            SeriesConfig.defaults(),
-            new HistogramConfig(null),
-            DocumentsConfig.defaults(),
-            journal,
+            new JournalConfig(journalTopic(), LEASE, null),
+            windowConfig,
+            aggregation(windowConfig),
+            journals,
+            List.of(windows),
             Clock.systemUTC(),
             PipelineListener.NONE);
     pipelines.add(pipeline);
@@ -118,8 +121,18 @@ class SpanPipelineTest {
     return "group-of-" + topic;
   }
 
-  private InProcessJournal journal() {
-    return new InProcessJournal(List.of(windows));
+  private String journalTopic() {
+    return "journal-of-" + topic;
+  }
+
+  private void createTopics(int queues) {
+    rocketMq.createTopic(journalTopic(), queues);
+    rocketMq.createTopic(topic, queues);
+  }
+
+  private static Aggregation aggregation(WindowConfig window) {
+    return new Aggregation(
+        SeriesConfig.defaults(), new HistogramConfig(null), DocumentsConfig.defaults(), window);
   }
 
   /** Sends batches of one span each to the queues in turn. */
@@ -131,13 +144,13 @@ class SpanPipelineTest {
 
   @Test
   void everyBatchCountsOnceHoweverTheQueuesMove() throws Exception {
-    rocketMq.createTopic(topic, 4);
+    createTopics(4);
     byte[] good = new Batch("shop").span("a", 5_000_000).message(1_000);
     byte[] malformed = Arrays.copyOf(good, good.length - 2);
     send(0, 200, 4);
     rocketMq.send(topic, 1, malformed);
     // The first worker to start gets all queues, and loses some of them to the second one.
-    SpanPipeline pipeline = start(2, Duration.ofMillis(100), journal());
+    SpanPipeline pipeline = start(2, Duration.ofMillis(100));
     send(200, 200, 4);
     rocketMq.send(topic, 2, malformed);
     send(400, 200, 4);
@@ -150,7 +163,7 @@ class SpanPipelineTest {
         .extracting(Books::rejected)
         .filteredOn(rejected -> !rejected.isEmpty())
         .hasSize(2);
-    assertThat(pipeline.ready()).isTrue();
+    assertThat(pipeline.missing()).isEmpty();
     await()
         .atMost(PATIENCE)
         .untilAsserted(
@@ -165,38 +178,25 @@ class SpanPipelineTest {
                             == queue.next()));
   }
 
-  /** A journal that takes windows when it is told to. */
-  private static final class HesitantJournal implements Journal {
-    private final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
-    private final CompletableFuture<Void> answer = new CompletableFuture<>();
-
-    @Override
-    public CompletionStage<Void> append(SealedWindow window) {
-      offered.add(window);
-      return answer;
-    }
-
-    @Override
-    public void release(QueueId queue) {}
-  }
-
   @Test
   void anOffsetIsNotCommittedBeforeTheJournalHasItsWindow() throws Exception {
-    rocketMq.createTopic(topic, 1);
-    HesitantJournal hesitant = new HesitantJournal();
-    SpanPipeline killed = start(1, Duration.ofMillis(100), hesitant);
+    createTopics(1);
+    CountDownLatch answer = new CountDownLatch(1);
+    journals.obstacle = window -> answer.await();
+    SpanPipeline killed = start(1, Duration.ofMillis(100));
     send(0, 10, 1);
     await()
         .atMost(PATIENCE)
         .untilAsserted(() -> {
-          assertThat(hesitant.offered).isNotEmpty();
+          assertThat(journals.offered).isNotEmpty();
           assertThat(killed.queues()).allMatch(queue -> queue.next() == 10);
         });
     assertThat(rocketMq.committed(group(), topic, 0)).isLessThanOrEqualTo(0);
     killed.close();
     assertThat(rocketMq.committed(group(), topic, 0)).isLessThanOrEqualTo(0);
 
-    start(1, Duration.ofMillis(100), journal());
+    answer.countDown();
+    start(1, Duration.ofMillis(100));
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
     await()
         .atMost(PATIENCE)
@@ -206,25 +206,15 @@ class SpanPipelineTest {
 
   @Test
   void aWindowThatTheJournalRefusedIsOfferedAgain() throws Exception {
-    rocketMq.createTopic(topic, 1);
+    createTopics(1);
     AtomicInteger attempts = new AtomicInteger();
-    InProcessJournal journal = journal();
-    start(
-        1,
-        Duration.ofMillis(100),
-        new Journal() {
-          @Override
-          public CompletionStage<Void> append(SealedWindow window) {
-            return attempts.incrementAndGet() < 3
-                ? CompletableFuture.failedFuture(new IllegalStateException("not now"))
-                : journal.append(window);
+    journals.obstacle =
+        window -> {
+          if (attempts.incrementAndGet() < 3) {
+            throw new IOException("not now");
           }
-
-          @Override
-          public void release(QueueId queue) {
-            journal.release(queue);
-          }
-        });
+        };
+    start(1, Duration.ofMillis(100));
     send(0, 20, 1);
 
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(20));
@@ -233,31 +223,23 @@ class SpanPipelineTest {
 
   @Test
   void aPipelineWithADeadThreadIsNotAlive() throws Exception {
-    rocketMq.createTopic(topic, 1);
-    SpanPipeline pipeline =
-        start(
-            1,
-            Duration.ofMillis(100),
-            new Journal() {
-              @Override
-              public CompletionStage<Void> append(SealedWindow window) {
-                throw new AssertionError("made by the test: no sealer survives it");
-              }
-
-              @Override
-              public void release(QueueId queue) {}
-            });
+    createTopics(1);
+    journals.obstacle =
+        window -> {
+          throw new AssertionError("made by the test: no sealer survives it");
+        };
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100));
     assertThat(pipeline.alive()).isTrue();
     send(0, 1, 1);
 
     await().dontCatchUncaughtExceptions().atMost(PATIENCE).until(() -> !pipeline.alive());
-    assertThat(pipeline.ready()).isFalse();
+    assertThat(pipeline.missing()).containsKey("pipeline");
   }
 
   @Test
   void drainingSealsAndCommitsWhatWasRead() throws Exception {
-    rocketMq.createTopic(topic, 2);
-    SpanPipeline pipeline = start(2, HOUR, journal());
+    createTopics(2);
+    SpanPipeline pipeline = start(2, HOUR);
     send(0, 20, 2);
     await()
         .atMost(PATIENCE)
@@ -269,9 +251,9 @@ class SpanPipelineTest {
     assertThat(windows.recorded()).isEqualTo(20);
     assertThat(rocketMq.committed(group(), topic, 0)).isEqualTo(10);
     assertThat(rocketMq.committed(group(), topic, 1)).isEqualTo(10);
-    assertThat(pipeline.ready()).isFalse();
+    assertThat(pipeline.missing()).containsKey("pipeline");
 
-    SpanPipeline next = start(1, Duration.ofMillis(100), journal());
+    SpanPipeline next = start(1, Duration.ofMillis(100));
     send(20, 2, 2);
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(22));
     windows.assertContiguous();
@@ -280,8 +262,8 @@ class SpanPipelineTest {
 
   @Test
   void closingWithoutDrainingLeavesTheRestToTheNextOne() throws Exception {
-    rocketMq.createTopic(topic, 1);
-    SpanPipeline pipeline = start(1, HOUR, journal());
+    createTopics(1);
+    SpanPipeline pipeline = start(1, HOUR);
     send(0, 10, 1);
     await()
         .atMost(PATIENCE)
@@ -290,28 +272,32 @@ class SpanPipelineTest {
     pipeline.close();
     assertThat(windows.sealed).isEmpty();
 
-    start(1, Duration.ofMillis(100), journal());
+    start(1, Duration.ofMillis(100));
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
   }
 
   @Test
-  void aPipelineWithoutItsTopicIsNotReadyAndWaitsForIt() throws Exception {
-    SpanPipeline early = start(1, Duration.ofMillis(100), journal());
-    assertThat(early.ready()).isFalse();
+  void aPipelineWithoutItsTopicsIsNotReadyAndWaitsForThem() throws Exception {
+    SpanPipeline early = start(1, Duration.ofMillis(100));
+    assertThat(early.missing()).containsOnlyKeys(topic);
     rocketMq.createTopic(topic, 1);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(early.missing().get(topic)).contains(journalTopic()));
+    rocketMq.createTopic(journalTopic(), 1);
     send(0, 5, 1);
 
-    await().atMost(PATIENCE).until(early::ready);
+    await().atMost(PATIENCE).until(() -> early.missing().isEmpty());
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
   }
 
   @Test
   void aQueueThatMovesToAnotherServerIsReadAgainFromItsLastWindow() throws Exception {
-    rocketMq.createTopic(topic, 4);
+    createTopics(4);
     send(0, 40, 4);
-    SpanPipeline first = start(1, HOUR, journal());
+    SpanPipeline first = start(1, HOUR);
     await().atMost(PATIENCE).until(() -> read(first) == 40);
-    SpanPipeline second = start(1, HOUR, journal());
+    SpanPipeline second = start(1, HOUR);
     await()
         .atMost(PATIENCE)
         .until(() ->
@@ -327,11 +313,29 @@ class SpanPipelineTest {
   }
 
   @Test
+  void aQueueThatAnotherOwnerClaimedIsDroppedAndCountsOnce() throws Exception {
+    createTopics(1);
+    SpanPipeline pipeline = start(1, HOUR);
+    send(0, 10, 1);
+    await().atMost(PATIENCE).until(() -> read(pipeline) == 10);
+
+    journals.fence(new QueueId(TestRocketMq.BROKER, 0));
+
+    await().atMost(PATIENCE).until(() -> !windows.released.isEmpty());
+    await().atMost(PATIENCE).until(() -> !pipeline.missing().isEmpty());
+    // RocketMQ still says that the queue is this one's: it is taken again, and read again.
+    await().atMost(PATIENCE).until(() -> read(pipeline) == 10);
+    assertThat(pipeline.drain(Duration.ofSeconds(30))).isTrue();
+    assertThat(windows.recorded()).isEqualTo(10);
+    windows.assertContiguous();
+  }
+
+  @Test
   void aBrokerThatLostItsTailIsReadOnWhereItEnds() throws Exception {
-    rocketMq.createTopic(topic, 1);
+    createTopics(1);
     send(0, 10, 1);
     rocketMq.commit(group(), topic, 0, 1_000);
-    SpanPipeline pipeline = start(1, Duration.ofMillis(100), journal());
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100));
     await()
         .atMost(PATIENCE)
         .untilAsserted(
@@ -343,8 +347,8 @@ class SpanPipelineTest {
 
   @Test
   void moreQueuesThanAConsumerPullsFromByDefaultAreAllRead() throws Exception {
-    rocketMq.createTopic(topic, 40);
-    SpanPipeline pipeline = start(1, Duration.ofMillis(100), journal());
+    createTopics(40);
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100));
     await().atMost(PATIENCE).until(() -> pipeline.queues().size() == 40);
     send(0, 120, 40);
 

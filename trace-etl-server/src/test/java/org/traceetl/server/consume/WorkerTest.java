@@ -9,9 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.AfterAll;
@@ -26,23 +24,23 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.journal.Journal;
 import org.traceetl.server.window.Books;
-import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /** One worker and its sealer against a real RocketMQ, told of assignments by the test. */
 class WorkerTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final AtomicInteger tests = new AtomicInteger();
   private static TestRocketMq rocketMq;
 
-  private final GatedJournal journal = new GatedJournal();
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private MemoryJournals journals;
   private final List<Thread> threads = new ArrayList<>();
   private String topic;
   private MessageQueue queue;
   private Worker worker;
-  private Sealer sealer;
+  private Sealers sealers;
   private Committer committer;
 
   @BeforeAll
@@ -64,9 +62,9 @@ class WorkerTest {
 
   @AfterEach
   void stop() throws InterruptedException {
-    journal.gate.complete(null);
+    gate.countDown();
     worker.close();
-    sealer.close();
+    sealers.close();
     committer.close();
     threads.forEach(Thread::interrupt);
     for (Thread thread : threads) {
@@ -75,23 +73,12 @@ class WorkerTest {
     worker.leave();
   }
 
-  /** Keeps windows, once its gate is open. */
-  private static final class GatedJournal implements Journal {
-    private final CompletableFuture<Void> gate = new CompletableFuture<>();
-    private final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
+  private long recorded() {
+    return offered().stream().flatMap(w -> w.books().stream()).mapToLong(Books::recorded).sum();
+  }
 
-    @Override
-    public CompletionStage<Void> append(SealedWindow window) {
-      offered.add(window);
-      return gate;
-    }
-
-    @Override
-    public void release(QueueId queue) {}
-
-    long recorded() {
-      return offered.stream().flatMap(w -> w.books().stream()).mapToLong(Books::recorded).sum();
-    }
+  private List<SealedWindow> offered() {
+    return journals.offered;
   }
 
   private void start(Duration window) {
@@ -102,21 +89,28 @@ class WorkerTest {
             new HistogramConfig(null),
             DocumentsConfig.defaults(),
             windows);
-    QueueOwners owners = new QueueOwners();
-    sealer = new Sealer(journal, owners, PipelineListener.NONE, Clock.systemUTC());
+    journals = new MemoryJournals(aggregation, LEASE);
+    journals.obstacle = sealed -> gate.await();
+    sealers =
+        new Sealers(
+            journals,
+            LEASE,
+            List.of(),
+            aggregation,
+            PipelineListener.NONE,
+            Clock.systemUTC());
     committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
     worker =
         new Worker(
             0,
             new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1),
+            topic,
             aggregation,
             window.toMillis(),
-            owners,
-            sealer,
+            sealers,
             committer,
             PipelineListener.NONE,
             Clock.systemUTC());
-    threads.add(Thread.ofPlatform().start(sealer));
     threads.add(Thread.ofPlatform().start(committer));
     threads.add(Thread.ofPlatform().start(worker));
   }
@@ -139,19 +133,19 @@ class WorkerTest {
     send(0, 10);
     start(Duration.ofMillis(100));
     awaitRead(10);
-    await().atMost(PATIENCE).until(() -> !journal.offered.isEmpty());
+    await().atMost(PATIENCE).until(() -> !offered().isEmpty());
 
     // The window with the journal is not committed yet: whoever reads on now reads it again.
     worker.assigned(Set.of());
     worker.assigned(Set.of(queue));
     await().atMost(PATIENCE).until(() -> worker.queues().isEmpty());
     send(10, 10);
-    journal.gate.complete(null);
+    gate.countDown();
     awaitRead(20);
 
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(recorded()).isEqualTo(20));
     long end = 0;
-    for (SealedWindow window : journal.offered) {
+    for (SealedWindow window : offered()) {
       assertThat(window.from()).isEqualTo(end);
       end = window.to();
     }
@@ -159,7 +153,7 @@ class WorkerTest {
 
   @Test
   void aQueueThatCannotBeTakenOverHoldsUpNoOther() throws Exception {
-    journal.gate.complete(null);
+    gate.countDown();
     send(0, 10);
     start(Duration.ofMillis(100));
     awaitRead(10);
@@ -167,7 +161,7 @@ class WorkerTest {
     worker.assigned(Set.of(queue, new MessageQueue(topic, "no-such-broker", 0)));
     send(10, 10);
 
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(journal.recorded()).isEqualTo(20));
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(recorded()).isEqualTo(20));
   }
 
   @Test
@@ -181,6 +175,6 @@ class WorkerTest {
     threads.getLast().join();
 
     assertThat(worker.queues()).isEmpty();
-    assertThat(journal.offered).isEmpty();
+    assertThat(offered()).isEmpty();
   }
 }

@@ -1,7 +1,9 @@
 package org.traceetl.server.expose;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -264,6 +267,124 @@ class SpanPagesTest {
       }
     }
     return window.seal();
+  }
+
+  /** An image with one series of so many spans. */
+  private static QueueImage image(long spans, String application) {
+    QueueImage image = new QueueImage(0, PageFixture.STRIDE, 1);
+    image.apply(window(Windows.QUEUE, spans, application));
+    return image;
+  }
+
+  private Page page() throws Exception {
+    return pages.page(Encoding.TEXT, PageFixture.LONG);
+  }
+
+  private String served() throws Exception {
+    return new String(PageFixture.sent(page().with(new byte[0])), UTF_8);
+  }
+
+  @Test
+  void aQueueThatWasTakenOverGoesOnWithItsCounts() throws Exception {
+    pages.start();
+    pages.restored(Windows.QUEUE, image(40, "shop"), 0);
+    pages.shownUntil(Windows.QUEUE, 100);
+    pages.window(Windows.of(Windows.QUEUE, PageFixture.STRIDE).row(0, 1, 2).seal());
+
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("\"shop\"").contains("} 42\n");
+    assertThat(pages.totals().hidden()).isZero();
+  }
+
+  @Test
+  void aQueueIsNotShownWhileItsLastOwnerMayShowIt() throws Exception {
+    pages.start();
+    pages.restored(Windows.QUEUE, image(1, "shop"), 50);
+    pages.shownUntil(Windows.QUEUE, 100);
+    nanos.set(49);
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).doesNotContain("shop");
+    assertThat(pages.totals().hidden()).isEqualTo(1);
+    assertThat(pages.totals().series()).isZero();
+
+    nanos.set(50);
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("shop");
+  }
+
+  @Test
+  void aQueueShowsByItselfWhenItsTimeComes() throws Exception {
+    var timed =
+        new SpanPages(PageFixture.naming(PageFixture.OTEL), System::nanoTime, taken -> {});
+    try (timed) {
+      timed.start();
+      timed.page(Encoding.TEXT, PageFixture.LONG);
+      long fromNanos = System.nanoTime() + Duration.ofMillis(300).toNanos();
+      timed.restored(Windows.QUEUE, image(1, "shop"), fromNanos);
+      timed.shownUntil(Windows.QUEUE, fromNanos + PageFixture.LONG.toNanos());
+
+      await()
+          .atMost(PageFixture.LONG)
+          .until(() -> timed.totals().queues() == 1 && timed.totals().hidden() == 0);
+      assertThat(System.nanoTime() - fromNanos).isNotNegative();
+    }
+  }
+
+  @Test
+  void aPageIsNotServedOnceALeaseOnItHasRunOut() throws Exception {
+    pages.start();
+    pages.window(window(OTHER, 1, "unleased"));
+    pages.restored(Windows.QUEUE, image(1, "shop"), 0);
+    pages.shownUntil(Windows.QUEUE, 100);
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("shop");
+    Page before = page();
+
+    // As a process that was stopped, and goes on: nothing else has happened meanwhile.
+    nanos.set(100);
+
+    assertThat(before.with(new byte[0]).current()).isFalse();
+    assertThat(served()).contains("unleased").doesNotContain("shop");
+    assertThat(pages.totals().expiries()).isEqualTo(1);
+  }
+
+  @Test
+  void aLeaseExtendedInTimeKeepsThePage() throws Exception {
+    pages.start();
+    pages.restored(Windows.QUEUE, image(1, "shop"), 0);
+    pages.shownUntil(Windows.QUEUE, 100);
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("shop");
+    Page before = page();
+    pages.shownUntil(Windows.QUEUE, 200);
+    nanos.set(199);
+
+    assertThat(before.current()).isTrue();
+    assertThat(served()).contains("shop");
+  }
+
+  @Test
+  void aLeaseExtendedLateBringsTheQueueBack() throws Exception {
+    pages.start();
+    pages.restored(Windows.QUEUE, image(1, "shop"), 0);
+    pages.shownUntil(Windows.QUEUE, 100);
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("shop");
+    nanos.set(150);
+    assertThat(served()).doesNotContain("shop");
+
+    pages.shownUntil(Windows.QUEUE, 250);
+
+    await().atMost(PageFixture.LONG).untilAsserted(() -> assertThat(served()).contains("shop"));
+  }
+
+  @Test
+  void noPageWithAReleasedQueueIsServedAfterTheRelease() throws Exception {
+    pages.start();
+    pages.restored(Windows.QUEUE, image(1, "shop"), 0);
+    pages.shownUntil(Windows.QUEUE, 100);
+    assertThat(PageFixture.text(pages, Encoding.TEXT)).contains("shop");
+    Page before = page();
+
+    pages.released(Windows.QUEUE);
+
+    assertThat(before.current()).isFalse();
+    assertThat(served()).doesNotContain("shop");
+    assertThat(pages.totals().expiries()).isZero();
   }
 
   private static SealedWindow window(QueueId queue, long spans, String application) {

@@ -3,6 +3,7 @@ package org.traceetl.server.web;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.server.config.ServerConfig;
@@ -20,6 +21,7 @@ final class HandMadeService implements Service {
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
   final SpanPages pages;
   final Index index = new Index();
+  volatile Map<String, String> missing = Map.of();
   volatile boolean drained;
   volatile boolean closed;
 
@@ -96,6 +98,11 @@ final class HandMadeService implements Service {
   @Override
   public boolean alive() {
     return pages.running();
+  }
+
+  @Override
+  public Map<String, String> missing() {
+    return missing;
   }
 
   @Override

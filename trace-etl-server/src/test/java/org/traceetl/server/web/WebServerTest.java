@@ -111,7 +111,21 @@ class WebServerTest {
     HttpResponse<byte[]> response = get(path);
 
     assertThat(response.statusCode()).isEqualTo(200);
-    assertThat(text(response)).isEqualTo("{\"status\":\"UP\"}");
+    assertThat(text(response)).contains("\"status\":\"UP\"");
+  }
+
+  @Test
+  void queuesThatAreMissingAreNamedAndAffectReadinessAlone() throws Exception {
+    FACTORY.made.missing = Map.of("broker-a/3", "is being taken over");
+    try {
+      HttpResponse<byte[]> ready = get("/ready");
+
+      assertThat(ready.statusCode()).isEqualTo(503);
+      assertThat(text(ready)).contains("\"broker-a/3\":\"is being taken over\"");
+      assertThat(get("/health").statusCode()).isEqualTo(200);
+    } finally {
+      FACTORY.made.missing = Map.of();
+    }
   }
 
   @Test

@@ -1,0 +1,124 @@
+package org.traceetl.server.consume;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** Journals in memory, for several processes: who took a queue last owns it. */
+final class MemoryJournals implements QueueJournals {
+  /** What a test does to appends before they are kept. */
+  interface Obstacle {
+    void meet(SealedWindow window) throws IOException, InterruptedException;
+  }
+
+  private final Aggregation aggregation;
+  private final Duration lease;
+  private final Map<QueueId, Log> logs = new ConcurrentHashMap<>();
+
+  /** Windows that were brought, kept or not. */
+  final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
+
+  /** In the order in which the queues were released by their owners. */
+  final List<QueueId> released = new CopyOnWriteArrayList<>();
+
+  volatile Obstacle obstacle = window -> {};
+
+  MemoryJournals(Aggregation aggregation, Duration lease) {
+    this.aggregation = aggregation;
+    this.lease = lease;
+  }
+
+  @Override
+  public Taken take(QueueId queue) {
+    return logs.computeIfAbsent(queue, id -> new Log()).take(queue);
+  }
+
+  /** Another process takes the queue. */
+  void fence(QueueId queue) {
+    take(queue);
+  }
+
+  @Override
+  public void close() {}
+
+  private final class Log {
+    private final List<SealedWindow> windows = new ArrayList<>();
+    private int epoch;
+
+    synchronized Taken take(QueueId queue) {
+      int mine = ++epoch;
+      QueueImage image =
+          new QueueImage(
+              aggregation.schema(), aggregation.buckets.count(), aggregation.maxAgents());
+      windows.forEach(image::apply);
+      return new Taken(new Owned(this, queue, mine), image, System.nanoTime());
+    }
+
+    synchronized QueueJournal.Outcome append(int owner, SealedWindow window) {
+      if (owner != epoch) {
+        return QueueJournal.Outcome.FENCED;
+      }
+      windows.add(window);
+      return QueueJournal.Outcome.KEPT;
+    }
+  }
+
+  private final class Owned implements QueueJournal {
+    private final Log queueLog;
+    private final QueueId queue;
+    private final int owner;
+    private long shownUntilNanos = System.nanoTime() + lease.toNanos();
+
+    Owned(Log queueLog, QueueId queue, int owner) {
+      this.queueLog = queueLog;
+      this.queue = queue;
+      this.owner = owner;
+    }
+
+    @Override
+    public Outcome append(SealedWindow window) throws IOException, InterruptedException {
+      long startNanos = System.nanoTime();
+      offered.add(window);
+      obstacle.meet(window);
+      shownUntilNanos = startNanos + lease.toNanos();
+      return queueLog.append(owner, window);
+    }
+
+    @Override
+    public Outcome renew() {
+      shownUntilNanos = System.nanoTime() + lease.toNanos();
+      synchronized (queueLog) {
+        return owner == queueLog.epoch ? Outcome.KEPT : Outcome.FENCED;
+      }
+    }
+
+    @Override
+    public long shownUntilNanos() {
+      return shownUntilNanos;
+    }
+
+    @Override
+    public boolean snapshotDue() {
+      return false;
+    }
+
+    @Override
+    public Outcome snapshot() {
+      return renew();
+    }
+
+    @Override
+    public void release() {
+      released.add(queue);
+    }
+  }
+}
