@@ -63,6 +63,7 @@ final class DocumentWriter {
   /** Writes in a row that failed. */
   private int failures;
 
+  /** No write before it, after a failure. */
   private long pausedUntilNanos;
 
   private final LongAdder written = new LongAdder();
@@ -121,9 +122,10 @@ final class DocumentWriter {
 
   /** When there is something to do: nanoseconds from now, 0 for now, a long time for nothing. */
   long dueInNanos(long nowNanos) {
-    return waiting.isEmpty() && left.isEmpty()
-        ? Long.MAX_VALUE
-        : Math.max(0, pausedUntilNanos - nowNanos);
+    if (waiting.isEmpty() && left.isEmpty()) {
+      return Long.MAX_VALUE;
+    }
+    return failures == 0 ? 0 : Math.max(0, pausedUntilNanos - nowNanos);
   }
 
   /** Tries once to write what waits, unless it pauses. */
@@ -146,11 +148,8 @@ final class DocumentWriter {
     if (result.kept() > 0 || failures == failuresBefore) {
       failures -= failuresBefore;
     }
-    pausedUntilNanos =
-        failures == 0
-            ? nowNanos
-            : nowNanos
-                + TimeUnit.MILLISECONDS.toNanos(pauseMillis(failures, ThreadLocalRandom.current()));
+    long pauseMillis = pauseMillis(failures, ThreadLocalRandom.current());
+    pausedUntilNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
     if (left.isEmpty()) {
       settle();
     }

@@ -79,6 +79,7 @@ public final class PacedTail {
       dueNanos = nowNanos;
       if (windows.isEmpty()) {
         lag = tail.lag();
+        lagDueNanos = nowNanos + 2 * IDLE_NANOS;
         atEnd = lag == 0;
         dueNanos += atEnd ? IDLE_NANOS : EMPTY_NANOS;
       }
@@ -101,14 +102,15 @@ public final class PacedTail {
     }
   }
 
-  /** Finds out how much there is to read, from time to time while there is something. */
+  /** Finds out how much there is to read, once in a while if no read has told. */
   public void observe(long nowNanos) throws InterruptedException {
-    if (atEnd || failed || tail == null || lagDueNanos - nowNanos > 0) {
+    if (failed || tail == null || lagDueNanos - nowNanos > 0) {
       return;
     }
     lagDueNanos = nowNanos + IDLE_NANOS;
     try {
       lag = tail.lag();
+      atEnd &= lag == 0;
     } catch (IOException e) {
       failed(nowNanos, e.toString(), null);
     }

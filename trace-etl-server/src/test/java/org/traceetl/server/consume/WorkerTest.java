@@ -93,12 +93,7 @@ class WorkerTest {
     journals.obstacle = sealed -> gate.await();
     sealers =
         new Sealers(
-            journals,
-            LEASE,
-            List.of(),
-            aggregation,
-            PipelineListener.NONE,
-            Clock.systemUTC());
+            journals, LEASE, List.of(), aggregation, PipelineListener.NONE, Clock.systemUTC());
     committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
     worker =
         new Worker(

@@ -311,8 +311,7 @@ class SpanPagesTest {
 
   @Test
   void aQueueShowsByItselfWhenItsTimeComes() throws Exception {
-    var timed =
-        new SpanPages(PageFixture.naming(PageFixture.OTEL), System::nanoTime, taken -> {});
+    var timed = new SpanPages(PageFixture.naming(PageFixture.OTEL), System::nanoTime, taken -> {});
     try (timed) {
       timed.start();
       timed.page(Encoding.TEXT, PageFixture.LONG);
