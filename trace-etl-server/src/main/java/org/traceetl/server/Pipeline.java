@@ -1,5 +1,6 @@
 package org.traceetl.server;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -18,7 +19,10 @@ import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
@@ -30,8 +34,13 @@ import org.traceetl.server.web.Service;
 final class Pipeline implements Service {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
 
+  /** A call to the journal that takes longer is one whose outcome is not known. */
+  private static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
+
   private final ServerTelemetry telemetry;
   private final SpanPages pages;
+  private final JournalCounters journalCounters = new JournalCounters();
+  private final RocketMqLogs logs;
   private final LogJournals journals;
   private final Sinks sinks;
   private final SpanPipeline spans;
@@ -53,14 +62,23 @@ final class Pipeline implements Service {
                 ::recordNanos);
     Aggregation aggregation =
         new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
-    journals = journals(config, aggregation, clock);
+    logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
+    journals =
+        new LogJournals(
+            logs,
+            config.rocketmq().topic(),
+            config.rocketmq().consumerGroup(),
+            aggregation::newImage,
+            JournalTiming.system(
+                clock, config.journal().lease(), config.journal().snapshotInterval()),
+            journalCounters);
     sinks = new Sinks(config, journals, aggregation.schema(), telemetry, clock);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
     followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(
             config.rocketmq(),
-            config.journal(),
+            config.journal().lease(),
             config.window(),
             aggregation,
             journals,
@@ -68,6 +86,7 @@ final class Pipeline implements Service {
             clock,
             telemetry.pipeline());
     observeQueues();
+    observeJournal();
     observePages();
   }
 
@@ -104,6 +123,11 @@ final class Pipeline implements Service {
   @Override
   public void start() {
     pages.start();
+    try {
+      logs.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     sinks.start();
     spans.start();
   }
@@ -129,10 +153,6 @@ final class Pipeline implements Service {
 
   private static Duration left(long deadlineNanos) {
     return Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()));
-  }
-
-  private static LogJournals journals(ServerConfig config, Aggregation aggregation, Clock clock) {
-    throw new UnsupportedOperationException("to be joined with the protocol");
   }
 
   private void observeQueues() {
@@ -165,6 +185,24 @@ final class Pipeline implements Service {
                 .collect(
                     Collectors.toMap(
                         status -> status.queue().toString(), value, (first, second) -> second)));
+  }
+
+  private void observeJournal() {
+    telemetry.counter(
+        "trace_etl_journal_messages_total",
+        "Messages that the journal has acknowledged.",
+        journalCounters::appendedMessages);
+    telemetry.counter(
+        "trace_etl_journal_bytes_total", "Their bytes.", journalCounters::appendedBytes);
+    telemetry.counter(
+        "trace_etl_journal_rejected_total",
+        "Messages and records of the journal that do not count, each time that one is read.",
+        "reason",
+        journalCounters::rejections);
+    telemetry.counter(
+        "trace_etl_journal_histories_lost_total",
+        "Queues whose journal lacked what is needed to go on: their counters began anew.",
+        journalCounters::lostHistories);
   }
 
   private void observePages() {

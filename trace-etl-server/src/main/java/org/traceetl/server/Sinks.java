@@ -91,7 +91,7 @@ final class Sinks implements AutoCloseable {
 
     @Override
     public JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
-        throws IOException {
+        throws IOException, InterruptedException {
       return journals.tail(queue, sinceMillis, snapshots);
     }
   }

@@ -10,6 +10,7 @@ import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanFilter;
@@ -70,7 +71,23 @@ public final class Aggregation {
   /** An aggregator for one queue, used by the thread that uses the decoder. */
   public QueueAggregator newAggregator(
       QueueId queue, BatchDecoder decoder, PipelineListener listener) {
-    return new QueueAggregator(queue, this, decoder, listener);
+    return newAggregator(queue, decoder, listener, newImage());
+  }
+
+  /**
+   * An aggregator that goes on where a queue's journal ends.
+   *
+   * @param image an image made by {@link #newImage}. Its history belongs to the aggregator from now
+   *     on; the rest is only read, and nobody may write to it any more
+   */
+  public QueueAggregator newAggregator(
+      QueueId queue, BatchDecoder decoder, PipelineListener listener, QueueImage image) {
+    return new QueueAggregator(queue, this, decoder, listener, image);
+  }
+
+  /** The image of a queue without windows, to which a journal's windows can be added. */
+  public QueueImage newImage() {
+    return new QueueImage(schema, buckets.count(), MAX_AGENTS);
   }
 
   Metrics newMetrics() {
@@ -88,10 +105,6 @@ public final class Aggregation {
 
   long idleMillis() {
     return idleMillis;
-  }
-
-  public int maxAgents() {
-    return MAX_AGENTS;
   }
 
   long agentSilenceMillis() {

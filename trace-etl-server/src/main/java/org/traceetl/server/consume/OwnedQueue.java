@@ -10,8 +10,8 @@ import org.traceetl.server.window.QueueId;
 
 /**
  * A queue in the hands of the worker that owns it: which offset comes next, and whether a message
- * is that one. Windows are contiguous: a message is taken at its offset or not at all, unless the
- * broker has deleted what was before it.
+ * is that one. Windows are contiguous, even where messages are not: a message is taken at its
+ * offset or not at all, unless the broker has deleted what was before it.
  *
  * <p>Belongs to the worker. For all threads are {@link #status} and what is kept, committed and
  * released.
@@ -107,7 +107,6 @@ final class OwnedQueue {
       }
       log.warn(
           "Queue {} begins anew at {}: the topic was made again (was at {})", id, offset, next);
-      aggregator.beginAt(offset);
       return true;
     }
     boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;

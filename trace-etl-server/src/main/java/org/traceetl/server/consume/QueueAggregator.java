@@ -12,6 +12,8 @@ import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
@@ -59,7 +61,7 @@ public final class QueueAggregator {
   private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
   private Metrics open;
   private long openedMillis = -1;
-  private long from = -1;
+  private long from;
 
   /** By dictionary index of the batch: its symbol. */
   private int[] symbolOf = new int[256];
@@ -83,7 +85,11 @@ public final class QueueAggregator {
   private int heldBack;
 
   QueueAggregator(
-      QueueId queue, Aggregation aggregation, BatchDecoder decoder, PipelineListener listener) {
+      QueueId queue,
+      Aggregation aggregation,
+      BatchDecoder decoder,
+      PipelineListener listener,
+      QueueImage image) {
     this.queue = queue;
     this.listener = listener;
     this.decoder = decoder;
@@ -99,7 +105,13 @@ public final class QueueAggregator {
     applications =
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
-    history = new BatchHistory(aggregation.maxAgents());
+    for (int number = 0; number < image.slots(); number++) {
+      if (image.definition(number) != null) {
+        series.restore(image.definition(number), image.touchedMillis(number), image.carry(number));
+      }
+    }
+    history = image.history();
+    from = image.to();
     key = new int[series.width()];
     schema = aggregation.schema();
     open = aggregation.newMetrics();
@@ -348,9 +360,15 @@ public final class QueueAggregator {
     return TraceId.toHex(0, spanId).substring(TraceId.HEX_LENGTH / 2);
   }
 
-  /** Begins the first window at this offset. */
+  /**
+   * Begins the first window at this offset, unless the queue has had windows: each window begins
+   * where the one before it ended, also where messages are missing between them or the topic was
+   * made again.
+   */
   public void beginAt(long offset) {
-    from = offset;
+    if (from == JournalLog.NONE) {
+      from = offset;
+    }
   }
 
   /**
@@ -394,7 +412,7 @@ public final class QueueAggregator {
     history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
-    if (to > from || !open.isEmpty() || evicted.length > 0) {
+    if (to != from || !open.isEmpty() || evicted.length > 0) {
       filled =
           new FilledWindow(
               queue,

@@ -73,7 +73,6 @@ final class Sealer implements Runnable {
   private long renewalRetryMillis = FIRST_RETRY_MILLIS;
 
   private final AtomicReference<Recovered> recovered = new AtomicReference<>();
-  private volatile boolean fenced;
   private volatile boolean ended;
   private volatile String problem = "is being taken over";
 
@@ -106,11 +105,6 @@ final class Sealer implements Runnable {
   /** Whether it takes no more windows: released, or fenced by another owner. */
   boolean ended() {
     return ended;
-  }
-
-  /** Whether it ended because another owner has the queue. */
-  boolean fenced() {
-    return fenced;
   }
 
   /**
@@ -159,9 +153,10 @@ final class Sealer implements Runnable {
         return taken;
       } catch (IOException | RuntimeException e) {
         shared.listener().takeFailed(queue);
-        problem = "its journal cannot be read or written: " + e.getMessage();
+        problem = "cannot be taken over: " + e.getMessage();
         if (shared.throttle().permits()) {
-          log.error("Queue {} cannot be taken over; trying again", queue, e);
+          log.error("Queue {} {}; trying again", queue, problem);
+          log.debug("Its cause", e);
         }
       } finally {
         takes.release();
@@ -180,7 +175,9 @@ final class Sealer implements Runnable {
         showOn(journal);
         recovered.set(
             new Recovered(
-                shared.aggregation().newAggregator(queue, decoder, shared.listener()),
+                shared
+                    .aggregation()
+                    .newAggregator(queue, decoder, shared.listener(), taken.image()),
                 taken.image().to()));
       }
       kept = untilReleased(journal);
@@ -195,9 +192,8 @@ final class Sealer implements Runnable {
     if (kept) {
       release(journal);
     } else {
-      fenced = true;
       shared.listener().fenced(queue);
-      log.warn("Queue {} has another owner: what was not kept here counts there", queue);
+      log.warn("Queue {} is dropped: what was not kept is read again by its next owner", queue);
     }
   }
 
@@ -239,7 +235,18 @@ final class Sealer implements Runnable {
     while (true) {
       try {
         return journal.append(window);
-      } catch (IOException | RuntimeException e) {
+      } catch (RuntimeException e) {
+        // Trying again would not mend it; what the log has will.
+        shared.listener().failed();
+        log.error(
+            "Window [{}, {}) of queue {} does not fit its journal: the queue is dropped and read"
+                + " again",
+            window.from(),
+            window.to(),
+            queue,
+            e);
+        return Outcome.FENCED;
+      } catch (IOException e) {
         shared.listener().appendFailed(queue);
         if (shared.throttle().permits()) {
           log.error(

@@ -9,7 +9,6 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.QueueJournals;
@@ -38,13 +37,14 @@ public final class SpanPipeline implements AutoCloseable {
   private boolean ended;
 
   /**
+   * @param lease for how long the journals let a queue be shown
    * @param journals where windows go; not closed by it
    * @param followers hear of each queue from its take to its release
    * @param clock tells when windows end; series and documents bear its time
    */
   public SpanPipeline(
       RocketMqConfig rocketMq,
-      JournalConfig journal,
+      Duration lease,
       WindowConfig window,
       Aggregation aggregation,
       QueueJournals journals,
@@ -52,7 +52,7 @@ public final class SpanPipeline implements AutoCloseable {
       Clock clock,
       PipelineListener listener) {
     this.aggregation = aggregation;
-    sealers = new Sealers(journals, journal.lease(), followers, aggregation, listener, clock);
+    sealers = new Sealers(journals, lease, followers, aggregation, listener, clock);
     committer = new Committer(listener, clock);
     committerThread = Thread.ofPlatform().name("trace-etl-committer").unstarted(committer);
     for (int i = 0; i < rocketMq.workers(); i++) {
@@ -60,7 +60,6 @@ public final class SpanPipeline implements AutoCloseable {
           new Worker(
               i,
               rocketMq,
-              journal.topic(),
               aggregation,
               window.length().toMillis(),
               sealers,

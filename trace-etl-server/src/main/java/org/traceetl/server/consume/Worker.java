@@ -1,14 +1,12 @@
 package org.traceetl.server.consume;
 
 import java.time.Clock;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -74,7 +72,6 @@ final class Worker implements Runnable {
 
   private final int number;
   private final RocketMqConfig config;
-  private final String journalTopic;
   private final Aggregation aggregation;
   private final long windowMillis;
   private final Sealers sealers;
@@ -114,7 +111,6 @@ final class Worker implements Runnable {
   Worker(
       int number,
       RocketMqConfig config,
-      String journalTopic,
       Aggregation aggregation,
       long windowMillis,
       Sealers sealers,
@@ -123,7 +119,6 @@ final class Worker implements Runnable {
       Clock clock) {
     this.number = number;
     this.config = config;
-    this.journalTopic = journalTopic;
     this.aggregation = aggregation;
     this.windowMillis = windowMillis;
     this.sealers = sealers;
@@ -170,59 +165,17 @@ final class Worker implements Runnable {
       consumer = fresh;
     }
     try {
-      Collection<MessageQueue> queues = consumer.fetchMessageQueues(config.topic());
-      if (queues.size() > pullThreads) {
-        pullThreads = queues.size();
+      int queues = consumer.fetchMessageQueues(config.topic()).size();
+      if (queues > pullThreads) {
+        pullThreads = queues;
         startOver();
         return false;
       }
-      connected = !queues.isEmpty() && journalHas(queues);
+      connected = queues > 0;
     } catch (MQClientException | RuntimeException e) {
       logDisconnected(e);
     }
     return connected;
-  }
-
-  /** Whether the journal's topic has a queue beside each one of the span topic. */
-  private boolean journalHas(Collection<MessageQueue> queues) {
-    Set<MessageQueue> lacking = new TreeSet<>();
-    for (MessageQueue queue : queues) {
-      lacking.add(new MessageQueue(journalTopic, queue.getBrokerName(), queue.getQueueId()));
-    }
-    try {
-      lacking.removeAll(consumer.fetchMessageQueues(journalTopic));
-    } catch (MQClientException e) {
-      log.debug("Topic {} is not found", journalTopic, e);
-    }
-    if (lacking.isEmpty()) {
-      return true;
-    }
-    problem =
-        "the journal's topic "
-            + journalTopic
-            + " must have the queues that "
-            + config.topic()
-            + " has, and lacks "
-            + lacking.size()
-            + " of "
-            + queues.size();
-    if (throttle.permits()) {
-      MessageQueue first = lacking.iterator().next();
-      log.error(
-          "Nothing is read: {}, the first on broker {}. Make it: mqadmin updateTopic -n {} -c"
-              + " CLUSTER -t {} -r {} -w {}",
-          problem,
-          first.getBrokerName(),
-          config.nameServer(),
-          journalTopic,
-          perBroker(queues),
-          perBroker(queues));
-    }
-    return false;
-  }
-
-  private static long perBroker(Collection<MessageQueue> queues) {
-    return queues.stream().mapToInt(MessageQueue::getQueueId).max().orElse(0) + 1L;
   }
 
   /** Pull threads are given to a consumer before it can be asked how many queues there are. */

@@ -111,13 +111,14 @@ final class QueueSeries {
     return unknown;
   }
 
-  /** Begins with the series of an image. Called once, before any window. */
+  /** Goes on with the series of another process. The image is read in this call alone. */
   void restore(QueueImage image) {
     for (int series = 0; series < image.slots(); series++) {
-      if (image.definition(series) == null) {
+      SeriesDefinition definition = image.definition(series);
+      if (definition == null) {
         continue;
       }
-      create(image.definition(series));
+      create(definition);
       for (int bucket = 0; bucket < stride; bucket++) {
         counts[series * stride + bucket] = image.count(series, bucket);
       }

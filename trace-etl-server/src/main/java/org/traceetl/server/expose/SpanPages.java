@@ -127,10 +127,21 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   /**
    * The queue begins with what its image holds, in place of what was there.
    *
+   * @throws IllegalArgumentException if the image's buckets are not the configured ones
    * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
    */
   @Override
   public void restored(QueueId queue, QueueImage image, long showFromNanos) {
+    if (image.stride() != naming.stride()) {
+      throw new IllegalArgumentException(
+          "image of queue "
+              + queue
+              + " has "
+              + image.stride()
+              + " buckets: must have "
+              + naming.stride()
+              + ", as trace-etl.histogram.bounds-millis says");
+    }
     Lease lease = new Lease(showFromNanos);
     leases.put(queue, lease);
     put(new Restore(queue, image, lease));

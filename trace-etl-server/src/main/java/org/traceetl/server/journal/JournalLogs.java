@@ -11,7 +11,7 @@ public interface JournalLogs extends AutoCloseable {
    *
    * @throws IOException if there is none, or that cannot be found out now
    */
-  JournalLog open(QueueId queue) throws IOException;
+  JournalLog open(QueueId queue) throws IOException, InterruptedException;
 
   /**
    * The queues that have a log now, whoever owns them.

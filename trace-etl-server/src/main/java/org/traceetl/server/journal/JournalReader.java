@@ -11,6 +11,8 @@ final class JournalReader {
     Visitor NONE = (record, before) -> {};
 
     /**
+     * The next record that counts.
+     *
      * @param before the chain without it
      * @throws MalformedRecordException so that it does not count after all
      */

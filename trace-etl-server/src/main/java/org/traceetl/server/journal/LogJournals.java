@@ -86,7 +86,8 @@ public final class LogJournals implements QueueJournals {
    * @param tailGroup whose mark says how far it has come
    * @throws IOException if there is no log, or that cannot be found out now
    */
-  public JournalTail tail(QueueId queue, String tailGroup) throws IOException {
+  public JournalTail tail(QueueId queue, String tailGroup)
+      throws IOException, InterruptedException {
     return new JournalTail(queue, logs.open(queue), format(queue), payloads, counters, tailGroup);
   }
 
@@ -99,7 +100,7 @@ public final class LogJournals implements QueueJournals {
    * @throws IOException if there is no log, or that cannot be found out now
    */
   public JournalTail tail(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
-      throws IOException {
+      throws IOException, InterruptedException {
     return new JournalTail(
         queue, logs.open(queue), format(queue), payloads, counters, sinceMillis, snapshots);
   }

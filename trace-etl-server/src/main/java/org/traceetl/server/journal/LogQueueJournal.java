@@ -82,7 +82,7 @@ final class LogQueueJournal implements QueueJournal {
     if (unsettled == null) {
       unsettled = new Unsettled(window, draft(window), timing.nowNanos());
     } else {
-      if (unsettled.window() != window) {
+      if (!unsettled.window().equals(window)) {
         throw new IllegalArgumentException(
             "window from " + window.from() + " before it is known whether the last one counts");
       }

@@ -1,27 +1,39 @@
 package org.traceetl.server.journal;
 
-/** What a record of the log says. The order is the format's: new ones come last. */
+/** What a record of the log says. */
 enum RecordKind {
   /** The writer takes the queue. */
-  CLAIM,
+  CLAIM(1),
 
   /** What the spans between two offsets added up to. */
-  WINDOW,
+  WINDOW(2),
 
   /** What all windows so far add up to. */
-  SNAPSHOT,
+  SNAPSHOT(3),
 
   /** The writer has ended, and shows nothing any more. */
-  RELEASE;
+  RELEASE(4);
 
   private static final RecordKind[] KINDS = values();
 
+  private final byte code;
+
+  RecordKind(int code) {
+    this.code = (byte) code;
+  }
+
+  /** As in the format. */
   byte code() {
-    return (byte) (ordinal() + 1);
+    return code;
   }
 
   /** Null if there is none of this code. */
   static RecordKind of(byte code) {
-    return code >= 1 && code <= KINDS.length ? KINDS[code - 1] : null;
+    for (RecordKind kind : KINDS) {
+      if (kind.code == code) {
+        return kind;
+      }
+    }
+    return null;
   }
 }

@@ -64,6 +64,19 @@ public final class Applications {
     return application;
   }
 
+  /** The application of this name, made if need be, even beyond the limit: its series go on. */
+  int restore(String name, long heardMillis) {
+    int symbol = symbols.restore(name);
+    if (symbol >= numberOf.length || numberOf[symbol] == 0) {
+      int application = add(symbol);
+      touchedMillis[application] = heardMillis;
+      return application;
+    }
+    int application = numberOf[symbol] - 1;
+    touchedMillis[application] = Math.max(touchedMillis[application], heardMillis);
+    return application;
+  }
+
   /** Names that find no room take none of the table's either. */
   private int symbol(byte[] buffer, int offset, int length) {
     return size < max

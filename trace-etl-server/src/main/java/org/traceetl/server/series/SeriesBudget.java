@@ -20,11 +20,16 @@ public final class SeriesBudget {
 
   /** Takes up to a portion; 0 when nothing is left. */
   int take() {
-    if (left.get() == 0) {
+    if (left.get() <= 0) {
       return 0; // by many spans a second, once nothing is left
     }
-    int before = left.getAndUpdate(now -> Math.max(0, now - portion));
-    return Math.min(before, portion);
+    int before = left.getAndUpdate(now -> now <= 0 ? now : Math.max(0, now - portion));
+    return Math.clamp(before, 0, portion);
+  }
+
+  /** Takes what a queue brings along, even beyond the limit: a series that counts goes on. */
+  void takeAll(int series) {
+    left.addAndGet(-series);
   }
 
   void giveBack(int series) {
@@ -35,7 +40,7 @@ public final class SeriesBudget {
     return portion;
   }
 
-  /** Series that no queue has taken. */
+  /** Series that no queue has taken; below 0 while queues taken over have more than the limit. */
   public int left() {
     return left.get();
   }

@@ -2,6 +2,7 @@ package org.traceetl.server.series;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig;
@@ -40,12 +41,6 @@ public final class SeriesTable {
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
   private static final int STATUS_BITS = 2;
 
-  private enum State {
-    FREE,
-    LIVE,
-    OVERFLOW
-  }
-
   private static final int INITIAL = 64;
 
   private final int width;
@@ -55,19 +50,29 @@ public final class SeriesTable {
   private final Applications applications;
 
   private final HashIndex index = new HashIndex(INITIAL);
-  private final IntStack free = new IntStack();
+
+  /**
+   * Numbers in use. A new series gets the lowest free one, so that which one it is follows from the
+   * series there are: an owner that took them over numbers on as the one before it would have.
+   */
+  private final BitSet taken = new BitSet();
+
+  /** No number below it is free. */
+  private int firstFree;
+
+  /** Those of {@link #taken} that are overflow series. */
+  private final BitSet overflows = new BitSet();
+
   private final IntStack evicted = new IntStack();
   private List<SeriesDefinition> created = new ArrayList<>();
 
   private int[] keys;
   private int[] hashes = new int[INITIAL];
   private int[] applicationOf = new int[INITIAL];
-  private State[] states = new State[INITIAL];
   private long[] touchedMillis = new long[INITIAL];
   private long[] carries = new long[INITIAL];
-  private int numbers;
 
-  /** Live series: those the limits are about. */
+  /** Series but for the overflow ones: those the limits are about. */
   private int limited;
 
   private int overflowing;
@@ -135,6 +140,12 @@ public final class SeriesTable {
   /** Makes a series that {@link #find} does not know and that {@link #hasRoom has room}. */
   public int create(int hash, int[] key, int application, long nowMillis) {
     int series = claim(application, nowMillis);
+    add(series, hash, key, application);
+    created.add(new SeriesDefinition(series, nowMillis, false, values(key)));
+    return series;
+  }
+
+  private void add(int series, int hash, int[] key, int application) {
     System.arraycopy(key, 0, keys, series * width, width);
     hashes[series] = hash;
     index.add(hash, series);
@@ -145,9 +156,6 @@ public final class SeriesTable {
     }
     limited++;
     applications.addSeries(application, 1);
-    states[series] = State.LIVE;
-    created.add(new SeriesDefinition(series, nowMillis, false, values(key)));
-    return series;
   }
 
   /** The application's overflow series, made if need be. */
@@ -155,16 +163,58 @@ public final class SeriesTable {
     int series = applications.overflowSeries(application);
     if (series == NONE) {
       series = claim(application, nowMillis);
-      states[series] = State.OVERFLOW;
-      applications.overflowSeries(application, series);
-      overflowing++;
-      String[] values = new String[SeriesDefinition.FIXED_DIMENSIONS + width - DIMENSIONS];
+      addOverflow(series, application);
+      String[] values = new String[valuesOfSeries()];
       values[SeriesDefinition.APPLICATION] = applications.name(application);
       created.add(
           new SeriesDefinition(
               series, nowMillis, true, Collections.unmodifiableList(Arrays.asList(values))));
     }
     return series;
+  }
+
+  private void addOverflow(int series, int application) {
+    overflows.set(series);
+    applications.overflowSeries(application, series);
+    overflowing++;
+  }
+
+  /**
+   * Goes on with a series of another process, under its number, whatever the limits say. Before the
+   * first span.
+   *
+   * @param lastMillis when it last had a span
+   * @param carry as {@link #carry}
+   * @throws IllegalArgumentException if it has other dimensions than this table's
+   */
+  public void restore(SeriesDefinition definition, long lastMillis, long carry) {
+    List<String> values = definition.values();
+    int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
+    int series = definition.series();
+    claim(series, application, lastMillis);
+    carries[series] = carry;
+    if (definition.overflow()) {
+      addOverflow(series, application);
+      return;
+    }
+    if (values.size() != valuesOfSeries()) {
+      throw new IllegalArgumentException(
+          "series " + series + " has " + values.size() + " values: must be " + valuesOfSeries());
+    }
+    int[] key = new int[width];
+    key[APPLICATION] = applications.symbol(application);
+    key[NAME] = symbols.restore(values.get(SeriesDefinition.SPAN_NAME));
+    key[KIND_AND_STATUS] =
+        kindAndStatus(
+            Integer.parseInt(values.get(SeriesDefinition.SPAN_KIND)),
+            Integer.parseInt(values.get(SeriesDefinition.STATUS_CODE)));
+    for (int i = DIMENSIONS; i < width; i++) {
+      String value = values.get(SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS);
+      key[i] = value == null ? SymbolTable.NONE : symbols.restore(value);
+    }
+    add(series, hash(key), key, application);
+    granted++;
+    budget.takeAll(1);
   }
 
   private boolean hasBudget() {
@@ -175,24 +225,33 @@ public final class SeriesTable {
   }
 
   private int claim(int application, long nowMillis) {
-    int series = free.isEmpty() ? numbers++ : free.pop();
-    if (series == hashes.length) {
-      int capacity = series * 2;
-      keys = Arrays.copyOf(keys, capacity * width);
-      hashes = Arrays.copyOf(hashes, capacity);
-      applicationOf = Arrays.copyOf(applicationOf, capacity);
-      states = Arrays.copyOf(states, capacity);
-      touchedMillis = Arrays.copyOf(touchedMillis, capacity);
-      carries = Arrays.copyOf(carries, capacity);
-    }
-    applicationOf[series] = application;
-    touchedMillis[series] = nowMillis;
-    carries[series] = 0;
+    int series = taken.nextClearBit(firstFree);
+    firstFree = series + 1;
+    claim(series, application, nowMillis);
     return series;
   }
 
+  private void claim(int series, int application, long nowMillis) {
+    if (series >= hashes.length) {
+      int capacity = Math.max(series + 1, hashes.length * 2);
+      keys = Arrays.copyOf(keys, capacity * width);
+      hashes = Arrays.copyOf(hashes, capacity);
+      applicationOf = Arrays.copyOf(applicationOf, capacity);
+      touchedMillis = Arrays.copyOf(touchedMillis, capacity);
+      carries = Arrays.copyOf(carries, capacity);
+    }
+    taken.set(series);
+    applicationOf[series] = application;
+    touchedMillis[series] = nowMillis;
+    carries[series] = 0;
+  }
+
+  private int valuesOfSeries() {
+    return SeriesDefinition.FIXED_DIMENSIONS + width - DIMENSIONS;
+  }
+
   private List<String> values(int[] key) {
-    String[] values = new String[SeriesDefinition.FIXED_DIMENSIONS + width - DIMENSIONS];
+    String[] values = new String[valuesOfSeries()];
     values[SeriesDefinition.APPLICATION] = symbols.text(key[APPLICATION]);
     values[SeriesDefinition.SPAN_NAME] = symbols.text(key[NAME]);
     values[SeriesDefinition.SPAN_KIND] = Integer.toString(key[KIND_AND_STATUS] >>> STATUS_BITS);
@@ -234,8 +293,8 @@ public final class SeriesTable {
    */
   public int[] evictIdle(long sinceMillis) {
     evicted.clear();
-    for (int series = 0; series < numbers; series++) {
-      if (states[series] != State.FREE && touchedMillis[series] < sinceMillis) {
+    for (int series = taken.nextSetBit(0); series >= 0; series = taken.nextSetBit(series + 1)) {
+      if (touchedMillis[series] < sinceMillis) {
         evict(series);
       }
     }
@@ -249,7 +308,8 @@ public final class SeriesTable {
   }
 
   private void evict(int series) {
-    if (states[series] == State.OVERFLOW) {
+    if (overflows.get(series)) {
+      overflows.clear(series);
       applications.overflowSeries(applicationOf[series], NONE);
       overflowing--;
     } else {
@@ -264,8 +324,8 @@ public final class SeriesTable {
       limited--;
     }
     evicted.push(series);
-    states[series] = State.FREE;
-    free.push(series);
+    taken.clear(series);
+    firstFree = Math.min(firstFree, series);
   }
 
   /** Gives back what was taken from the budget: the queue is no longer this process's. */

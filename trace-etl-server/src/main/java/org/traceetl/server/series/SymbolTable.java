@@ -103,10 +103,18 @@ public final class SymbolTable {
     return new String(buffer, offset, length, UTF_8).getBytes(UTF_8);
   }
 
+  /** The symbol of a text of another process' table, whole and whether or not there is room. */
+  int restore(String text) {
+    byte[] string = text.getBytes(UTF_8);
+    int symbol = findExact(string, 0, string.length);
+    return symbol != ABSENT ? symbol : add(string);
+  }
+
   private int insert(byte[] string) {
-    if (!hasRoom(string.length)) {
-      return FULL;
-    }
+    return hasRoom(string.length) ? add(string) : FULL;
+  }
+
+  private int add(byte[] string) {
     int hash = hash(string, 0, string.length);
     int symbol = free.isEmpty() ? numbers++ : free.pop();
     if (symbol == strings.length) {

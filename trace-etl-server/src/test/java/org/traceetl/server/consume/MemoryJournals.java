@@ -32,18 +32,25 @@ final class MemoryJournals implements QueueJournals {
 
   volatile Obstacle obstacle = window -> {};
 
+  /** Why no queue can be taken; null if they can. */
+  volatile IOException refusal;
+
   MemoryJournals(Aggregation aggregation, Duration lease) {
     this.aggregation = aggregation;
     this.lease = lease;
   }
 
   @Override
-  public Taken take(QueueId queue) {
+  public Taken take(QueueId queue) throws IOException {
+    IOException refused = refusal;
+    if (refused != null) {
+      throw refused;
+    }
     return logs.computeIfAbsent(queue, id -> new Log()).take(queue);
   }
 
   /** Another process takes the queue. */
-  void fence(QueueId queue) {
+  void fence(QueueId queue) throws IOException {
     take(queue);
   }
 
@@ -56,9 +63,7 @@ final class MemoryJournals implements QueueJournals {
 
     synchronized Taken take(QueueId queue) {
       int mine = ++epoch;
-      QueueImage image =
-          new QueueImage(
-              aggregation.schema(), aggregation.buckets.count(), aggregation.maxAgents());
+      QueueImage image = aggregation.newImage();
       windows.forEach(image::apply);
       return new Taken(new Owned(this, queue, mine), image, System.nanoTime());
     }

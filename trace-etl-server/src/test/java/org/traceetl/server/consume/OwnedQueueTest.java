@@ -99,7 +99,10 @@ class OwnedQueueTest {
 
     assertThat(queue.next()).isEqualTo(22);
     assertThat(skipped).containsExactly(10L);
-    assertThat(recorded()).isEqualTo(2);
+    SealedWindow window = queue.swap(1_000).seal();
+    assertThat(window.from()).as("where the one before it ended").isEqualTo(10);
+    assertThat(window.to()).isEqualTo(22);
+    assertThat(window.books().getFirst().recorded()).isEqualTo(2);
   }
 
   @Test
@@ -132,5 +135,8 @@ class OwnedQueueTest {
     assertThat(queue.take(messages(0, 2, 0, 1), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(queue.next()).isEqualTo(2);
+    SealedWindow window = queue.swap(1_000).seal();
+    assertThat(window.from()).isEqualTo(10);
+    assertThat(window.to()).isEqualTo(2);
   }
 }

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
@@ -105,7 +104,7 @@ class SpanPipelineTest {
     SpanPipeline pipeline =
         new SpanPipeline(
             new RocketMqConfig(rocketMq.namesrvAddress(), topic, group(), null, null, workers),
-            new JournalConfig(journalTopic(), LEASE, null),
+            LEASE,
             windowConfig,
             aggregation(windowConfig),
             journals,
@@ -119,15 +118,6 @@ class SpanPipelineTest {
 
   private String group() {
     return "group-of-" + topic;
-  }
-
-  private String journalTopic() {
-    return "journal-of-" + topic;
-  }
-
-  private void createTopics(int queues) {
-    rocketMq.createTopic(journalTopic(), queues);
-    rocketMq.createTopic(topic, queues);
   }
 
   private static Aggregation aggregation(WindowConfig window) {
@@ -144,7 +134,7 @@ class SpanPipelineTest {
 
   @Test
   void everyBatchCountsOnceHoweverTheQueuesMove() throws Exception {
-    createTopics(4);
+    rocketMq.createTopic(topic, 4);
     byte[] good = new Batch("shop").span("a", 5_000_000).message(1_000);
     byte[] malformed = Arrays.copyOf(good, good.length - 2);
     send(0, 200, 4);
@@ -180,7 +170,7 @@ class SpanPipelineTest {
 
   @Test
   void anOffsetIsNotCommittedBeforeTheJournalHasItsWindow() throws Exception {
-    createTopics(1);
+    rocketMq.createTopic(topic, 1);
     CountDownLatch answer = new CountDownLatch(1);
     journals.obstacle = window -> answer.await();
     SpanPipeline killed = start(1, Duration.ofMillis(100));
@@ -206,7 +196,7 @@ class SpanPipelineTest {
 
   @Test
   void aWindowThatTheJournalRefusedIsOfferedAgain() throws Exception {
-    createTopics(1);
+    rocketMq.createTopic(topic, 1);
     AtomicInteger attempts = new AtomicInteger();
     journals.obstacle =
         window -> {
@@ -223,7 +213,7 @@ class SpanPipelineTest {
 
   @Test
   void aPipelineWithADeadThreadIsNotAlive() throws Exception {
-    createTopics(1);
+    rocketMq.createTopic(topic, 1);
     journals.obstacle =
         window -> {
           throw new AssertionError("made by the test: no sealer survives it");
@@ -238,7 +228,7 @@ class SpanPipelineTest {
 
   @Test
   void drainingSealsAndCommitsWhatWasRead() throws Exception {
-    createTopics(2);
+    rocketMq.createTopic(topic, 2);
     SpanPipeline pipeline = start(2, HOUR);
     send(0, 20, 2);
     await()
@@ -262,7 +252,7 @@ class SpanPipelineTest {
 
   @Test
   void closingWithoutDrainingLeavesTheRestToTheNextOne() throws Exception {
-    createTopics(1);
+    rocketMq.createTopic(topic, 1);
     SpanPipeline pipeline = start(1, HOUR);
     send(0, 10, 1);
     await()
@@ -277,14 +267,10 @@ class SpanPipelineTest {
   }
 
   @Test
-  void aPipelineWithoutItsTopicsIsNotReadyAndWaitsForThem() throws Exception {
+  void aPipelineWithoutItsTopicIsNotReadyAndWaitsForIt() throws Exception {
     SpanPipeline early = start(1, Duration.ofMillis(100));
     assertThat(early.missing()).containsOnlyKeys(topic);
     rocketMq.createTopic(topic, 1);
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(early.missing().get(topic)).contains(journalTopic()));
-    rocketMq.createTopic(journalTopic(), 1);
     send(0, 5, 1);
 
     await().atMost(PATIENCE).until(() -> early.missing().isEmpty());
@@ -293,7 +279,7 @@ class SpanPipelineTest {
 
   @Test
   void aQueueThatMovesToAnotherServerIsReadAgainFromItsLastWindow() throws Exception {
-    createTopics(4);
+    rocketMq.createTopic(topic, 4);
     send(0, 40, 4);
     SpanPipeline first = start(1, HOUR);
     await().atMost(PATIENCE).until(() -> read(first) == 40);
@@ -313,8 +299,27 @@ class SpanPipelineTest {
   }
 
   @Test
+  void aQueueThatCannotBeTakenOverIsNamedAndNotRead() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    journals.refusal = new IOException("made by the test");
+    SpanPipeline pipeline = start(1, Duration.ofMillis(100));
+    send(0, 5, 1);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(pipeline.missing().toString()).contains("made by the test"));
+    assertThat(pipeline.queues()).isEmpty();
+    assertThat(pipeline.alive()).isTrue();
+
+    journals.refusal = null;
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
+    assertThat(pipeline.missing()).isEmpty();
+  }
+
+  @Test
   void aQueueThatAnotherOwnerClaimedIsDroppedAndCountsOnce() throws Exception {
-    createTopics(1);
+    rocketMq.createTopic(topic, 1);
     SpanPipeline pipeline = start(1, HOUR);
     send(0, 10, 1);
     await().atMost(PATIENCE).until(() -> read(pipeline) == 10);
@@ -332,7 +337,7 @@ class SpanPipelineTest {
 
   @Test
   void aBrokerThatLostItsTailIsReadOnWhereItEnds() throws Exception {
-    createTopics(1);
+    rocketMq.createTopic(topic, 1);
     send(0, 10, 1);
     rocketMq.commit(group(), topic, 0, 1_000);
     SpanPipeline pipeline = start(1, Duration.ofMillis(100));
@@ -347,7 +352,7 @@ class SpanPipelineTest {
 
   @Test
   void moreQueuesThanAConsumerPullsFromByDefaultAreAllRead() throws Exception {
-    createTopics(40);
+    rocketMq.createTopic(topic, 40);
     SpanPipeline pipeline = start(1, Duration.ofMillis(100));
     await().atMost(PATIENCE).until(() -> pipeline.queues().size() == 40);
     send(0, 120, 40);

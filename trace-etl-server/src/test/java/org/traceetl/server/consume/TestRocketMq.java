@@ -20,17 +20,19 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
 
 /** A real name server and broker in this JVM, on free ports, with a producer. */
-final class TestRocketMq implements AutoCloseable {
-  static final String BROKER = "test-broker";
+public final class TestRocketMq implements AutoCloseable {
+  public static final String BROKER = "test-broker";
 
   private final NamesrvController namesrv;
   private final BrokerController broker;
   private final DefaultMQProducer producer;
 
   /**
+   * Starts them.
+   *
    * @param home for the store and RocketMQ's own logs
    */
-  TestRocketMq(Path home) throws Exception {
+  public TestRocketMq(Path home) throws Exception {
     System.setProperty("user.home", home.toString());
     System.setProperty("rocketmq.home.dir", home.toString());
     // Without it the name server takes the broker for one of version 3.0 and ignores its topics.
@@ -83,11 +85,11 @@ final class TestRocketMq implements AutoCloseable {
     return config;
   }
 
-  String namesrvAddress() {
+  public String namesrvAddress() {
     return "127.0.0.1:" + namesrv.getRemotingServer().localListenPort();
   }
 
-  void createTopic(String topic, int queues) {
+  public void createTopic(String topic, int queues) {
     TopicConfig config = new TopicConfig(topic, queues, queues);
     // Registering takes a moment, and one that crosses the broker's own at its start is lost: the
     // name server takes topics only with a newer version of the broker's table.
@@ -103,7 +105,7 @@ final class TestRocketMq implements AutoCloseable {
         });
   }
 
-  void send(String topic, int queue, byte[] body) throws Exception {
+  public void send(String topic, int queue, byte[] body) throws Exception {
     producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
   }
 

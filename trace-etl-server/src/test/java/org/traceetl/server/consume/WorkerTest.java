@@ -99,7 +99,6 @@ class WorkerTest {
         new Worker(
             0,
             new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1),
-            topic,
             aggregation,
             window.toMillis(),
             sealers,

@@ -13,7 +13,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
 
 /** Whatever windows come: the page, read back, is what they add up to. */
 class SpanPagesPropertyTest {
@@ -67,6 +69,45 @@ class SpanPagesPropertyTest {
       }
       assertThat(pages.totals().unknownRows()).isZero();
     }
+  }
+
+  @Property(tries = 60)
+  void aQueueTakenOverShowsWhatItsLastOwnerWould(@ForAll long seed) throws Exception {
+    var random = new Random(seed);
+    var naming = PageFixture.naming(PageFixture.OTEL);
+    Map<Integer, Model> live = new HashMap<>();
+    QueueImage image = new QueueImage(0, PageFixture.STRIDE, 1);
+    try (SpanPages steady = PageFixture.started(naming);
+        SpanPages next = PageFixture.started(naming)) {
+      for (int windows = random.nextInt(10); windows > 0; windows--) {
+        SealedWindow window = fold(random, 0, live, false).seal();
+        steady.window(window);
+        image.apply(window);
+      }
+      if (random.nextBoolean()) {
+        next.window(
+            Windows.of(queue(0), PageFixture.STRIDE).create(0, "old", "o", "2", "0").seal());
+      }
+      long nowNanos = System.nanoTime();
+      next.restored(queue(0), image, nowNanos);
+      next.shownUntil(queue(0), nowNanos + PageFixture.LONG.toNanos());
+      for (int windows = random.nextInt(5); windows > 0; windows--) {
+        SealedWindow window = fold(random, 0, live, false).seal();
+        steady.window(window);
+        next.window(window);
+      }
+
+      for (Encoding encoding : new Encoding[] {Encoding.TEXT, Encoding.OPENMETRICS}) {
+        assertThat(withoutExemplars(PageFixture.text(next, encoding)))
+            .isEqualTo(withoutExemplars(PageFixture.text(steady, encoding)));
+      }
+      assertThat(next.totals().unknownRows()).isZero();
+    }
+  }
+
+  /** The journal's images have none. */
+  private static String withoutExemplars(String page) {
+    return page.replaceAll(" # \\{trace_id.*", "");
   }
 
   @Property(tries = 300)

@@ -111,7 +111,7 @@ final class Windows {
         List.copyOf(documents),
         List.of(),
         0,
-        new long[0],
+        new long[series.size()],
         AcceptedBatches.NONE);
   }
 }

@@ -1,0 +1,241 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.rocketmq.client.consumer.PullResult;
+import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.exception.OffsetNotFoundException;
+import org.apache.rocketmq.client.impl.CommunicationMode;
+import org.apache.rocketmq.client.impl.MQClientAPIImpl;
+import org.apache.rocketmq.client.impl.consumer.PullResultExt;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.filter.ExpressionType;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageDecoder;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.common.sysflag.PullSysFlag;
+import org.apache.rocketmq.remoting.exception.RemotingException;
+import org.apache.rocketmq.remoting.protocol.ResponseCode;
+import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
+import org.apache.rocketmq.remoting.protocol.header.QueryConsumerOffsetRequestHeader;
+import org.apache.rocketmq.remoting.protocol.header.UpdateConsumerOffsetRequestHeader;
+import org.traceetl.server.config.RocketMqConfig;
+
+/**
+ * A queue of the journal's topic, by the master of its broker: slaves lag. The broker builds its
+ * index of a queue an instant after it has answered an append, hence {@link #read} and {@link #end}
+ * may lag by some milliseconds.
+ *
+ * <p>Reads go below the client's consumers, which know a place to read from only as members of a
+ * group.
+ */
+final class RocketMqLog implements JournalLog {
+  /** The broker gives fewer where these would be more than some 256 KiB, but always one. */
+  private static final int MAX_MESSAGES = 32;
+
+  private static final byte[] EMPTY = {};
+
+  private final DefaultMQProducer producer;
+  private final MQClientInstance client;
+  private final MessageQueue queue;
+  private final String readerGroup;
+  private final long timeoutMillis;
+
+  RocketMqLog(
+      DefaultMQProducer producer,
+      MQClientInstance client,
+      MessageQueue queue,
+      RocketMqConfig config,
+      Duration timeout) {
+    this.producer = producer;
+    this.client = client;
+    this.queue = queue;
+    // It must be one that the broker knows, and the spans are read by it anyway.
+    readerGroup = config.consumerGroup();
+    timeoutMillis = timeout.toMillis();
+  }
+
+  /** A call of the broker. */
+  @FunctionalInterface
+  private interface Call<T> {
+    T of(MQClientAPIImpl api, String broker)
+        throws MQClientException, RemotingException, MQBrokerException, InterruptedException;
+  }
+
+  private <T> T call(String what, Call<T> call) throws IOException, InterruptedException {
+    try {
+      return call.of(client.getMQClientAPIImpl(), broker());
+    } catch (MQBrokerException e) {
+      throw new IOException(failed(what) + remedy(e), e);
+    } catch (MQClientException | RemotingException e) {
+      throw new IOException(failed(what), e);
+    }
+  }
+
+  private String failed(String what) {
+    return "Journal topic "
+        + queue.getTopic()
+        + ", queue "
+        + queue.getBrokerName()
+        + "/"
+        + queue.getQueueId()
+        + ": "
+        + what
+        + " failed";
+  }
+
+  private static String remedy(MQBrokerException e) {
+    return e.getResponseCode() == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+        ? ". The broker does not make consumer groups itself; make it: mqadmin updateSubGroup"
+        : "";
+  }
+
+  private String broker() throws MQClientException {
+    String address = client.findBrokerAddressInPublish(queue.getBrokerName());
+    if (address == null) {
+      client.updateTopicRouteInfoFromNameServer(queue.getTopic());
+      address = client.findBrokerAddressInPublish(queue.getBrokerName());
+    }
+    if (address == null) {
+      throw new MQClientException("no name server knows a master of this broker", null);
+    }
+    return address;
+  }
+
+  @Override
+  public long append(byte[] message) throws IOException, InterruptedException {
+    // A status other than OK is about copies on disk or other brokers: this one has the message.
+    return call(
+        "appending",
+        (api, broker) ->
+            producer
+                .send(new Message(queue.getTopic(), message), queue, timeoutMillis)
+                .getQueueOffset());
+  }
+
+  @Override
+  public List<Entry> read(long from) throws IOException, InterruptedException {
+    long offset = from;
+    while (true) {
+      PullMessageRequestHeader header = pull(readerGroup, offset);
+      PullResult result = call("reading at " + offset, (api, broker) -> pull(api, broker, header));
+      switch (result.getPullStatus()) {
+        case FOUND -> {
+          return entries((PullResultExt) result);
+        }
+        case NO_NEW_MSG -> {
+          return List.of();
+        }
+        case NO_MATCHED_MSG, OFFSET_ILLEGAL -> {
+          // Where the broker has deleted messages it says at which one to go on.
+          if (result.getNextBeginOffset() <= offset) {
+            return List.of();
+          }
+          offset = result.getNextBeginOffset();
+        }
+      }
+    }
+  }
+
+  private PullMessageRequestHeader pull(String group, long offset) {
+    PullMessageRequestHeader header = new PullMessageRequestHeader();
+    header.setConsumerGroup(group);
+    header.setTopic(queue.getTopic());
+    header.setBrokerName(queue.getBrokerName());
+    header.setQueueId(queue.getQueueId());
+    header.setQueueOffset(offset);
+    header.setMaxMsgNums(MAX_MESSAGES);
+    header.setSysFlag(PullSysFlag.buildSysFlag(false, false, true, false));
+    header.setCommitOffset(0L);
+    header.setSuspendTimeoutMillis(0L);
+    header.setSubscription("*");
+    header.setSubVersion(0L);
+    header.setExpressionType(ExpressionType.TAG);
+    return header;
+  }
+
+  private PullResult pull(MQClientAPIImpl api, String broker, PullMessageRequestHeader header)
+      throws RemotingException, MQBrokerException, InterruptedException {
+    return api.pullMessage(broker, header, timeoutMillis, CommunicationMode.SYNC, null);
+  }
+
+  private static List<Entry> entries(PullResultExt result) {
+    List<Entry> entries = new ArrayList<>();
+    ByteBuffer messages = ByteBuffer.wrap(result.getMessageBinary());
+    for (MessageExt message : MessageDecoder.decodesBatch(messages, true, true, true)) {
+      byte[] body = message.getBody();
+      entries.add(new Entry(message.getQueueOffset(), body == null ? EMPTY : body));
+    }
+    return entries;
+  }
+
+  @Override
+  public long begin() throws IOException, InterruptedException {
+    return call(
+        "asking for its begin", (api, broker) -> api.getMinOffset(broker, queue, timeoutMillis));
+  }
+
+  @Override
+  public long end() throws IOException, InterruptedException {
+    return call(
+        "asking for its end", (api, broker) -> api.getMaxOffset(broker, queue, timeoutMillis));
+  }
+
+  @Override
+  public long offsetAt(long unixMillis) throws IOException, InterruptedException {
+    return call(
+        "asking for its offset at a time",
+        (api, broker) -> api.searchOffset(broker, queue, unixMillis, timeoutMillis));
+  }
+
+  @Override
+  public long mark(String group) throws IOException, InterruptedException {
+    QueryConsumerOffsetRequestHeader header = new QueryConsumerOffsetRequestHeader();
+    header.setConsumerGroup(group);
+    header.setTopic(queue.getTopic());
+    header.setBrokerName(queue.getBrokerName());
+    header.setQueueId(queue.getQueueId());
+    // Otherwise the broker makes one up.
+    header.setSetZeroIfNotFound(false);
+    return call(
+        "asking for the offset of group " + group,
+        (api, broker) -> {
+          try {
+            return api.queryConsumerOffset(broker, header, timeoutMillis);
+          } catch (OffsetNotFoundException e) {
+            return NONE;
+          }
+        });
+  }
+
+  @Override
+  public void mark(String group, long offset) throws IOException, InterruptedException {
+    UpdateConsumerOffsetRequestHeader header = new UpdateConsumerOffsetRequestHeader();
+    header.setConsumerGroup(group);
+    header.setTopic(queue.getTopic());
+    header.setBrokerName(queue.getBrokerName());
+    header.setQueueId(queue.getQueueId());
+    header.setCommitOffset(offset);
+    call(
+        "marking " + offset + " for group " + group,
+        (api, broker) -> {
+          try {
+            api.updateConsumerOffset(broker, header, timeoutMillis);
+          } catch (MQBrokerException e) {
+            if (e.getResponseCode() != ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST) {
+              throw e;
+            }
+            // A broker that makes groups makes them for those who read.
+            pull(api, broker, pull(group, offset));
+            api.updateConsumerOffset(broker, header, timeoutMillis);
+          }
+          return offset;
+        });
+  }
+}

@@ -1,0 +1,169 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.impl.MQClientManager;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.RPCHook;
+import org.apache.rocketmq.remoting.exception.RemotingException;
+import org.apache.rocketmq.remoting.protocol.ResponseCode;
+import org.apache.rocketmq.remoting.protocol.route.BrokerData;
+import org.apache.rocketmq.remoting.protocol.route.QueueData;
+import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * The logs in a RocketMQ topic: queue i of a broker is the log of the span topic's queue i there.
+ * One client for all of them. It is a producer's: that one belongs to no consumer group, so that
+ * reading takes part in no rebalance.
+ */
+public final class RocketMqLogs implements JournalLogs {
+  private static final String PRODUCER_GROUP = "trace-etl-journal";
+
+  private final RocketMqConfig config;
+  private final String topic;
+  private final Duration timeout;
+
+  /** Null where brokers ask for none. */
+  private final RPCHook credentials;
+
+  private final DefaultMQProducer producer;
+
+  /**
+   * A client that is not started.
+   *
+   * @param config of the spans
+   * @param topic of the logs
+   * @param timeout how long a call may take before its outcome is unknown
+   */
+  public RocketMqLogs(RocketMqConfig config, String topic, Duration timeout) {
+    this.config = config;
+    this.topic = topic;
+    this.timeout = timeout;
+    credentials = credentials(config);
+    producer = new DefaultMQProducer(PRODUCER_GROUP, credentials);
+    producer.setNamesrvAddr(config.nameServer());
+    producer.setInstanceName(ProcessHandle.current().pid() + "-" + System.nanoTime() + "-journal");
+    producer.setSendMsgTimeout(Math.toIntExact(timeout.toMillis()));
+    // Whether to send a record again is for the owner to say, who has then read the log.
+    producer.setRetryTimesWhenSendFailed(0);
+    producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
+  }
+
+  private static RPCHook credentials(RocketMqConfig config) {
+    return config.accessKey().isEmpty()
+        ? null
+        : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
+  }
+
+  /**
+   * Starts the client; needs no broker yet. Once.
+   *
+   * @throws IOException if the client's own threads or files do not start
+   */
+  public void start() throws IOException {
+    try {
+      producer.start();
+    } catch (MQClientException e) {
+      throw new IOException("The journal's RocketMQ client did not start", e);
+    }
+  }
+
+  @Override
+  public JournalLog open(QueueId queue) throws IOException, InterruptedException {
+    MQClientInstance client = client();
+    TopicRouteData route = route(client, topic);
+    int queues = route == null ? 0 : queues(route, queue.broker());
+    if (queue.queue() >= queues) {
+      throw new IOException(missing(queue, queues, route(client, config.topic())));
+    }
+    return new RocketMqLog(
+        producer, client, new MessageQueue(topic, queue.broker(), queue.queue()), config, timeout);
+  }
+
+  @Override
+  public Set<QueueId> queues() throws IOException, InterruptedException {
+    TopicRouteData route = route(client(), topic);
+    Set<QueueId> all = new HashSet<>();
+    if (route != null) {
+      for (QueueData data : route.getQueueDatas()) {
+        for (int queue = 0; queue < queues(route, data.getBrokerName()); queue++) {
+          all.add(new QueueId(data.getBrokerName(), queue));
+        }
+      }
+    }
+    return all;
+  }
+
+  private MQClientInstance client() {
+    return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, credentials);
+  }
+
+  /** Null if there is no such topic. */
+  private TopicRouteData route(MQClientInstance client, String name)
+      throws IOException, InterruptedException {
+    try {
+      return client.getMQClientAPIImpl().getTopicRouteInfoFromNameServer(name, timeout.toMillis());
+    } catch (MQClientException e) {
+      if (e.getResponseCode() == ResponseCode.TOPIC_NOT_EXIST) {
+        return null;
+      }
+      throw new IOException("Name server " + config.nameServer() + " on topic " + name, e);
+    } catch (RemotingException e) {
+      throw new IOException("Name server " + config.nameServer() + " does not answer", e);
+    }
+  }
+
+  /** Queues of a broker that can be both written and read. */
+  private static int queues(TopicRouteData route, String broker) {
+    return route.getQueueDatas().stream()
+        .filter(data -> data.getBrokerName().equals(broker))
+        .mapToInt(data -> Math.min(data.getReadQueueNums(), data.getWriteQueueNums()))
+        .max()
+        .orElse(0);
+  }
+
+  private String missing(QueueId queue, int queues, TopicRouteData spans) {
+    String cluster = "CLUSTER";
+    int needed = queue.queue() + 1;
+    if (spans != null) {
+      for (QueueData data : spans.getQueueDatas()) {
+        needed = Math.max(needed, data.getReadQueueNums());
+      }
+      for (BrokerData data : spans.getBrokerDatas()) {
+        cluster = data.getCluster();
+      }
+    }
+    return "The journal's topic "
+        + topic
+        + (queues == 0 ? " is not there on broker " : " has only " + queues + " queues on broker ")
+        + queue.broker()
+        + ": queue "
+        + queue.queue()
+        + " of topic "
+        + config.topic()
+        + " needs its own. Run: mqadmin updateTopic -n '"
+        + config.nameServer()
+        + "' -c "
+        + cluster
+        + " -t "
+        + topic
+        + " -r "
+        + needed
+        + " -w "
+        + needed;
+  }
+
+  @Override
+  public void close() {
+    producer.shutdown();
+  }
+}

@@ -1,0 +1,212 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.journal.MalformedRecordException;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.RecordWriter;
+import org.traceetl.server.journal.SnapshotFormat;
+import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** An owner that takes a queue over goes on as the one before it would have. */
+class HandOverTest {
+  private static final QueueId QUEUE = new QueueId("b", 0);
+  private static final long HALF_IDLE_MILLIS = Duration.ofMinutes(8).toMillis();
+
+  private int maxSeries = 20;
+  private int maxPerApplication = 8;
+  private int maxValueBytes = 1_024;
+  private long nowMillis = 1_700_000_000_000L;
+  private long offset;
+
+  private Aggregation newAggregation() {
+    return new Aggregation(
+        new SeriesConfig(
+            List.of(new SeriesConfig.Dimension("route", null, null)),
+            null,
+            maxSeries,
+            maxPerApplication,
+            null,
+            null,
+            null,
+            maxValueBytes),
+        new HistogramConfig(List.of(10.0, 100.0)),
+        DocumentsConfig.defaults(),
+        new WindowConfig(null, null));
+  }
+
+  private static QueueAggregator owner(Aggregation aggregation, QueueImage image) {
+    QueueAggregator owner =
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+    owner.beginAt(0);
+    return owner;
+  }
+
+  @Property(tries = 100)
+  void windowsAreThoseOfAnOwnerThatWentOn(@ForAll long seed) throws MalformedRecordException {
+    Random random = new Random(seed);
+    Aggregation aggregation = newAggregation();
+    QueueAggregator steady = owner(aggregation, aggregation.newImage());
+    aggregation = newAggregation();
+    QueueAggregator changing = owner(aggregation, aggregation.newImage());
+    QueueImage image = aggregation.newImage();
+    for (int i = 0; i < 25; i++) {
+      for (int batches = random.nextInt(6); batches > 0; batches--) {
+        byte[] message = message(random);
+        steady.accept(message, nowMillis);
+        changing.accept(message, nowMillis);
+        nowMillis += random.nextInt(5_000);
+        offset++;
+      }
+      offset = random.nextInt(20) == 0 ? random.nextInt(10) : offset;
+      nowMillis += random.nextInt(3) == 0 ? random.nextLong(HALF_IDLE_MILLIS) : 5_000;
+      SealedWindow window = seal(steady);
+      SealedWindow same = seal(changing);
+      if (window == null || same == null) {
+        assertThat(same).isEqualTo(window);
+      } else {
+        window = read(window);
+        assertThat(read(same))
+            .usingRecursiveComparison()
+            // A new owner's first window begins with its first message.
+            .ignoringFields("openedMillis")
+            .isEqualTo(window);
+        image.apply(window);
+      }
+      assertThat(changing.seriesCount()).isEqualTo(steady.seriesCount());
+      assertThat(changing.agentCount()).isEqualTo(steady.agentCount());
+      if (random.nextInt(3) == 0) {
+        changing.release();
+        assertThat(aggregation.budget.left()).isEqualTo(maxSeries);
+        aggregation = newAggregation();
+        changing = owner(aggregation, copy(image, aggregation));
+      }
+    }
+  }
+
+  private static byte[] message(Random random) {
+    Batch batch = new Batch("app-" + random.nextInt(4));
+    for (int spans = random.nextInt(1, 6); spans > 0; spans--) {
+      batch.span(
+          "op-" + random.nextInt(6),
+          random.nextBoolean() ? Batch.SERVER : Batch.CLIENT,
+          random.nextInt(10) == 0 ? Batch.ERROR : Batch.UNSET,
+          random.nextLong(2_000_000_000L),
+          random.nextBoolean() ? 0 : random.nextLong(1L << 56) / 2);
+      if (random.nextInt(4) > 0) {
+        batch.attribute("route", "/r/" + random.nextInt(2));
+      }
+    }
+    return batch.message(random.nextInt(1, 3), random.nextInt(1, 3), random.nextInt(60));
+  }
+
+  private SealedWindow seal(QueueAggregator owner) {
+    FilledWindow filled = owner.swap(offset, nowMillis);
+    if (filled == null) {
+      return null;
+    }
+    SealedWindow window = filled.seal();
+    filled.giveBack();
+    return window;
+  }
+
+  private static SealedWindow read(SealedWindow window) throws MalformedRecordException {
+    RecordWriter writer = new RecordWriter();
+    WindowFormat.encode(window, writer);
+    return WindowFormat.decode(writer.buffer(), 0, writer.size(), QUEUE);
+  }
+
+  private static QueueImage copy(QueueImage image, Aggregation aggregation)
+      throws MalformedRecordException {
+    RecordWriter writer = new RecordWriter();
+    SnapshotFormat.encode(image, writer);
+    QueueImage copy = aggregation.newImage();
+    SnapshotFormat.decode(writer.buffer(), 0, writer.size(), copy);
+    return copy;
+  }
+
+  /** The image after a window with these spans, by an owner of these limits. */
+  private QueueImage imageOf(Batch... batches) throws MalformedRecordException {
+    Aggregation aggregation = newAggregation();
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    for (Batch batch : batches) {
+      owner.accept(batch.message(offset++), nowMillis);
+    }
+    QueueImage image = aggregation.newImage();
+    image.apply(read(seal(owner)));
+    return image;
+  }
+
+  @Test
+  void aWindowBeginsWhereTheJournalEnds() throws MalformedRecordException {
+    offset = 41;
+    QueueImage image = imageOf(new Batch("shop").span("a", 1));
+    Aggregation aggregation = newAggregation();
+    QueueAggregator owner =
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+    owner.beginAt(100);
+    offset = 100;
+
+    SealedWindow skipped = seal(owner);
+    assertThat(skipped.from()).isEqualTo(42);
+    assertThat(skipped.to()).isEqualTo(100);
+    assertThat(skipped.rows()).isZero();
+    assertThat(seal(owner)).isNull();
+  }
+
+  @Test
+  void seriesAboveTheLimitGoOnAndNewOnesFindNoRoom() throws MalformedRecordException {
+    QueueImage image = imageOf(new Batch("shop").span("a", 1).span("b", 1).span("c", 1));
+    maxSeries = 1;
+    Aggregation aggregation = newAggregation();
+    QueueAggregator owner = owner(aggregation, image);
+
+    assertThat(aggregation.budget.left()).isEqualTo(-2);
+    owner.accept(new Batch("shop").span("c", 1).span("d", 1).message(offset++), nowMillis);
+    SealedWindow window = seal(owner);
+    assertThat(window.books().getFirst().recorded()).isEqualTo(1);
+    assertThat(window.books().getFirst().overflowed()).isEqualTo(1);
+    owner.release();
+    assertThat(aggregation.budget.left()).isEqualTo(1);
+  }
+
+  @Test
+  void seriesWhoseNamesWouldBeCutNowEndWhenIdle() throws MalformedRecordException {
+    QueueImage image = imageOf(new Batch("shop").span("longer 1", 1).span("longer 2", 1));
+    maxValueBytes = 6;
+    Aggregation aggregation = newAggregation();
+    QueueAggregator owner = owner(aggregation, image);
+    owner.accept(new Batch("shop").span("longer 3", 1).message(offset++), nowMillis);
+
+    SealedWindow window = seal(owner);
+    assertThat(window.created().getFirst().values()).contains("longer");
+    assertThat(window.created().getFirst().series()).isEqualTo(2);
+    nowMillis += 2 * HALF_IDLE_MILLIS;
+    assertThat(seal(owner).evicted()).containsExactly(0, 1, 2);
+    assertThat(owner.symbolCount()).isEqualTo(1);
+  }
+
+  @Test
+  void agentsThatWereSilentBeforeTheHandOverAreForgotten() throws MalformedRecordException {
+    QueueImage image = imageOf(new Batch("shop").span("a", 1));
+    QueueAggregator owner = owner(newAggregation(), image);
+    assertThat(owner.agentCount()).isEqualTo(1);
+    nowMillis += BatchHistory.SILENCE_MILLIS + 1;
+    seal(owner);
+
+    assertThat(owner.agentCount()).isZero();
+  }
+}
