@@ -31,16 +31,21 @@ import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.journal.InProcessJournal;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.standalone.EmbeddedRocketMq;
 import picocli.CommandLine;
@@ -51,14 +56,19 @@ import picocli.CommandLine.Spec;
 
 /**
  * Drains a preloaded topic: a real RocketMQ in this JVM is filled with batches, then the server's
- * pipeline (pull, decode, record, seal, fold, render) is started on it and timed until the last
- * batch is recorded. CPU time is told apart by thread.
+ * pipeline (pull, decode, record, seal, append, fold, render) is started on it and timed until the
+ * last batch is recorded. CPU time is told apart by thread.
  */
 @Command(
     name = "drain",
     description = "Measures spans per second drained from a preloaded RocketMQ topic.")
 public final class Drain implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
+  private static final String JOURNAL_TOPIC = "trace-windows";
+
+  /** They carry the sealers, which are virtual. */
+  private static final String CARRIERS = "ForkJoinPool-1-worker";
+
   private static final int MAX_UNCONFIRMED = 64;
 
   @Spec private CommandSpec spec;
@@ -95,6 +105,7 @@ public final class Drain implements Callable<Integer> {
         new SpanStream(7, 30, 50).batches(1_024, 256, 768).stream().map(RenamedBatch::new).toList();
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
       rocketMq.createTopic(TOPIC, queues);
+      rocketMq.createTopic(JOURNAL_TOPIC, queues);
       Round best = null;
       long firstSequence = 0;
       for (int round = 0; round < rounds; round++) {
@@ -231,14 +242,30 @@ public final class Drain implements Callable<Integer> {
         new SpanPages(
             new Naming(MetricsConfig.defaults(), series, histogram), System::nanoTime, nanos -> {});
     pages.start();
+    WindowConfig windows = new WindowConfig(window, Duration.ofMinutes(15));
+    RocketMqConfig config =
+        new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, workers);
+    JournalConfig journal = JournalConfig.defaults();
+    Aggregation aggregation =
+        new Aggregation(series, histogram, DocumentsConfig.defaults(), windows);
+    RocketMqLogs logs = new RocketMqLogs(config, JOURNAL_TOPIC, Duration.ofSeconds(3));
+    logs.start();
+    LogJournals journals =
+        new LogJournals(
+            logs,
+            TOPIC,
+            config.consumerGroup(),
+            aggregation::newImage,
+            JournalTiming.system(Clock.systemUTC(), journal.lease(), journal.snapshotInterval()),
+            new JournalCounters());
     SpanPipeline pipeline =
         new SpanPipeline(
-            new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, workers),
-            new WindowConfig(window, Duration.ofMinutes(15)),
-            series,
-            histogram,
-            DocumentsConfig.defaults(),
-            new InProcessJournal(List.of(pages)),
+            config,
+            journal.lease(),
+            windows,
+            aggregation,
+            journals,
+            List.of(pages),
             Clock.systemUTC(),
             listener);
     try {
@@ -269,6 +296,7 @@ public final class Drain implements Callable<Integer> {
           liveSeries);
     } finally {
       pipeline.drain(Duration.ofSeconds(30));
+      journals.close();
       pages.close();
     }
   }
@@ -292,7 +320,7 @@ public final class Drain implements Callable<Integer> {
   }
 
   private static String part(String thread) {
-    if (thread.startsWith("trace-etl")) {
+    if (thread.startsWith("trace-etl") || thread.startsWith(CARRIERS)) {
       return "server";
     }
     boolean client =

@@ -35,6 +35,7 @@ final class Installation implements AutoCloseable {
    *
    * @param namesrv RocketMQ's name server, {@code host:port}
    * @param topic exists at the broker
+   * @param journalTopic exists at the broker, with as many queues
    * @param directory for the agent's state and the trace index
    * @param otlpGrpcPort 0 takes a free port; so do the others
    * @param traceLogs globs of trace logs that the agent reads; none: OTLP alone
@@ -43,6 +44,7 @@ final class Installation implements AutoCloseable {
   record Settings(
       String namesrv,
       String topic,
+      String journalTopic,
       Path directory,
       int otlpGrpcPort,
       int otlpHttpPort,
@@ -69,11 +71,13 @@ final class Installation implements AutoCloseable {
     }
   }
 
-  private static Map<String, Object> serverProperties(Settings settings) {
+  /** What the server is told: for a second one beside it, say. */
+  static Map<String, Object> serverProperties(Settings settings) {
     Map<String, Object> properties = new HashMap<>();
     properties.put("server.port", settings.httpPort);
     properties.put("trace-etl.rocketmq.name-server", settings.namesrv);
     properties.put("trace-etl.rocketmq.topic", settings.topic);
+    properties.put("trace-etl.journal.topic", settings.journalTopic);
     properties.put("trace-etl.window.length", settings.window.toMillis() + "ms");
     properties.put("trace-etl.index.type", "lucene");
     properties.put(
@@ -146,8 +150,8 @@ final class Installation implements AutoCloseable {
 
   /**
    * Drains in the order in which spans flow: what the agent accepted is confirmed by the broker,
-   * what the server has read is on the page and kept, and its offsets are committed. What it has
-   * not read stays with the broker for the next server.
+   * what the server has read is kept in the journal, from where the next server goes on. What it
+   * has not read stays with the broker.
    *
    * @throws IOException when the agent's part took too long; all is closed nevertheless
    */

@@ -35,12 +35,13 @@ import picocli.CommandLine.TypeConversionException;
     sortOptions = false,
     footer = {
       "",
-      "Port 0 takes a free one. Ctrl-C or SIGTERM drains it: what the server has read is",
-      "counted and kept; the next start with the same --data-dir reads the rest.",
+      "Port 0 takes a free one. Ctrl-C or SIGTERM drains it; the next start with the same",
+      "--data-dir goes on with its counters and reads the rest.",
       "Exit codes: 0 or 143 stopped as asked, 1 cannot start or did not drain in time, 2 wrong option."
     })
 public final class Standalone implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
+  private static final String JOURNAL_TOPIC = "trace-windows";
   private static final int QUEUES = 4;
   private static final int FAILED = 1;
   private static final Duration DRAIN_WITHIN = Duration.ofSeconds(50);
@@ -169,11 +170,13 @@ public final class Standalone implements Callable<Integer> {
     EmbeddedRocketMq broker = EmbeddedRocketMq.start(directory);
     opened(broker);
     broker.createTopic(TOPIC, QUEUES);
+    broker.createTopic(JOURNAL_TOPIC, QUEUES);
     Installation installation =
         Installation.start(
             new Installation.Settings(
                 broker.namesrvAddress(),
                 TOPIC,
+                JOURNAL_TOPIC,
                 directory,
                 otlpGrpcPort,
                 otlpHttpPort,

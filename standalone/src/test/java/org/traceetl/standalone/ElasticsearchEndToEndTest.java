@@ -26,6 +26,7 @@ final class ElasticsearchEndToEndTest {
         new Installation.Settings(
             SharedBroker.get().namesrvAddress(),
             topic,
+            SharedBroker.journalOf(topic),
             directory,
             0,
             0,

@@ -63,6 +63,7 @@ final class EndToEndTest {
             new Installation.Settings(
                 SharedBroker.get().namesrvAddress(),
                 topic,
+                SharedBroker.journalOf(topic),
                 directory,
                 0,
                 0,

@@ -23,10 +23,15 @@ final class SharedBroker {
     return broker;
   }
 
-  /** A topic that nobody else has. */
+  /** A topic that nobody else has, with the one of its journal. */
   static String newTopic(int queues) throws IOException {
     String topic = "spans-" + UUID.randomUUID();
     get().createTopic(topic, queues);
+    get().createTopic(journalOf(topic), queues);
     return topic;
+  }
+
+  static String journalOf(String topic) {
+    return "journal-of-" + topic;
   }
 }

@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.net.URLConnection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -53,18 +54,44 @@ final class StandaloneProcessTest {
       }
       EndToEndTest.eventually("the spans after the restart")
           .until(() -> demo.metrics().contains("service_name=\"shop\""));
-      // The first eight were read and committed before: this process counts from zero.
-      EndToEndTest.eventually("their count")
-          .untilAsserted(() ->
-              assertThat(demo.metrics().lines())
-                  .filteredOn(line -> line.startsWith("traces_span_metrics_calls_total{"))
-                  .singleElement()
-                  .satisfies(line -> assertThat(line).endsWith(" 3")));
+      // Those of the first process go on.
+      EndToEndTest.eventually("their count").untilAsserted(() -> demo.assertCalls(11));
       EndToEndTest.eventually("the index")
           .untilAsserted(() ->
               assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
                   .isEqualTo(sent));
       assertThat(demo.terminate()).isEqualTo(SIGTERM_EXIT);
+    }
+  }
+
+  @Test
+  void whatWasCountedBeforeAKillCountsOnceAfterIt() throws Exception {
+    String data = directory.resolve("data").toString();
+    String created;
+    try (Demo demo = Demo.start(directory, "--no-load", "--data-dir", data)) {
+      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+        for (int i = 0; i < 8; i++) {
+          spans.send("POST /orders", SpanKind.SERVER, StatusCode.OK, 5_000_000);
+        }
+        spans.flush();
+        EndToEndTest.eventually("the first spans").untilAsserted(() -> demo.assertCalls(8));
+        created = demo.created();
+        for (int i = 0; i < 4; i++) {
+          spans.send("POST /orders", SpanKind.SERVER, StatusCode.OK, 5_000_000);
+        }
+        spans.flush();
+      }
+      demo.process.destroyForcibly().waitFor();
+    }
+    try (Demo demo = Demo.start(directory, "--no-load", "--data-dir", data)) {
+      EndToEndTest.eventually("the counts of the process that was killed")
+          .untilAsserted(() -> demo.assertCalls(12));
+      assertThat(demo.created()).isEqualTo(created);
+      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+        spans.send("POST /orders", SpanKind.SERVER, StatusCode.OK, 5_000_000);
+        spans.flush();
+      }
+      EndToEndTest.eventually("one more").untilAsserted(() -> demo.assertCalls(13));
     }
   }
 
@@ -159,10 +186,33 @@ final class StandaloneProcessTest {
     }
 
     String metrics() throws IOException {
-      URI page = URI.create("http://127.0.0.1:" + httpPort + "/metrics");
-      try (InputStream in = page.toURL().openStream()) {
+      return metrics("text/plain");
+    }
+
+    private String metrics(String accept) throws IOException {
+      URLConnection page =
+          URI.create("http://127.0.0.1:" + httpPort + "/metrics").toURL().openConnection();
+      page.setRequestProperty("Accept", accept);
+      try (InputStream in = page.getInputStream()) {
         return new String(in.readAllBytes(), UTF_8);
       }
+    }
+
+    /** There is one series, with so many calls. */
+    void assertCalls(int calls) throws IOException {
+      assertThat(metrics().lines())
+          .filteredOn(line -> line.startsWith("traces_span_metrics_calls_total{"))
+          .singleElement()
+          .satisfies(line -> assertThat(line).endsWith(" " + calls));
+    }
+
+    /** When the one series was created, as its line. */
+    String created() throws IOException {
+      return metrics("application/openmetrics-text")
+          .lines()
+          .filter(line -> line.startsWith("traces_span_metrics_calls_created{"))
+          .findFirst()
+          .orElseThrow();
     }
 
     /** Sends SIGTERM and waits for the end: the exit code. */

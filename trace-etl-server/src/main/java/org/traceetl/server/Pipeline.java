@@ -193,7 +193,9 @@ final class Pipeline implements Service {
         "Messages that the journal has acknowledged.",
         journalCounters::appendedMessages);
     telemetry.counter(
-        "trace_etl_journal_bytes_total", "Their bytes.", journalCounters::appendedBytes);
+        "trace_etl_journal_bytes_total",
+        "Bytes of the messages that the journal has acknowledged.",
+        journalCounters::appendedBytes);
     telemetry.counter(
         "trace_etl_journal_rejected_total",
         "Messages and records of the journal that do not count, each time that one is read.",

@@ -1,0 +1,187 @@
+package org.traceetl.standalone;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.TraceEtlServer;
+
+/** Servers come and go while spans are sent: no counter goes back, and the sum is exact. */
+final class HandOverTest {
+  private static final int QUEUES = 8;
+  private static final int OPERATIONS = 40;
+  private static final String CALLS = "traces_span_metrics_calls_total{";
+  private static final String CREATED = "traces_span_metrics_calls_created{";
+
+  @TempDir private Path directory;
+
+  @Test
+  void queuesMoveWithTheirCounters() throws Exception {
+    Installation.Settings settings = settings();
+    Observer observer = new Observer();
+    AtomicInteger sent = new AtomicInteger();
+    AtomicBoolean enough = new AtomicBoolean();
+    try (Installation first = Installation.start(settings)) {
+      first.awaitReady(Duration.ofSeconds(60));
+      observer.add(first.httpPort());
+      Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
+      eventually(observer, "the first counts", () -> assertThat(observer.sum()).isPositive());
+
+      // From one to two.
+      TraceEtlServer second = TraceEtlServer.start(second(settings));
+      observer.add(second.port());
+      eventually(
+          observer,
+          "series on both",
+          () -> assertThat(observer.shownBy(second.port())).isBetween(1, OPERATIONS - 1));
+
+      // And back, by a stop.
+      observer.remove(second.port());
+      second.close();
+      enough.set(true);
+      load.join();
+      eventually(observer, "every span", () -> assertThat(observer.sum()).isEqualTo(sent.get()));
+      assertThat(observer.shownBy(first.httpPort())).isEqualTo(OPERATIONS);
+    }
+
+    // The last one stopped as well; the next goes on.
+    try (Installation next = Installation.start(settings)) {
+      observer.clear();
+      observer.add(next.httpPort());
+      eventually(observer, "all of it", () -> assertThat(observer.sum()).isEqualTo(sent.get()));
+    }
+    assertThat(observer.setbacks).isEmpty();
+  }
+
+  private Installation.Settings settings() throws IOException {
+    String topic = SharedBroker.newTopic(QUEUES);
+    return new Installation.Settings(
+        SharedBroker.get().namesrvAddress(),
+        topic,
+        SharedBroker.journalOf(topic),
+        directory,
+        0,
+        0,
+        0,
+        Duration.ofMillis(500),
+        List.of(),
+        Map.of(
+            "trace-etl.rocketmq.consumer-group",
+            topic,
+            "trace-etl.rocketmq.workers",
+            1,
+            "trace-etl.index.type",
+            "none"));
+  }
+
+  private static Map<String, Object> second(Installation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+    properties.put("server.port", 0);
+    return properties;
+  }
+
+  private static void load(int port, AtomicInteger sent, AtomicBoolean enough) {
+    try (Spans spans = Spans.overGrpc("shop", port)) {
+      while (!enough.get()) {
+        for (int i = 0; i < OPERATIONS; i++) {
+          spans.send("operation " + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
+        }
+        spans.flush();
+        sent.addAndGet(OPERATIONS);
+      }
+    }
+  }
+
+  private static void eventually(Observer observer, String what, AssertionCheck check) {
+    EndToEndTest.eventually(what)
+        .untilAsserted(() -> {
+          observer.look();
+          check.check();
+        });
+  }
+
+  private interface AssertionCheck {
+    void check();
+  }
+
+  /** Scrapes one server after the other, and notes each counter that goes back or begins anew. */
+  private static final class Observer {
+    private final List<Integer> ports = new ArrayList<>();
+    private final Map<String, Long> values = new HashMap<>();
+    private final Map<String, String> created = new HashMap<>();
+    private final Map<Integer, Integer> shown = new HashMap<>();
+    private final List<String> setbacks = new ArrayList<>();
+
+    void add(int port) {
+      ports.add(port);
+    }
+
+    void remove(int port) {
+      ports.remove((Integer) port);
+    }
+
+    /** No server is left; what was seen of counters stays. */
+    void clear() {
+      ports.clear();
+      shown.clear();
+    }
+
+    void look() throws IOException {
+      for (int port : ports) {
+        String page = page(port);
+        shown.put(port, (int) page.lines().filter(line -> line.startsWith(CALLS)).count());
+        page.lines().forEach(this::note);
+      }
+    }
+
+    private void note(String line) {
+      String value = line.substring(line.lastIndexOf(' ') + 1);
+      if (line.startsWith(CALLS)) {
+        long calls = Long.parseLong(value);
+        Long before = values.put(line.substring(0, line.lastIndexOf(' ')), calls);
+        if (before != null && calls < before) {
+          setbacks.add(line + " after " + before);
+        }
+      } else if (line.startsWith(CREATED)) {
+        String before = created.put(line.substring(0, line.lastIndexOf(' ')), value);
+        if (before != null && !before.equals(value)) {
+          setbacks.add(line + " after " + before);
+        }
+      }
+    }
+
+    /** Of every series, as it was seen last. */
+    long sum() {
+      return values.values().stream().mapToLong(value -> value).sum();
+    }
+
+    int shownBy(int port) {
+      return shown.getOrDefault(port, 0);
+    }
+
+    private static String page(int port) throws IOException {
+      HttpURLConnection page =
+          (HttpURLConnection)
+              URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openConnection();
+      page.setRequestProperty("Accept", "application/openmetrics-text");
+      try (InputStream in = page.getInputStream()) {
+        return new String(in.readAllBytes(), UTF_8);
+      }
+    }
+  }
+}
