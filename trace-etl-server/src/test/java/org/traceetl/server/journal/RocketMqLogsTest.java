@@ -150,7 +150,8 @@ class RocketMqLogsTest {
         SPANS,
         "servers",
         () -> new QueueImage(RandomWindows.SCHEMA, windows.stride(), 100),
-        JournalTiming.system(InstantSource.system(), Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        JournalTiming.system(
+            InstantSource.system(), Duration.ofSeconds(30), Duration.ofMinutes(10)),
         new JournalCounters(),
         1_000);
   }
