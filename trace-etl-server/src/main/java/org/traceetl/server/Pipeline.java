@@ -11,20 +11,17 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.index.IndexFollower;
-import org.traceetl.server.index.IndexTelemetry;
+import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
-import org.traceetl.server.journal.QueueJournals;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
@@ -40,18 +37,12 @@ final class Pipeline implements Service {
   /** A call to the journal that takes longer is one whose outcome is not known. */
   private static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
 
-  private static final double MILLIS_PER_SECOND = 1_000;
-
   private final ServerTelemetry telemetry;
   private final SpanPages pages;
-  private final TraceIndex index;
-
-  /** Null where there is no index: its documents are then not even counted as dropped. */
-  private final IndexFollower indexFollower;
-
   private final JournalCounters journalCounters = new JournalCounters();
   private final RocketMqLogs logs;
-  private final QueueJournals journals;
+  private final LogJournals journals;
+  private final Sinks sinks;
   private final SpanPipeline spans;
 
   /**
@@ -69,11 +60,6 @@ final class Pipeline implements Service {
                     "trace_etl_page_render_seconds",
                     "Time to render the pages anew after a window.")
                 ::recordNanos);
-    index = open(config.index());
-    indexFollower =
-        config.index().type() == IndexConfig.Type.NONE
-            ? null
-            : new IndexFollower(index, config.index(), clock);
     Aggregation aggregation =
         new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
@@ -86,10 +72,9 @@ final class Pipeline implements Service {
             JournalTiming.system(
                 clock, config.journal().lease(), config.journal().snapshotInterval()),
             journalCounters);
+    sinks = new Sinks(config, journals, aggregation.schema(), telemetry, clock);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
-    if (indexFollower != null) {
-      followers.add(indexFollower);
-    }
+    followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(
             config.rocketmq(),
@@ -103,9 +88,6 @@ final class Pipeline implements Service {
     observeQueues();
     observeJournal();
     observePages();
-    if (indexFollower != null) {
-      observeIndex();
-    }
   }
 
   @Override
@@ -120,7 +102,12 @@ final class Pipeline implements Service {
 
   @Override
   public TraceIndex index() {
-    return index;
+    return sinks.index();
+  }
+
+  @Override
+  public History history() {
+    return sinks.history();
   }
 
   @Override
@@ -136,14 +123,12 @@ final class Pipeline implements Service {
   @Override
   public void start() {
     pages.start();
-    if (indexFollower != null) {
-      indexFollower.start();
-    }
     try {
       logs.start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+    sinks.start();
     spans.start();
   }
 
@@ -152,9 +137,7 @@ final class Pipeline implements Service {
     long deadlineNanos = System.nanoTime() + within.toNanos();
     spans.drain(within);
     try {
-      if (indexFollower != null && !indexFollower.drain(left(deadlineNanos))) {
-        log.warn("Some documents are not in the trace index after {}.", within);
-      }
+      sinks.drain(left(deadlineNanos));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -163,24 +146,13 @@ final class Pipeline implements Service {
   @Override
   public void close() {
     spans.close();
+    sinks.close();
     journals.close();
     pages.close();
-    if (indexFollower != null) {
-      indexFollower.close();
-    }
-    index.close();
   }
 
   private static Duration left(long deadlineNanos) {
     return Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()));
-  }
-
-  private static TraceIndex open(IndexConfig config) {
-    try {
-      return TraceIndex.open(config);
-    } catch (IOException e) {
-      throw new UncheckedIOException("The trace index cannot be opened: " + e.getMessage(), e);
-    }
   }
 
   private void observeQueues() {
@@ -261,40 +233,5 @@ final class Pipeline implements Service {
         "trace_etl_fold_unknown_rows_total",
         "Rows of windows that belonged to no series: 0 unless something is broken.",
         () -> pages.totals().unknownRows());
-  }
-
-  private void observeIndex() {
-    telemetry.counter(
-        "trace_etl_documents_written_total",
-        "Documents that the trace index has kept.",
-        () -> indexFollower.telemetry().written());
-    telemetry.counter(
-        "trace_etl_documents_dropped_total",
-        "Documents lost to the trace index.",
-        "reason",
-        () -> indexFollower.telemetry().dropped());
-    telemetry.counter(
-        "trace_etl_documents_retried_total",
-        "Documents written again after a write that failed.",
-        () -> indexFollower.telemetry().retried());
-    indexGauge(
-        "documents_queued",
-        "Documents that wait for the trace index.",
-        IndexTelemetry::queuedDocuments);
-    indexGauge(
-        "documents_queued_bytes", "Their size on the heap, roughly.", IndexTelemetry::queuedBytes);
-    indexGauge(
-        "index_last_error_timestamp_seconds",
-        "When the trace index last failed; 0 for never.",
-        status -> status.lastErrorMillis() / MILLIS_PER_SECOND);
-    telemetry.gauge(
-        "trace_etl_index_healthy",
-        "1 if the last contact with the trace index went well, else 0.",
-        () -> index.healthy() ? 1 : 0);
-  }
-
-  private void indexGauge(String what, String help, Function<IndexTelemetry, Number> value) {
-    telemetry.gauge(
-        "trace_etl_" + what, help, () -> value.apply(indexFollower.telemetry()).doubleValue());
   }
 }

@@ -111,6 +111,7 @@ final class DocumentationTest {
                 d.documents(),
                 d.metrics(),
                 index,
+                d.history(),
                 d.web(),
                 d.drainWithin()),
             Clock.systemUTC());

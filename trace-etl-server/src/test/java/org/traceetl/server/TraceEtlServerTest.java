@@ -44,7 +44,7 @@ class TraceEtlServerTest {
         "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label that every series has; give attribute span.name another one",
         "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0, at most 10 minutes",
         "trace-etl.web.token= | trace-etl.web.token = : must not be empty; leave the key out to let everybody ask",
-        "trace-etl.index.queue-documents=0 | trace-etl.index.queue-documents = 0: must be positive",
+        "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
         "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is no key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
       })
   void refusedKeysAreNamedWithoutAStackTrace(String property, String message) {

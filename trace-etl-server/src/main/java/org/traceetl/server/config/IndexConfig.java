@@ -9,18 +9,10 @@ import java.util.List;
  * Where documents of slow and failed spans are kept: {@code index.*}.
  *
  * @param type {@code index.type}
- * @param queueDocuments {@code index.queue-documents}: most documents that wait to be written;
- *     above it they are dropped and counted
- * @param queueBytes {@code index.queue-bytes}: the same bound in bytes of heap, roughly
  * @param batchDocuments {@code index.batch-documents}: most documents in one write
  */
 public record IndexConfig(
-    Type type,
-    int queueDocuments,
-    long queueBytes,
-    int batchDocuments,
-    Elasticsearch elasticsearch,
-    Lucene lucene) {
+    Type type, int batchDocuments, Elasticsearch elasticsearch, Lucene lucene) {
 
   /** Which store. */
   public enum Type {
@@ -33,8 +25,6 @@ public record IndexConfig(
   public static IndexConfig defaults() {
     return new IndexConfig(
         Type.NONE,
-        100_000,
-        64L << 20,
         1_000,
         Elasticsearch.at(List.of(URI.create("http://localhost:9200"))),
         Lucene.in(Path.of("data", "index")));
@@ -43,28 +33,19 @@ public record IndexConfig(
   /** The defaults with documents in Elasticsearch. */
   public static IndexConfig of(Elasticsearch elasticsearch) {
     IndexConfig d = defaults();
-    return new IndexConfig(
-        Type.ELASTICSEARCH,
-        d.queueDocuments,
-        d.queueBytes,
-        d.batchDocuments,
-        elasticsearch,
-        d.lucene);
+    return new IndexConfig(Type.ELASTICSEARCH, d.batchDocuments, elasticsearch, d.lucene);
   }
 
   /** The defaults with documents in Lucene. */
   public static IndexConfig of(Lucene lucene) {
     IndexConfig d = defaults();
-    return new IndexConfig(
-        Type.LUCENE, d.queueDocuments, d.queueBytes, d.batchDocuments, d.elasticsearch, lucene);
+    return new IndexConfig(Type.LUCENE, d.batchDocuments, d.elasticsearch, lucene);
   }
 
   /**
    * @throws IllegalArgumentException naming the key and its value
    */
   public IndexConfig {
-    require(queueDocuments > 0, "index.queue-documents", queueDocuments, "must be positive");
-    require(queueBytes > 0, "index.queue-bytes", queueBytes, "must be positive");
     require(
         batchDocuments > 0 && batchDocuments <= 10_000,
         "index.batch-documents",

@@ -21,6 +21,7 @@ public record ServerConfig(
     DocumentsConfig documents,
     MetricsConfig metrics,
     IndexConfig index,
+    HistoryConfig history,
     WebConfig web,
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
@@ -34,6 +35,7 @@ public record ServerConfig(
     histogram = orElse(histogram, metrics.profile().histogram());
     documents = orElse(documents, DocumentsConfig.defaults());
     index = orElse(index, IndexConfig.defaults());
+    history = orElse(history, HistoryConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -61,6 +63,6 @@ public record ServerConfig(
   }
 
   public static ServerConfig defaults() {
-    return new ServerConfig(null, null, null, null, null, null, null, null, null, null);
+    return new ServerConfig(null, null, null, null, null, null, null, null, null, null, null);
   }
 }

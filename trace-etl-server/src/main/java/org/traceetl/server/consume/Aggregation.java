@@ -99,7 +99,7 @@ public final class Aggregation {
   }
 
   /** Tells series of these buckets and dimensions from others, with which they do not add up. */
-  long schema() {
+  public long schema() {
     return schema;
   }
 

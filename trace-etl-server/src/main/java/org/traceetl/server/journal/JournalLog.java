@@ -38,6 +38,9 @@ public interface JournalLog {
   /** Offset that the next message will get. May lag behind {@link #append} by an instant. */
   long end() throws IOException, InterruptedException;
 
+  /** Offset of the first message that came at this time or later, milliseconds since 1970. */
+  long offsetAt(long unixMillis) throws IOException, InterruptedException;
+
   /** Offset that a consumer group has marked, or {@link #NONE}. */
   long mark(String group) throws IOException, InterruptedException;
 

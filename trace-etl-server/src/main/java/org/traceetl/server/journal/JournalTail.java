@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.window.QueueId;
@@ -28,7 +29,12 @@ public final class JournalTail {
   private final ChunkFormat format;
   private final RecordPayloads payloads;
   private final JournalCounters counters;
+
+  /** Null without a mark. */
   private final String group;
+
+  private final long sinceMillis;
+  private final Consumer<QueueImage> snapshots;
 
   /** Null before the first call. */
   private JournalReader reader;
@@ -40,7 +46,7 @@ public final class JournalTail {
   private boolean missedTold;
 
   /**
-   * A tail that has read nothing.
+   * A tail that begins at a mark.
    *
    * @param group of the sink's own
    */
@@ -51,12 +57,43 @@ public final class JournalTail {
       RecordPayloads payloads,
       JournalCounters counters,
       String group) {
+    this(queue, messages, format, payloads, counters, group, 0, image -> {});
+  }
+
+  /**
+   * A tail that begins at a time, and marks nothing.
+   *
+   * @param sinceMillis milliseconds since 1970
+   * @param snapshots told of the queue's state where the tail comes to know it
+   */
+  JournalTail(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalCounters counters,
+      long sinceMillis,
+      Consumer<QueueImage> snapshots) {
+    this(queue, messages, format, payloads, counters, null, sinceMillis, snapshots);
+  }
+
+  private JournalTail(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalCounters counters,
+      String group,
+      long sinceMillis,
+      Consumer<QueueImage> snapshots) {
     this.queue = queue;
     this.messages = messages;
     this.format = format;
     this.payloads = payloads;
     this.counters = counters;
     this.group = group;
+    this.sinceMillis = sinceMillis;
+    this.snapshots = snapshots;
   }
 
   /**
@@ -79,8 +116,11 @@ public final class JournalTail {
   }
 
   private JournalReader begin() throws IOException, InterruptedException {
-    long mark = messages.mark(group);
     long begin = messages.begin();
+    if (group == null) {
+      return readerAt(Math.max(begin, messages.offsetAt(sinceMillis)));
+    }
+    long mark = messages.mark(group);
     if (mark >= begin && mark < messages.end()) {
       restart = mark;
       return JournalReader.behind(mark, messages, format, counters);
@@ -88,8 +128,12 @@ public final class JournalTail {
     if (mark != JournalLog.NONE) {
       missed(begin);
     }
+    return readerAt(begin);
+  }
+
+  private JournalReader readerAt(long offset) {
     return new JournalReader(
-        messages, format, counters, begin, begin == 0 ? Chain.FRESH : Chain.UNKNOWN);
+        messages, format, counters, offset, offset == 0 ? Chain.FRESH : Chain.UNKNOWN);
   }
 
   private void missed(long offset) {
@@ -108,7 +152,14 @@ public final class JournalTail {
         kept.add(new Kept(record.first(), payloads.window(queue, record)));
         restart = record.first();
       }
-      case SNAPSHOT -> restart = record.first();
+      case SNAPSHOT -> {
+        if (group == null && !before.sure()) {
+          // They are part of what is told now.
+          kept.clear();
+          snapshots.accept(payloads.image(record));
+        }
+        restart = record.first();
+      }
       case CLAIM, RELEASE -> {
         // Nothing for a sink.
       }

@@ -2,8 +2,10 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,6 +72,15 @@ public final class LogJournals implements QueueJournals {
   }
 
   /**
+   * The queues that have a log now, whoever owns them.
+   *
+   * @throws IOException if that cannot be found out now
+   */
+  public Set<QueueId> queues() throws IOException, InterruptedException {
+    return logs.queues();
+  }
+
+  /**
    * Follows a queue's log, whoever owns the queue.
    *
    * @param tailGroup whose mark says how far it has come
@@ -78,6 +89,20 @@ public final class LogJournals implements QueueJournals {
   public JournalTail tail(QueueId queue, String tailGroup)
       throws IOException, InterruptedException {
     return new JournalTail(queue, logs.open(queue), format(queue), payloads, counters, tailGroup);
+  }
+
+  /**
+   * Follows a queue's log from a time on, whoever owns the queue, and marks nothing.
+   *
+   * @param sinceMillis milliseconds since 1970
+   * @param snapshots told of the queue's state where the tail comes to know it, on the thread that
+   *     polls; before, a window's rows may belong to series that nobody has told of
+   * @throws IOException if there is no log, or that cannot be found out now
+   */
+  public JournalTail tail(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+      throws IOException, InterruptedException {
+    return new JournalTail(
+        queue, logs.open(queue), format(queue), payloads, counters, sinceMillis, snapshots);
   }
 
   private ChunkFormat format(QueueId queue) {

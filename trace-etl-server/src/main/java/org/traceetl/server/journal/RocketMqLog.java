@@ -188,6 +188,13 @@ final class RocketMqLog implements JournalLog {
   }
 
   @Override
+  public long offsetAt(long unixMillis) throws IOException, InterruptedException {
+    return call(
+        "asking for its offset at a time",
+        (api, broker) -> api.searchOffset(broker, queue, unixMillis, timeoutMillis));
+  }
+
+  @Override
   public long mark(String group) throws IOException, InterruptedException {
     QueryConsumerOffsetRequestHeader header = new QueryConsumerOffsetRequestHeader();
     header.setConsumerGroup(group);

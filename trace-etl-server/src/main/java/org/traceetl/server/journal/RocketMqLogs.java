@@ -2,6 +2,8 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.exception.MQClientException;
@@ -77,8 +79,7 @@ public final class RocketMqLogs implements JournalLogs {
 
   @Override
   public JournalLog open(QueueId queue) throws IOException, InterruptedException {
-    MQClientInstance client =
-        MQClientManager.getInstance().getOrCreateMQClientInstance(producer, credentials);
+    MQClientInstance client = client();
     TopicRouteData route = route(client, topic);
     int queues = route == null ? 0 : queues(route, queue.broker());
     if (queue.queue() >= queues) {
@@ -86,6 +87,24 @@ public final class RocketMqLogs implements JournalLogs {
     }
     return new RocketMqLog(
         producer, client, new MessageQueue(topic, queue.broker(), queue.queue()), config, timeout);
+  }
+
+  @Override
+  public Set<QueueId> queues() throws IOException, InterruptedException {
+    TopicRouteData route = route(client(), topic);
+    Set<QueueId> all = new HashSet<>();
+    if (route != null) {
+      for (QueueData data : route.getQueueDatas()) {
+        for (int queue = 0; queue < queues(route, data.getBrokerName()); queue++) {
+          all.add(new QueueId(data.getBrokerName(), queue));
+        }
+      }
+    }
+    return all;
+  }
+
+  private MQClientInstance client() {
+    return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, credentials);
   }
 
   /** Null if there is no such topic. */

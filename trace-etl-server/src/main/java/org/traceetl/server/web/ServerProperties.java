@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.HistoryConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -27,6 +28,7 @@ record ServerProperties(
     DocumentsConfig documents,
     MetricsConfig metrics,
     Index index,
+    HistoryConfig history,
     Web web,
     Duration drainWithin) {
 
@@ -40,6 +42,7 @@ record ServerProperties(
         documents,
         metrics,
         index == null ? null : index.toConfig(),
+        history,
         web == null ? null : WebConfig.of(web.token, web.tokenFile),
         drainWithin);
   }
@@ -47,19 +50,12 @@ record ServerProperties(
   record Web(String token, Path tokenFile) {}
 
   record Index(
-      IndexConfig.Type type,
-      Integer queueDocuments,
-      Long queueBytes,
-      Integer batchDocuments,
-      Elasticsearch elasticsearch,
-      Lucene lucene) {
+      IndexConfig.Type type, Integer batchDocuments, Elasticsearch elasticsearch, Lucene lucene) {
 
     IndexConfig toConfig() {
       IndexConfig defaults = IndexConfig.defaults();
       return new IndexConfig(
           or(type, defaults.type()),
-          or(queueDocuments, defaults.queueDocuments()),
-          or(queueBytes, defaults.queueBytes()),
           or(batchDocuments, defaults.batchDocuments()),
           elasticsearch == null ? defaults.elasticsearch() : elasticsearch.toConfig(),
           lucene == null ? defaults.lucene() : lucene.toConfig());

@@ -3,6 +3,7 @@ package org.traceetl.server.web;
 import java.time.Duration;
 import java.util.Map;
 import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
@@ -15,6 +16,9 @@ public interface Service extends AutoCloseable {
   ServerTelemetry telemetry();
 
   TraceIndex index();
+
+  /** Null where it is disabled. */
+  History history();
 
   /** Whether it does its work; false only for what a restart would mend. Never waits. */
   boolean alive();

@@ -11,7 +11,6 @@ import java.time.OffsetDateTime;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,31 +72,16 @@ final class TracesServlet extends HttpServlet {
    * @throws IllegalArgumentException saying which parameter, which value, and what would be right
    */
   static TraceQuery query(Map<String, String[]> parameters) {
-    for (Map.Entry<String, String[]> parameter : parameters.entrySet()) {
-      if (!PARAMETERS.contains(parameter.getKey())) {
-        throw new IllegalArgumentException(
-            parameter.getKey() + ": is no parameter; there are " + new TreeSet<>(PARAMETERS));
-      }
-      if (parameter.getValue().length > 1) {
-        throw new IllegalArgumentException(parameter.getKey() + ": must be given once");
-      }
-    }
-    String limit = value(parameters, "limit");
-    String cursor = value(parameters, "cursor");
+    Parameters given = new Parameters(parameters, PARAMETERS);
+    String cursor = given.text("cursor");
     return new TraceQuery(
-        value(parameters, "application"),
-        value(parameters, "operation"),
-        reason(value(parameters, "reason")),
-        time("from", value(parameters, "from"), 0),
-        time("to", value(parameters, "to"), Long.MAX_VALUE),
-        limit == null ? DEFAULT_LIMIT : limit(limit),
+        given.text("application"),
+        given.text("operation"),
+        reason(given.text("reason")),
+        time("from", given.text("from"), 0),
+        time("to", given.text("to"), Long.MAX_VALUE),
+        given.number("limit", TraceQuery.MAX_LIMIT, DEFAULT_LIMIT),
         cursor == null ? null : Cursor.parse(cursor));
-  }
-
-  /** Null for an absent or empty one: a form sends its empty fields. */
-  private static String value(Map<String, String[]> parameters, String name) {
-    String[] values = parameters.get(name);
-    return values == null || values[0].isEmpty() ? null : values[0];
   }
 
   private static TraceDocument.Reason reason(String text) {
@@ -116,15 +100,6 @@ final class TracesServlet extends HttpServlet {
             + Arrays.stream(TraceDocument.Reason.values())
                 .map(TraceDocument.Reason::label)
                 .collect(Collectors.joining(", ")));
-  }
-
-  private static int limit(String text) {
-    try {
-      return Integer.parseInt(text);
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(
-          "limit = " + text + ": must be a number from 1 to " + TraceQuery.MAX_LIMIT, e);
-    }
   }
 
   private static long time(String name, String text, long otherwise) {

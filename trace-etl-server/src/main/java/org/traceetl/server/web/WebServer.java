@@ -129,6 +129,16 @@ public final class WebServer implements AutoCloseable {
         "traces",
         ServletRegistrationBean.class,
         () -> new ServletRegistrationBean<>(new TracesServlet(service.index()), "/api/traces"));
+    if (service.history() != null) {
+      context.registerBean(
+          "history",
+          ServletRegistrationBean.class,
+          () ->
+              new ServletRegistrationBean<>(
+                  new HistoryServlet(service.history()),
+                  HistoryServlet.HISTORY,
+                  HistoryServlet.APPLICATIONS));
+    }
     if (config.web().token() != null) {
       context.registerBean(
           "token",

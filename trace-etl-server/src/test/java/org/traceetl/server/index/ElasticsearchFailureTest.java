@@ -13,7 +13,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.testing.ElasticsearchServer;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
 
@@ -21,27 +24,29 @@ import org.traceetl.server.window.TraceDocument.Reason;
 @Tag("elasticsearch")
 final class ElasticsearchFailureTest {
   private static final long START = TraceIndexContract.START;
+  private static final Duration LONG = Duration.ofMinutes(2);
+  private static final QueueId QUEUE = new QueueId("broker-a", 0);
   private static final int BATCH = 200;
+  private static final int WINDOW = 500;
 
+  private final LogJournals journals =
+      DocumentSource.journals(new MemoryLogs(), InstantSource.system());
+  private DocumentSource source;
   private ElasticsearchServer server;
   private TraceIndex index;
   private IndexFollower follower;
 
   @BeforeEach
   void start() throws Exception {
+    source = new DocumentSource(QUEUE, journals);
     server = ElasticsearchServer.start();
     IndexConfig config = IndexConfig.of(ElasticsearchIndexTest.config(server.url(), "failure"));
     index = TraceIndex.open(config);
     follower =
         new IndexFollower(
             index,
-            new IndexConfig(
-                config.type(),
-                config.queueDocuments(),
-                config.queueBytes(),
-                BATCH,
-                config.elasticsearch(),
-                config.lucene()),
+            new IndexConfig(config.type(), BATCH, config.elasticsearch(), config.lucene()),
+            queue -> journals.tail(queue, "servers-index"),
             InstantSource.system());
   }
 
@@ -56,37 +61,46 @@ final class ElasticsearchFailureTest {
   void aKilledServerLosesNothingAndRepeatsNothing() throws Exception {
     // Down at the start.
     server.kill();
+    append(0, 1_000);
+    follower.restored(QUEUE, null, 0);
     follower.start();
-    follower.offer(documents(0, 1_000));
     await().until(() -> follower.telemetry().retried() > 0);
     assertThat(index.healthy()).isFalse();
     server.startAgain();
-    assertThat(follower.drain(Duration.ofMinutes(1))).isTrue();
+    assertThat(follower.drain(LONG)).isTrue();
     assertThat(index.healthy()).isTrue();
 
     // Killed amid the writes, with one document among the others that it will not take.
-    follower.offer(documents(1_000, 10_000));
-    follower.offer(
+    append(1_000, 10_000);
+    source.append(
+        System.currentTimeMillis(),
         List.of(Traces.document(-1, START, "shop", "x", Reason.SLOW, Map.of("a\0b", "refused"))));
-    follower.offer(documents(10_000, 20_000));
+    append(10_000, 20_000);
     await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(1))
         .until(() -> follower.telemetry().written() > 3_000);
     server.kill();
-    assertThat(follower.telemetry().queuedDocuments()).isPositive();
+    assertThat(follower.telemetry().lag().get(QUEUE).records()).isPositive();
+    append(20_000, 40_000);
     server.startAgain();
-    assertThat(follower.drain(Duration.ofMinutes(2))).isTrue();
+    assertThat(follower.drain(LONG)).isTrue();
 
     await()
         .atMost(Duration.ofMinutes(1))
         .ignoreExceptions()
         .untilAsserted(() ->
             assertThat(Traces.all(index, TraceQuery.MAX_LIMIT))
-                .isEqualTo(documents(0, 20_000).reversed()));
+                .isEqualTo(documents(0, 40_000).reversed()));
     IndexTelemetry telemetry = follower.telemetry();
-    assertThat(telemetry.written()).isEqualTo(20_000);
+    assertThat(telemetry.written()).isEqualTo(40_000);
     assertThat(telemetry.dropped()).isEqualTo(Map.of("mapping", 1L));
+  }
+
+  private void append(int from, int to) throws Exception {
+    for (int first = from; first < to; first += WINDOW) {
+      source.append(System.currentTimeMillis(), documents(first, first + WINDOW));
+    }
   }
 
   private static List<TraceDocument> documents(int from, int to) {

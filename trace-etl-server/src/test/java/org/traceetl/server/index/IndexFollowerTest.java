@@ -1,121 +1,329 @@
 package org.traceetl.server.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.index.WriteResult.Refusal;
-import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
-import org.traceetl.server.window.TraceDocument.Reason;
 
+/** Followers stepped by hand over real journals on logs in memory. */
 final class IndexFollowerTest {
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Instant NOW = Instant.ofEpochMilli(1_795_219_200_000L);
+  private static final long START_MILLIS = 1_795_219_200_000L;
+  private static final QueueId A = new QueueId("a", 0);
+  private static final QueueId B = new QueueId("b", 7);
+  private static final String GROUP = "servers-index";
+  private static final int BATCH = 100;
+  private static final ScriptedIndex.Answer AWAY =
+      documents -> {
+        throw new IOException("away");
+      };
 
+  private final MemoryLogs logs = new MemoryLogs();
+  private final LogJournals journals = journals();
+  private final Map<QueueId, DocumentSource> sources = new HashMap<>();
   private final ScriptedIndex index = new ScriptedIndex();
-  private IndexFollower follower = follower(1_000, 10 << 20, 100);
+  private final IndexFollower follower = follower(journals);
+  private long nowNanos = Long.MAX_VALUE - 1;
+  private long nowMillis = START_MILLIS;
 
-  private IndexFollower follower(int queueDocuments, long queueBytes, int batchDocuments) {
+  private LogJournals journals() {
+    return DocumentSource.journals(logs, this::now);
+  }
+
+  private Instant now() {
+    return Instant.ofEpochMilli(nowMillis);
+  }
+
+  private IndexFollower follower(LogJournals journals) {
+    return follower(queue -> journals.tail(queue, GROUP));
+  }
+
+  private IndexFollower follower(IndexFollower.Tails tails) {
     IndexConfig defaults = IndexConfig.defaults();
     return new IndexFollower(
         index,
         new IndexConfig(
-            IndexConfig.Type.LUCENE,
-            queueDocuments,
-            queueBytes,
-            batchDocuments,
-            defaults.elasticsearch(),
-            defaults.lucene()),
-        () -> NOW);
+            IndexConfig.Type.LUCENE, BATCH, defaults.elasticsearch(), defaults.lucene()),
+        tails,
+        this::now,
+        () -> nowNanos);
+  }
+
+  /** A window of its queue's owner. */
+  private void append(QueueId queue, List<TraceDocument> documents) throws Exception {
+    if (!sources.containsKey(queue)) {
+      sources.put(queue, new DocumentSource(queue, journals));
+    }
+    sources.get(queue).append(nowMillis, documents);
   }
 
   private static List<TraceDocument> documents(int from, int to) {
     return LongStream.range(from, to).mapToObj(i -> Traces.document(i, i)).toList();
   }
 
-  @AfterEach
-  void close() {
-    index.release();
-    follower.close();
+  private static List<Long> numbers(int from, int to) {
+    return LongStream.range(from, to).boxed().toList();
+  }
+
+  /** The documents in the index, by their numbers. */
+  private List<Long> kept() {
+    return index.kept().stream().map(TraceDocument::startUnixNanos).toList();
+  }
+
+  private static void own(IndexFollower follower, QueueId queue) {
+    follower.restored(queue, null, 0);
+  }
+
+  /** Steps until there is nothing to do. */
+  private void settle(IndexFollower follower) throws Exception {
+    for (int step = 0; step < 10_000; step++) {
+      long idleNanos = follower.step();
+      nowNanos += idleNanos;
+      if (idleNanos >= 1_000_000_000 && follower.telemetry().waitingDocuments() == 0) {
+        // Marks are set now and then.
+        follower.step();
+        return;
+      }
+    }
+    throw new AssertionError("does not come to rest");
+  }
+
+  private long mark(QueueId queue) {
+    return logs.open(queue).mark(GROUP);
   }
 
   @Test
-  void theDocumentsOfAWindowAreWrittenInOrderAndInBatches() throws Exception {
-    follower.window(window(documents(0, 250)));
-    follower.released(new QueueId("a", 0));
-    follower.start();
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(index.kept()).isEqualTo(documents(0, 250));
+  void documentsAreWrittenInBatchesAcrossWindowsAndQueues() throws Exception {
+    for (int window = 0; window < 25; window++) {
+      append(A, documents(window * 10, window * 10 + 5));
+      append(B, documents(window * 10 + 5, window * 10 + 10));
+    }
+    own(follower, A);
+    own(follower, B);
+    settle(follower);
+
+    assertThat(kept()).containsExactlyInAnyOrderElementsOf(numbers(0, 250));
     assertThat(index.batches()).containsExactly(100, 100, 50);
-    assertThat(follower.telemetry()).isEqualTo(new IndexTelemetry(250, Map.of(), 0, 0, 0, 0));
-  }
-
-  @Test
-  void aFullQueueDropsWhatComesAndCountsIt() throws Exception {
-    index.hold();
-    follower.start();
-    follower.offer(documents(0, 600));
-    follower.offer(documents(600, 1_300));
-    assertThat(follower.telemetry().dropped()).isEqualTo(Map.of("queue_full", 300L));
-    assertThat(follower.telemetry().queuedDocuments()).isEqualTo(1_000);
-
-    index.release();
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(index.kept()).isEqualTo(documents(0, 1_000));
-    follower.offer(documents(1_300, 1_310));
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(follower.telemetry().written()).isEqualTo(1_010);
-  }
-
-  @Test
-  void theQueueIsBoundedInBytesToo() {
-    follower = follower(1_000, 1 << 20, 100);
-    TraceDocument big = Traces.document(1, 1, "x".repeat(100_000), "y", Reason.SLOW, Map.of());
-    follower.offer(List.of(big, big, big, big, big, big, big, big));
-    IndexTelemetry telemetry = follower.telemetry();
-    assertThat(telemetry.queuedDocuments()).isEqualTo(5);
-    assertThat(telemetry.queuedBytes()).isBetween(1_000_000L, 1L << 20);
-    assertThat(telemetry.dropped()).isEqualTo(Map.of("queue_full", 3L));
-  }
-
-  @Test
-  void aWriteThatFailsIsRepeatedUntilItSucceeds() throws Exception {
-    ScriptedIndex.Answer away =
-        documents -> {
-          throw new IOException("away");
-        };
-    index.answer(away, away, away);
-    follower.offer(documents(0, 10));
-    follower.start();
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(index.kept()).isEqualTo(documents(0, 10));
     assertThat(follower.telemetry())
-        .isEqualTo(new IndexTelemetry(10, Map.of(), 30, 0, 0, NOW.toEpochMilli()));
+        .isEqualTo(
+            new IndexTelemetry(
+                250, Map.of(), 0, 0, 0, Map.of(A, IndexLag.NONE, B, IndexLag.NONE), 0));
   }
 
   @Test
-  void onlyWhatWasPutOffIsWrittenAgain() throws Exception {
-    index.answer(
-        d -> new WriteResult(7, List.of(), d.subList(7, 10)),
-        d -> new WriteResult(2, List.of(), d.subList(2, 3)));
-    follower.offer(documents(0, 10));
-    follower.start();
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(index.batches()).containsExactly(10, 3, 1);
+  void nobodysQueueIsLeftAlone() throws Exception {
+    append(A, documents(0, 10));
+    append(B, documents(10, 20));
+    own(follower, B);
+    settle(follower);
+
+    assertThat(kept()).isEqualTo(numbers(10, 20));
+    assertThat(mark(A)).isEqualTo(JournalLog.NONE);
+  }
+
+  @Test
+  void newOwnerGoesOnAtTheMark() throws Exception {
+    append(A, documents(0, 10));
+    append(A, documents(10, 20));
+    own(follower, A);
+    settle(follower);
+    append(A, documents(20, 30));
+
+    IndexFollower next = follower(journals());
+    own(next, A);
+    settle(next);
+
+    assertThat(kept()).isEqualTo(numbers(0, 30));
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
+  }
+
+  @Test
+  void whatWasWrittenAndNotMarkedIsWrittenAgain() throws Exception {
+    append(A, documents(0, 10));
+    own(follower, A);
+    settle(follower);
+    long mark = mark(A);
+    append(A, documents(10, 20));
+    settle(follower);
+    logs.open(A).mark(GROUP, mark);
+
+    IndexFollower next = follower(journals());
+    own(next, A);
+    settle(next);
+
+    assertThat(index.kept()).hasSize(30);
+    assertThat(new HashSet<>(kept())).isEqualTo(new HashSet<>(numbers(0, 20)));
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
+  }
+
+  @Test
+  void nothingIsMarkedBeforeItIsWritten() throws Exception {
+    index.answer(AWAY, AWAY, d -> new WriteResult(7, List.of(), d.subList(7, 10)), AWAY);
+    append(A, documents(0, 10));
+    own(follower, A);
+    for (int write = 0; write < 4; write++) {
+      assertThat(mark(A)).isEqualTo(JournalLog.NONE);
+      nowNanos += follower.step();
+    }
+    assertThat(mark(A)).isEqualTo(JournalLog.NONE);
+    settle(follower);
+
+    assertThat(index.batches()).containsExactly(10, 10, 10, 3, 3);
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
     assertThat(follower.telemetry().written()).isEqualTo(10);
-    assertThat(follower.telemetry().retried()).isEqualTo(4);
+    assertThat(follower.telemetry().retried()).isEqualTo(26);
+    assertThat(follower.telemetry().lastErrorMillis()).isEqualTo(nowMillis);
+  }
+
+  @Test
+  void aStoreThatIsAwayForLongCostsNeitherMemoryNorDocuments() throws Exception {
+    index.fail(true);
+    own(follower, A);
+    own(follower, B);
+    for (int window = 0; window < 1_000; window++) {
+      nowMillis += 15_000;
+      nowNanos += 15_000_000_000L;
+      append(window % 3 == 0 ? B : A, documents(window * 20, window * 20 + 20));
+      follower.step();
+      // Two batches, and what one read of a log may have beyond them.
+      assertThat(follower.telemetry().waitingDocuments()).isLessThan(2 * BATCH + 32 * 20);
+    }
+    assertThat(index.kept()).isEmpty();
+    assertThat(lag(A).records()).isBetween(660L, 670L);
+    assertThat(nowMillis - lag(A).oldestMillis()).isBetween(14_900_000L, 15_000_000L);
+
+    index.fail(false);
+    int writes = index.batches().size();
+    settle(follower);
+
+    assertThat(kept()).containsExactlyInAnyOrderElementsOf(numbers(0, 20_000));
+    assertThat(index.batches().size() - writes).isLessThan(20_000 / BATCH + 10);
+    assertThat(follower.telemetry().dropped()).isEmpty();
+    assertThat(lag(A)).isEqualTo(IndexLag.NONE);
+    assertThat(lag(B)).isEqualTo(IndexLag.NONE);
+  }
+
+  private IndexLag lag(QueueId queue) {
+    return follower.telemetry().lag().get(queue);
+  }
+
+  @Test
+  void largeDocumentsFillTheRoomInBytes() throws Exception {
+    index.fail(true);
+    TraceDocument large =
+        Traces.document(1, 1, "x".repeat(100_000), "y", TraceDocument.Reason.SLOW, Map.of());
+    for (int window = 0; window < 200; window++) {
+      append(A, List.of(large));
+    }
+    own(follower, A);
+    for (int step = 0; step < 100; step++) {
+      nowNanos += follower.step();
+    }
+
+    assertThat(follower.telemetry().waitingBytes())
+        .isBetween(DocumentWriter.MAX_WAITING_BYTES, DocumentWriter.MAX_WAITING_BYTES + (7 << 20));
+    index.fail(false);
+    settle(follower);
+    assertThat(index.kept()).hasSize(200);
+  }
+
+  @Test
+  void queueGoesFromOneServerToAnother() throws Exception {
+    IndexFollower next = follower(journals());
+    own(follower, A);
+    for (int window = 0; window < 100; window++) {
+      append(A, documents(window * 50, window * 50 + 50));
+      if (window % 10 == 5) {
+        IndexFollower from = window % 20 == 5 ? follower : next;
+        from.released(A);
+        own(from == next ? follower : next, A);
+      }
+      if (window % 3 == 0) {
+        index.answer(AWAY);
+      }
+      follower.step();
+      next.step();
+      nowNanos += 100_000_000;
+    }
+    settle(follower);
+    settle(next);
+
+    assertThat(new HashSet<>(kept())).isEqualTo(new HashSet<>(numbers(0, 5_000)));
+  }
+
+  @Test
+  void formerOwnerEndsWhatItHasBegunAndForgetsTheQueue() throws Exception {
+    append(A, documents(0, 10));
+    own(follower, A);
+    index.answer(AWAY);
+    follower.step();
+    follower.released(A);
+    append(A, documents(10, 20));
+    settle(follower);
+
+    assertThat(kept()).isEqualTo(numbers(0, 20));
+    assertThat(follower.telemetry().lag()).isEmpty();
+    append(A, documents(20, 30));
+    settle(follower);
+    assertThat(kept()).isEqualTo(numbers(0, 20));
+  }
+
+  @Test
+  void formerOwnerGivesUpWhileTheStoreIsAway() throws Exception {
+    index.fail(true);
+    append(A, documents(0, 10));
+    own(follower, A);
+    follower.step();
+    follower.released(A);
+    for (int step = 0; step < 20; step++) {
+      follower.step();
+      nowNanos += 1_000_000_000;
+    }
+
+    assertThat(follower.telemetry().lag()).isEmpty();
+    assertThat(follower.telemetry().waitingDocuments()).isZero();
+    assertThat(mark(A)).isEqualTo(JournalLog.NONE);
+  }
+
+  @Test
+  void documentsOfAFencedOwnerNeverReachTheIndex() throws Exception {
+    append(A, documents(0, 10));
+    DocumentSource fenced = sources.remove(A);
+    append(A, documents(10, 20));
+    fenced.append(nowMillis, documents(100, 110));
+    append(A, documents(20, 30));
+    own(follower, A);
+    settle(follower);
+
+    assertThat(kept()).isEqualTo(numbers(0, 30));
+  }
+
+  @Test
+  void markMovesOnWithoutDocuments() throws Exception {
+    for (int window = 0; window < 100; window++) {
+      append(A, List.of());
+    }
+    own(follower, A);
+    settle(follower);
+
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
+    assertThat(index.batches()).isEmpty();
   }
 
   @Test
@@ -128,63 +336,68 @@ final class IndexFollowerTest {
                 new Refusal(d.get(1), "mapping", "x"),
                 new Refusal(d.get(2), "too_large", "x")),
             List.of()));
-    follower.offer(documents(0, 10));
-    follower.start();
-    assertThat(follower.drain(LONG)).isTrue();
+    append(A, documents(0, 10));
+    own(follower, A);
+    settle(follower);
+
     assertThat(follower.telemetry().dropped()).isEqualTo(Map.of("mapping", 2L, "too_large", 1L));
     assertThat(follower.telemetry().written()).isEqualTo(7);
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
   }
 
   @Test
-  void aFaultLosesItsBatchAndNotTheThread() throws Exception {
-    index.answer(d -> {
-      throw new IllegalStateException("a fault");
-    });
-    follower.offer(documents(0, 200));
-    follower.start();
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(follower.telemetry().dropped()).isEqualTo(Map.of("internal", 100L));
-    assertThat(index.kept()).isEqualTo(documents(100, 200));
+  void faultLosesTheDocumentThatCausesItAndNoOther() throws Exception {
+    TraceDocument poison = documents(33, 34).getFirst();
+    index.refuseWith(poison, new IllegalStateException("a fault"));
+    append(A, documents(0, 150));
+    own(follower, A);
+    settle(follower);
+
+    List<Long> others = new ArrayList<>(numbers(0, 150));
+    others.remove(33L);
+    assertThat(kept()).isEqualTo(others);
+    assertThat(follower.telemetry().dropped()).isEqualTo(Map.of("internal", 1L));
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
   }
 
   @Test
-  void noIndexCountsWhatItDoesNotKeep() throws Exception {
-    follower =
-        new IndexFollower(
-            TraceIndex.open(IndexConfig.defaults()), IndexConfig.defaults(), () -> NOW);
-    follower.offer(documents(0, 5));
-    follower.start();
-    assertThat(follower.drain(LONG)).isTrue();
-    assertThat(follower.telemetry().dropped()).isEqualTo(Map.of("disabled", 5L));
+  void aJournalThatCannotBeReadDoesNotHoldUpTheOthers() throws Exception {
+    IndexFollower one =
+        follower(queue -> {
+          if (queue.equals(A) && nowMillis == START_MILLIS) {
+            throw new IOException("no such broker");
+          }
+          return journals.tail(queue, GROUP);
+        });
+    append(A, documents(0, 10));
+    append(B, documents(10, 20));
+    own(one, A);
+    own(one, B);
+    one.step();
+    assertThat(kept()).isEqualTo(numbers(10, 20));
+    assertThat(one.telemetry().lag().get(A).oldestMillis()).isEqualTo(START_MILLIS);
+
+    nowMillis += 3_000;
+    nowNanos += 3_000_000_000L;
+    settle(one);
+    assertThat(kept()).containsExactlyInAnyOrderElementsOf(numbers(0, 20));
   }
 
   @Test
-  void drainGivesUpAtItsDeadline() throws Exception {
+  void drainWaitsForWhatTheJournalHas() throws Exception {
+    append(A, documents(0, 1_000));
+    own(follower, A);
+    index.answer(AWAY);
     index.hold();
     follower.start();
-    follower.offer(documents(0, 1));
     assertThat(follower.drain(Duration.ofMillis(1))).isFalse();
-  }
-
-  @Test
-  void whatIsLeftAtTheEndIsCounted() {
-    ScriptedIndex.Answer[] away = new ScriptedIndex.Answer[1_000];
-    java.util.Arrays.fill(
-        away,
-        (ScriptedIndex.Answer)
-            documents -> {
-              throw new IOException("away");
-            });
-    index.answer(away);
-    follower.offer(documents(0, 250));
-    follower.start();
-    await().until(() -> follower.telemetry().lastErrorMillis() > 0);
+    index.release();
+    nowNanos += 10_000_000_000L;
+    assertThat(follower.drain(LONG)).isTrue();
+    assertThat(index.kept()).isEqualTo(documents(0, 1_000));
     follower.close();
     follower.close();
-    follower.offer(documents(0, 5));
-    assertThat(follower.telemetry().dropped()).isEqualTo(Map.of("shutdown", 255L));
-    assertThat(follower.telemetry().queuedDocuments()).isZero();
-    assertThat(follower.telemetry().queuedBytes()).isZero();
+    assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
   }
 
   @Test
@@ -199,31 +412,8 @@ final class IndexFollowerTest {
     for (int failures = 1; failures < 100; failures++) {
       long full = Math.min(5_000, 100L << Math.min(failures, 10));
       for (int i = 0; i < 100; i++) {
-        assertThat(IndexFollower.pauseMillis(failures, random)).isBetween(full / 2, full);
+        assertThat(DocumentWriter.pauseMillis(failures, random)).isBetween(full / 2, full);
       }
     }
-  }
-
-  private static SealedWindow window(List<TraceDocument> documents) {
-    return new SealedWindow(
-        new QueueId("a", 0),
-        0,
-        1,
-        0,
-        1,
-        List.of(),
-        new int[0],
-        0,
-        2,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        documents,
-        List.of(),
-        0,
-        new long[0],
-        AcceptedBatches.NONE);
   }
 }

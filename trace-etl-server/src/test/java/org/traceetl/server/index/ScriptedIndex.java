@@ -19,10 +19,24 @@ final class ScriptedIndex implements TraceIndex {
   private final List<TraceDocument> kept = new ArrayList<>();
   private final List<Integer> batches = new ArrayList<>();
   private volatile boolean held;
+  private volatile boolean failing;
+  private volatile TraceDocument poison;
+  private volatile RuntimeException fault;
 
   /** The next writes answer so, one each; then all documents are kept. */
   void answer(Answer... answers) {
     script.addAll(List.of(answers));
+  }
+
+  /** Writes fail from now on, or do no more. */
+  void fail(boolean failing) {
+    this.failing = failing;
+  }
+
+  /** Writes with this document end by a fault from now on. */
+  void refuseWith(TraceDocument document, RuntimeException fault) {
+    this.fault = fault;
+    poison = document;
   }
 
   /** Writes wait from now on. */
@@ -50,6 +64,12 @@ final class ScriptedIndex implements TraceIndex {
     }
     synchronized (this) {
       batches.add(documents.size());
+      if (failing) {
+        throw new IOException("away");
+      }
+      if (documents.contains(poison)) {
+        throw fault;
+      }
       Answer answer = script.poll();
       if (answer == null) {
         kept.addAll(documents);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.traceetl.server.window.QueueId;
 
@@ -16,6 +17,11 @@ public final class MemoryLogs implements JournalLogs {
   @Override
   public MemoryLog open(QueueId queue) {
     return logs.computeIfAbsent(queue, absent -> new MemoryLog());
+  }
+
+  @Override
+  public Set<QueueId> queues() {
+    return Set.copyOf(logs.keySet());
   }
 
   @Override
@@ -52,6 +58,12 @@ public final class MemoryLogs implements JournalLogs {
     @Override
     public synchronized long end() {
       return messages.size();
+    }
+
+    /** All messages have always been there. */
+    @Override
+    public synchronized long offsetAt(long unixMillis) {
+      return begin;
     }
 
     @Override

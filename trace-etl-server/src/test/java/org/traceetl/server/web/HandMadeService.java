@@ -2,6 +2,7 @@ package org.traceetl.server.web;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -9,6 +10,7 @@ import java.util.function.Function;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.history.History;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
@@ -21,11 +23,17 @@ final class HandMadeService implements Service {
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
   final SpanPages pages;
   final Index index = new Index();
+  final History history;
   volatile Map<String, String> missing = Map.of();
   volatile boolean drained;
   volatile boolean closed;
 
   HandMadeService(ServerConfig config) {
+    history =
+        new History(
+            config.history().maxApplications(),
+            config.histogram().boundsNanos(),
+            InstantSource.system());
     pages =
         new SpanPages(
             new Naming(config.metrics(), config.series(), config.histogram()),
@@ -88,6 +96,11 @@ final class HandMadeService implements Service {
   @Override
   public TraceIndex index() {
     return index;
+  }
+
+  @Override
+  public History history() {
+    return history;
   }
 
   @Override

@@ -1,0 +1,226 @@
+package org.traceetl.server.history;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalTail;
+import org.traceetl.server.journal.PacedTail;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Keeps a history up to date: follows the journals of all queues, whoever owns them, so that any
+ * server answers for the whole fleet. It marks nothing, as all it has is in memory: a new process
+ * reads the last hour again.
+ *
+ * <p>Concurrency: one thread reads and adds, and owns everything but the history.
+ */
+public final class HistoryFollower implements AutoCloseable {
+  /** The journals of all queues. */
+  public interface Journals {
+    /** The queues that there are. */
+    Set<QueueId> queues() throws IOException, InterruptedException;
+
+    /**
+     * Opens a queue's journal at about this time.
+     *
+     * @param sinceMillis milliseconds since 1970
+     * @param snapshots told of the series at the first snapshot
+     */
+    JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+        throws IOException, InterruptedException;
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(HistoryFollower.class);
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  /** How long {@link #close} waits for a call that is under way. */
+  private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
+
+  private final History history;
+  private final Journals journals;
+  private final long lookBackMillis;
+  private final long schema;
+  private final int stride;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final LogThrottle throttle;
+  private final Thread thread;
+  private final LongAdder windows = new LongAdder();
+  private final LongAdder unknownRows = new LongAdder();
+  private volatile boolean closed;
+
+  // The thread's own.
+  private final Map<QueueId, Followed> followed = new HashMap<>();
+  private long queuesDueNanos;
+
+  private record Followed(PacedTail tail, SeriesApplications series) {}
+
+  /**
+   * A follower that is yet to be started.
+   *
+   * @param history added to by this follower alone
+   * @param lookBack how old the oldest message is that is read: an hour, and long enough that there
+   *     is a snapshot before it
+   * @param schema of series with this server's buckets
+   * @param stride their number
+   */
+  public HistoryFollower(
+      History history,
+      Journals journals,
+      Duration lookBack,
+      long schema,
+      int stride,
+      InstantSource clock) {
+    this(history, journals, lookBack, schema, stride, clock, System::nanoTime);
+  }
+
+  HistoryFollower(
+      History history,
+      Journals journals,
+      Duration lookBack,
+      long schema,
+      int stride,
+      InstantSource clock,
+      LongSupplier nanoTime) {
+    this.history = history;
+    this.journals = journals;
+    this.lookBackMillis = lookBack.toMillis();
+    this.schema = schema;
+    this.stride = stride;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    throttle = new LogThrottle(clock);
+    queuesDueNanos = nanoTime.getAsLong();
+    thread = Thread.ofPlatform().name("trace-history").daemon().unstarted(this::run);
+  }
+
+  /** Begins to follow. Once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** Ends the following. Idempotent. */
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+    try {
+      thread.join(CLOSE_WAIT.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Windows added. */
+  public long windows() {
+    return windows.sum();
+  }
+
+  /** Rows of windows left out because it is not known whose they are. */
+  public long unknownRows() {
+    return unknownRows.sum();
+  }
+
+  private void run() {
+    try {
+      while (!closed) {
+        long idleNanos = stepOrIdle();
+        if (idleNanos > 0) {
+          LockSupport.parkNanos(this, idleNanos);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private long stepOrIdle() throws InterruptedException {
+    try {
+      return step();
+    } catch (RuntimeException e) {
+      // The thread's boundary: a window that cannot be added is left out.
+      if (throttle.permits()) {
+        LOG.error("The history lacks a window by an internal error; going on", e);
+      }
+      return IDLE_NANOS;
+    }
+  }
+
+  /**
+   * Reads each queue once that is due.
+   *
+   * @return nanoseconds until one may be due; 0 for now
+   */
+  long step() throws InterruptedException {
+    long nowNanos = nanoTime.getAsLong();
+    if (queuesDueNanos - nowNanos <= 0) {
+      findQueues(nowNanos);
+    }
+    long idleNanos = IDLE_NANOS;
+    boolean upToDate = !followed.isEmpty();
+    for (Followed queue : followed.values()) {
+      if (queue.tail().dueInNanos(nowNanos) <= 0 && !closed) {
+        read(queue, nowNanos);
+      }
+      idleNanos = Math.min(idleNanos, queue.tail().dueInNanos(nowNanos));
+      upToDate &= queue.tail().atEnd();
+    }
+    if (upToDate) {
+      history.setUpToDate();
+    }
+    return Math.max(0, idleNanos);
+  }
+
+  private void read(Followed queue, long nowNanos) throws InterruptedException {
+    for (JournalTail.Kept kept : queue.tail().read(nowNanos)) {
+      SealedWindow window = kept.window();
+      history.add(window.openedMillis(), queue.series().fold(window));
+      windows.increment();
+    }
+    unknownRows.add(queue.series().takeUnknownRows());
+  }
+
+  private void findQueues(long nowNanos) throws InterruptedException {
+    Set<QueueId> queues;
+    try {
+      queues = journals.queues();
+    } catch (IOException e) {
+      queuesDueNanos = nowNanos + QUEUES_FAILED_NANOS;
+      if (throttle.permits()) {
+        LOG.warn("The journal's queues could not be found: {}; trying on", e.toString());
+      }
+      return;
+    }
+    queuesDueNanos = nowNanos + QUEUES_NANOS;
+    followed.keySet().retainAll(queues);
+    for (QueueId queue : queues) {
+      followed.computeIfAbsent(queue, absent -> follow(absent, nowNanos));
+    }
+  }
+
+  private Followed follow(QueueId queue, long nowNanos) {
+    SeriesApplications series = new SeriesApplications(schema, stride);
+    return new Followed(
+        new PacedTail(
+            queue,
+            () -> journals.open(queue, clock.millis() - lookBackMillis, series::replace),
+            nowNanos,
+            throttle),
+        series);
+  }
+}

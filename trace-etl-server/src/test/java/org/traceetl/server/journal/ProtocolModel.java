@@ -1,0 +1,654 @@
+package org.traceetl.server.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.traceetl.server.journal.JournalReader.Visitor;
+import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.journal.QueueJournals.Taken;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Servers that fight for a queue and a sink that follows its journal, over a log that loses
+ * answers, stores late, stores twice and lags, with a clock that leaps. A {@link Tape} decides
+ * every step. After each one the model asks whether what is shown is exact.
+ */
+final class ProtocolModel {
+  /** What a run has met, so that a test can tell that it was not idle. */
+  enum Event {
+    TAKEN,
+    KEPT,
+    FENCED,
+    SNAPSHOT,
+    RELEASED,
+    CRASHED,
+    FROZEN,
+    ANSWER_LOST,
+    STORED_LATE,
+    STORED_TWICE,
+    RUBBISH,
+    MARK_LOST,
+    DELETED,
+    SHOWN,
+    DELIVERED,
+    SINK_CRASHED
+  }
+
+  private static final QueueId QUEUE = new QueueId("broker-a", 1);
+  private static final String TOPIC = "trace-spans";
+  private static final String SERVERS = "servers";
+  private static final String SINK = "sink";
+  private static final int SERVER_COUNT = 3;
+  private static final long MILLI = 1_000_000;
+  private static final Duration LEASE = Duration.ofMillis(100);
+
+  /** Below the quarter of the lease that a new owner waits beyond it. */
+  private static final long MAX_LAG_NANOS = 24 * MILLI;
+
+  /** Small enough for windows and snapshots of several chunks. */
+  private static final int CHUNK_BYTES = 64;
+
+  private final Tape tape;
+  private final Map<Event, Integer> events = new EnumMap<>(Event.class);
+  private final ChunkFormat format = new ChunkFormat(TOPIC, QUEUE, CHUNK_BYTES);
+
+  // The clock begins near the overflow of a nanosecond clock.
+  private long nowNanos = Long.MAX_VALUE - 300 * MILLI;
+  private long elapsedNanos;
+
+  // The log: all messages ever stored, though readers see none before its begin.
+  private final List<byte[]> messages = new ArrayList<>();
+  private final List<Long> visibleAtNanos = new ArrayList<>();
+  private final List<byte[]> underWay = new ArrayList<>();
+  private final Map<String, Deque<Long>> marks = new HashMap<>();
+  private long begin;
+
+  // The span queue.
+  private record Message(long sequence, long[] spans) {}
+
+  private final List<Message> spans = new ArrayList<>();
+
+  private final List<Server> servers = new ArrayList<>();
+  private Sink sink;
+  private int processes;
+  private final long[] shown = new long[Windows.SERIES];
+  private final List<List<Long>> delivered = new ArrayList<>();
+
+  ProtocolModel(Tape tape) {
+    this.tape = tape;
+    marks.put(SERVERS, new ArrayDeque<>());
+    marks.put(SINK, new ArrayDeque<>());
+    for (int i = 0; i < SERVER_COUNT; i++) {
+      servers.add(new Server());
+    }
+    sink = new Sink();
+  }
+
+  Map<Event, Integer> events() {
+    return events;
+  }
+
+  private void met(Event event) {
+    events.merge(event, 1, Integer::sum);
+  }
+
+  /** Runs the schedule, then lets one server and the sink finish in peace, and compares. */
+  void run() throws Exception {
+    try {
+      while (tape.hasMore()) {
+        step();
+        check();
+      }
+      finish();
+    } finally {
+      servers.forEach(server -> server.task.kill());
+      sink.task.kill();
+    }
+  }
+
+  private void step() {
+    int choice = tape.next(64);
+    if (choice < 40) {
+      Server server = servers.get(choice % SERVER_COUNT);
+      if (!server.frozen) {
+        server.task.step();
+      }
+    } else if (choice < 45) {
+      sink.task.step();
+    } else {
+      switch (choice) {
+        case 45, 46, 47 -> produce();
+        case 48, 49 -> advance(tape.next(20) * MILLI);
+        case 50 -> advance(tape.next(200) * MILLI);
+        case 51, 52 -> freeze();
+        case 53, 54 -> thaw();
+        case 55 -> crash(tape.next(SERVER_COUNT));
+        case 56 -> crashSink();
+        case 57, 58, 59 -> storeLate();
+        case 60 -> rubbish();
+        case 61 -> loseMark(tape.next(2) == 0 ? SERVERS : SINK);
+        case 62 -> delete();
+        default -> repeat();
+      }
+    }
+  }
+
+  private void advance(long nanos) {
+    nowNanos += nanos;
+    elapsedNanos += nanos;
+  }
+
+  private void produce() {
+    int repeated = tape.next(4);
+    if (repeated == 3 && !spans.isEmpty()) {
+      spans.add(spans.get(tape.next(spans.size())));
+    } else {
+      long[] counts = new long[Windows.SERIES];
+      Arrays.setAll(counts, series -> tape.next(4));
+      spans.add(new Message(spans.size(), counts));
+    }
+  }
+
+  private void freeze() {
+    met(Event.FROZEN);
+    servers.get(tape.next(SERVER_COUNT)).frozen = true;
+  }
+
+  private void thaw() {
+    servers.get(tape.next(SERVER_COUNT)).frozen = false;
+  }
+
+  private void crash(int number) {
+    met(Event.CRASHED);
+    servers.get(number).task.kill();
+    servers.set(number, new Server());
+  }
+
+  private void crashSink() {
+    met(Event.SINK_CRASHED);
+    sink.task.kill();
+    sink = new Sink();
+  }
+
+  private void storeLate() {
+    if (!underWay.isEmpty()) {
+      met(Event.STORED_LATE);
+      store(underWay.remove(tape.next(underWay.size())));
+    }
+  }
+
+  private void rubbish() {
+    met(Event.RUBBISH);
+    byte[] message = new byte[tape.next(8)];
+    if (!messages.isEmpty()) {
+      message = messages.get(tape.next(Math.min(256, messages.size()))).clone();
+      int kind = tape.next(3);
+      if (kind == 0) {
+        message = Arrays.copyOf(message, tape.next(256));
+      } else if (message.length > 0) {
+        message[tape.next(Math.min(256, message.length))] ^= (byte) (1 << tape.next(8));
+      }
+    }
+    store(message);
+  }
+
+  /** As a client that sends anew by itself, however late. */
+  private void repeat() {
+    if (!messages.isEmpty()) {
+      met(Event.STORED_TWICE);
+      int back = tape.next(Math.min(256, messages.size()));
+      store(messages.get(messages.size() - 1 - back));
+    }
+  }
+
+  /** As a broker that has crashed before it wrote its offsets down. */
+  private void loseMark(String group) {
+    Deque<Long> marked = marks.get(group);
+    boolean hasOlder = marked.size() > 1;
+    // What a sink has marked may be deleted; then only a mark tells it that it has read that.
+    if (hasOlder || (group.equals(SERVERS) && !marked.isEmpty())) {
+      met(Event.MARK_LOST);
+      marked.removeLast();
+    }
+  }
+
+  private void delete() {
+    long to = Math.min(mark(SERVERS), mark(SINK));
+    if (to > begin) {
+      met(Event.DELETED);
+      begin = to;
+      marks.values().forEach(marked -> marked.removeIf(offset -> offset < begin));
+    }
+  }
+
+  private long store(byte[] message) {
+    messages.add(message);
+    long lag = tape.next(4) == 0 ? tape.next(25) * MAX_LAG_NANOS / 25 : 0;
+    visibleAtNanos.add(elapsedNanos + lag);
+    return messages.size() - 1L;
+  }
+
+  private long mark(String group) {
+    Deque<Long> marked = marks.get(group);
+    return marked.isEmpty() ? JournalLog.NONE : marked.getLast();
+  }
+
+  private long visibleEnd() {
+    int end = messages.size();
+    for (int offset = messages.size() - 1; offset >= 0; offset--) {
+      if (visibleAtNanos.get(offset) > elapsedNanos) {
+        end = offset;
+      }
+    }
+    return Math.max(begin, end);
+  }
+
+  /** The log as one process sees it. */
+  private final class Log implements JournalLog {
+    private static final int MAX_READ = 3;
+
+    private final Process process;
+
+    Log(Process process) {
+      this.process = process;
+    }
+
+    @Override
+    public long append(byte[] message) throws IOException {
+      process.pause();
+      int fate = tape.next(32);
+      switch (fate) {
+        case 31 -> {
+          met(Event.ANSWER_LOST);
+          store(message);
+          process.pause();
+          throw new IOException("no answer");
+        }
+        case 30 -> {
+          met(Event.ANSWER_LOST);
+          throw new IOException("not sent");
+        }
+        case 28, 29 -> {
+          met(Event.ANSWER_LOST);
+          underWay.add(message);
+          throw new IOException("on its way");
+        }
+        case 27 -> {
+          met(Event.STORED_TWICE);
+          store(message);
+          process.pause();
+        }
+        default -> {
+          // Stored once.
+        }
+      }
+      long offset = store(message);
+      process.pause();
+      return offset;
+    }
+
+    @Override
+    public List<Entry> read(long from) {
+      process.pause();
+      List<Entry> entries = new ArrayList<>();
+      long end = visibleEnd();
+      for (long offset = Math.max(from, begin);
+          offset < end && entries.size() < MAX_READ;
+          offset++) {
+        entries.add(new Entry(offset, messages.get((int) offset)));
+      }
+      return entries;
+    }
+
+    @Override
+    public long begin() {
+      return begin;
+    }
+
+    @Override
+    public long end() {
+      process.pause();
+      long end = visibleEnd();
+      process.pause();
+      return end;
+    }
+
+    @Override
+    public long mark(String group) {
+      return ProtocolModel.this.mark(group);
+    }
+
+    @Override
+    public void mark(String group, long offset) {
+      process.pause();
+      marks.get(group).add(offset);
+    }
+  }
+
+  /** Something with memory of its own, which it loses in a crash. */
+  private abstract class Process implements JournalLogs {
+    final JournalCounters counters = new JournalCounters();
+    final LogJournals journals =
+        new LogJournals(
+            this,
+            TOPIC,
+            SERVERS,
+            Windows::newImage,
+            new JournalTiming(
+                () -> nowNanos,
+                () -> Instant.ofEpochMilli(1_800_000_000_000L + elapsedNanos / MILLI),
+                new Random(processes++),
+                this::sleep,
+                LEASE,
+                Duration.ofMillis(500)),
+            counters,
+            CHUNK_BYTES);
+    final Task task = new Task(this::live);
+    boolean frozen;
+
+    abstract void live() throws Exception;
+
+    void pause() {
+      task.pause();
+    }
+
+    private void sleep(long nanos) {
+      advance(nanos);
+      pause();
+    }
+
+    @Override
+    public JournalLog open(QueueId queue) {
+      return new Log(this);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final class Server extends Process {
+    /** Null while it has not taken the queue. */
+    private Taken taken;
+
+    private final long[] totals = new long[Windows.SERIES];
+    private boolean created;
+    private long to;
+
+    @Override
+    void live() throws Exception {
+      while (true) {
+        try {
+          Taken next = journals.take(QUEUE);
+          begin(next);
+          own();
+        } catch (IOException e) {
+          // Once more.
+        }
+        taken = null;
+        pause();
+      }
+    }
+
+    private void begin(Taken next) {
+      met(Event.TAKEN);
+      created = next.image().slots() > 0;
+      System.arraycopy(Windows.totals(next.image()), 0, totals, 0, totals.length);
+      to = Math.max(0, next.image().to());
+      taken = next;
+    }
+
+    private void own() throws IOException, InterruptedException {
+      while (true) {
+        int choice = tape.next(16);
+        Outcome outcome =
+            switch (choice) {
+              case 12 -> snapshot();
+              case 13, 14 -> renew();
+              case 15 -> release();
+              default -> append();
+            };
+        if (outcome == Outcome.FENCED) {
+          return;
+        }
+        pause();
+      }
+    }
+
+    private Outcome append() throws InterruptedException {
+      final SealedWindow window = seal();
+      Outcome outcome = null;
+      while (outcome == null) {
+        try {
+          outcome = taken.journal().append(window);
+        } catch (IOException e) {
+          pause();
+        }
+      }
+      if (outcome == Outcome.KEPT) {
+        met(Event.KEPT);
+        created = true;
+        to = window.to();
+        for (int row = 0; row < window.rows(); row++) {
+          totals[row] += window.counts()[row];
+        }
+      } else {
+        met(Event.FENCED);
+      }
+      return outcome;
+    }
+
+    private SealedWindow seal() {
+      // In peace, all there is.
+      long end = Math.min(spans.size(), to + (tape.hasMore() ? tape.next(4) : spans.size()));
+      long[] counts = new long[Windows.SERIES];
+      for (long offset = to; offset < end; offset++) {
+        Message message = spans.get((int) offset);
+        if (taken.image().history().isFirst(1, 2, 0, message.sequence(), 0)) {
+          Arrays.setAll(counts, series -> counts[series] + message.spans()[series]);
+        }
+      }
+      return Windows.window(
+          QUEUE, to, end, taken.image().history().takeAccepted(), !created, counts);
+    }
+
+    private Outcome renew() throws InterruptedException {
+      try {
+        return taken.journal().renew();
+      } catch (IOException e) {
+        return Outcome.KEPT;
+      }
+    }
+
+    private Outcome snapshot() throws InterruptedException {
+      try {
+        long before = counters.snapshots();
+        Outcome outcome = taken.journal().snapshot();
+        if (counters.snapshots() > before) {
+          met(Event.SNAPSHOT);
+        }
+        return outcome;
+      } catch (IOException e) {
+        return Outcome.KEPT;
+      }
+    }
+
+    private Outcome release() throws InterruptedException {
+      QueueJournal journal = taken.journal();
+      taken = null;
+      met(Event.RELEASED);
+      try {
+        journal.release();
+      } catch (IOException e) {
+        // Its successor waits.
+      }
+      for (int i = tape.next(16); i > 0; i--) {
+        pause();
+      }
+      return Outcome.FENCED;
+    }
+
+    boolean shows() {
+      return taken != null
+          && nowNanos - taken.showFromNanos() >= 0
+          && nowNanos - taken.journal().shownUntilNanos() < 0;
+    }
+  }
+
+  private final class Sink extends Process {
+    private final List<Long> windows = new ArrayList<>();
+
+    Sink() {
+      delivered.add(windows);
+    }
+
+    @Override
+    void live() throws Exception {
+      JournalTail tail = journals.tail(QUEUE, SINK);
+      while (true) {
+        for (JournalTail.Kept kept : tail.poll()) {
+          met(Event.DELIVERED);
+          windows.add(kept.offset());
+          if (tape.next(4) == 3) {
+            tail.mark(kept.offset());
+          }
+        }
+        if (tape.next(8) == 7 && tail.restart() != JournalLog.NONE) {
+          tail.mark(tail.restart());
+        }
+        pause();
+      }
+    }
+  }
+
+  /** What the first messages of the span queue add up to, each batch once. */
+  private long[] truth(long to) {
+    long[] truth = new long[Windows.SERIES];
+    Set<Long> seen = new HashSet<>();
+    for (Message message : spans.subList(0, (int) to)) {
+      if (seen.add(message.sequence())) {
+        Arrays.setAll(truth, series -> truth[series] + message.spans()[series]);
+      }
+    }
+    return truth;
+  }
+
+  /** At no instant do two servers show the queue, and what is shown is exact and never falls. */
+  private void check() {
+    Server showing = null;
+    for (Server server : servers) {
+      if (server.shows()) {
+        assertThat(showing).as("another server that shows the queue").isNull();
+        showing = server;
+      }
+    }
+    if (showing != null) {
+      met(Event.SHOWN);
+      assertThat(showing.totals).as("shown up to %d", showing.to).isEqualTo(truth(showing.to));
+      for (int series = 0; series < shown.length; series++) {
+        assertThat(showing.totals[series])
+            .as("series %d", series)
+            .isGreaterThanOrEqualTo(shown[series]);
+        shown[series] = showing.totals[series];
+      }
+    }
+  }
+
+  private void finish() throws Exception {
+    for (int number = 0; number < SERVER_COUNT; number++) {
+      crash(number);
+    }
+    underWay.forEach(this::store);
+    underWay.clear();
+    advance(MAX_LAG_NANOS);
+    Server last = servers.getFirst();
+    for (int steps = 0; last.taken == null || last.to < spans.size(); steps++) {
+      assertThat(steps).as("steps to the end of the spans").isLessThan(100_000);
+      last.task.step();
+      check();
+    }
+    compare(last);
+  }
+
+  /** Whoever reads the log, from wherever, comes to the same. */
+  private void compare(Server last) throws Exception {
+    MemoryLogs.MemoryLog log = new MemoryLogs.MemoryLog();
+    messages.forEach(log::append);
+    List<Long> windows = new ArrayList<>();
+    List<Long> snapshots = new ArrayList<>();
+    Recovery whole = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
+    JournalReader reader = new JournalReader(log, format, new JournalCounters(), 0, Chain.FRESH);
+    readAll(
+        reader,
+        (record, before) -> {
+          whole.counts(record, before);
+          if (record.header().kind() == RecordKind.WINDOW) {
+            windows.add(record.first());
+          } else if (record.header().kind() == RecordKind.SNAPSHOT) {
+            snapshots.add(record.first());
+          }
+        });
+
+    assertThat(whole.image().to()).isEqualTo(last.to);
+    assertThat(Windows.totals(whole.image())).isEqualTo(truth(spans.size()));
+    assertThat(last.totals).isEqualTo(truth(spans.size()));
+    for (long snapshot : snapshots) {
+      Recovery part = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
+      JournalReader behind =
+          new JournalReader(log, format, new JournalCounters(), snapshot, Chain.UNKNOWN);
+      readAll(behind, part);
+      assertThat(behind.chain()).as("from snapshot %d", snapshot).isEqualTo(reader.chain());
+      assertThat(Windows.totals(part.image())).isEqualTo(truth(spans.size()));
+    }
+    for (int number = 0; number < windows.size(); number++) {
+      List<Long> rest = new ArrayList<>();
+      JournalReader behind =
+          JournalReader.behind(windows.get(number), log, format, new JournalCounters());
+      readAll(
+          behind,
+          (record, before) -> {
+            if (record.header().kind() == RecordKind.WINDOW) {
+              rest.add(record.first());
+            }
+          });
+      assertThat(rest).isEqualTo(windows.subList(number + 1, windows.size()));
+    }
+    compareSink(windows);
+  }
+
+  private static void readAll(JournalReader reader, Visitor visitor) throws Exception {
+    while (reader.advance(Long.MAX_VALUE, visitor)) {
+      // On.
+    }
+  }
+
+  /** The sink was told of each window, and of nothing else, in order since its last crash. */
+  private void compareSink(List<Long> windows) {
+    for (int steps = 0; steps < 2 * messages.size(); steps++) {
+      sink.task.step();
+    }
+    Set<Long> all = new HashSet<>();
+    for (List<Long> life : delivered) {
+      all.addAll(life);
+      if (!life.isEmpty()) {
+        int first = windows.indexOf(life.getFirst());
+        assertThat(first).as("%s in %s", life, windows).isNotNegative();
+        assertThat(life).isEqualTo(windows.subList(first, first + life.size()));
+      }
+    }
+    assertThat(all).containsExactlyInAnyOrderElementsOf(windows);
+  }
+}
