@@ -41,10 +41,7 @@ class GoldenRecordTest {
             new SeriesDefinition(
                 0, 1_700_000_000_010L, false, Arrays.asList("shop", "GET /", "2", "0", null, "é")),
             new SeriesDefinition(
-                2,
-                1_700_000_000_000L,
-                true,
-                Arrays.asList("shop", null, null, null, null, null))),
+                2, 1_700_000_000_000L, true, Arrays.asList("shop", null, null, null, null, null))),
         new int[] {3, 1},
         2,
         10,
