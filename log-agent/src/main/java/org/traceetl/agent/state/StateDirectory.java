@@ -3,8 +3,6 @@ package org.traceetl.agent.state;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -18,11 +16,11 @@ import java.util.Optional;
  */
 public final class StateDirectory implements AutoCloseable {
   private final Path directory;
-  private final FileChannel lockFile;
+  private final DirectoryLock lock;
 
-  private StateDirectory(Path directory, FileChannel lockFile) {
+  private StateDirectory(Path directory, DirectoryLock lock) {
     this.directory = directory;
-    this.lockFile = lockFile;
+    this.lock = lock;
   }
 
   /**
@@ -32,27 +30,7 @@ public final class StateDirectory implements AutoCloseable {
    */
   public static StateDirectory open(Path directory) throws IOException {
     Files.createDirectories(directory);
-    FileChannel lockFile =
-        FileChannel.open(
-            directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    if (!lock(lockFile)) {
-      lockFile.close();
-      throw new IOException(
-          "state directory "
-              + directory.toAbsolutePath()
-              + " is used by another running agent: stop it, or give this one its own"
-              + " state-directory");
-    }
-    return new StateDirectory(directory, lockFile);
-  }
-
-  private static boolean lock(FileChannel lockFile) throws IOException {
-    try {
-      FileLock lock = lockFile.tryLock();
-      return lock != null;
-    } catch (OverlappingFileLockException e) {
-      return false;
-    }
+    return new StateDirectory(directory, DirectoryLock.take(directory, "state-directory"));
   }
 
   /** The directory. */
@@ -97,6 +75,6 @@ public final class StateDirectory implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    lockFile.close();
+    lock.close();
   }
 }
