@@ -477,8 +477,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /** How large a segment grows: of a small disk not much, so that it can be freed in parts. */
-  private long segmentBytes() throws IOException {
-    long disk = bytes + Files.getFileStore(config.directory()).getUsableSpace();
+  private long segmentBytes() {
+    long disk = bytes + config.directory().toFile().getUsableSpace();
     return Math.clamp(
         Math.min(config.maxBytes(), disk) / SEGMENTS,
         SMALLEST_SEGMENT_BYTES,
