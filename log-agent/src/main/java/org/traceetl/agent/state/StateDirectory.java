@@ -15,6 +15,11 @@ import java.util.Optional;
  * identity would give different batches the same name.
  */
 public final class StateDirectory implements AutoCloseable {
+  /** Given up when the disk is full, so that an agent can start and send what fills it. */
+  private static final String RESERVE = "reserve";
+
+  private static final int RESERVE_BYTES = 64 * 1024;
+
   private final Path directory;
   private final DirectoryLock lock;
 
@@ -50,17 +55,13 @@ public final class StateDirectory implements AutoCloseable {
   /** Replaces the file; after a crash it holds either the old bytes or the new. */
   public void write(String name, byte[] bytes) throws IOException {
     Path temporary = directory.resolve(name + ".new");
-    try (FileChannel file =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING)) {
-      ByteBuffer buffer = ByteBuffer.wrap(bytes);
-      while (buffer.hasRemaining()) {
-        file.write(buffer);
+    try {
+      writeWhole(temporary, bytes);
+    } catch (IOException e) {
+      if (!Files.deleteIfExists(directory.resolve(RESERVE))) {
+        throw e;
       }
-      file.force(true);
+      writeWhole(temporary, bytes);
     }
     Files.move(
         temporary,
@@ -70,6 +71,33 @@ public final class StateDirectory implements AutoCloseable {
     // The rename itself is only safe once the directory is on disk.
     try (FileChannel self = FileChannel.open(directory, StandardOpenOption.READ)) {
       self.force(true);
+    }
+    makeReserve();
+  }
+
+  private static void writeWhole(Path path, byte[] bytes) throws IOException {
+    try (FileChannel file =
+        FileChannel.open(
+            path,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING)) {
+      ByteBuffer buffer = ByteBuffer.wrap(bytes);
+      while (buffer.hasRemaining()) {
+        file.write(buffer);
+      }
+      file.force(true);
+    }
+  }
+
+  private void makeReserve() {
+    Path reserve = directory.resolve(RESERVE);
+    if (!Files.exists(reserve)) {
+      try {
+        writeWhole(reserve, new byte[RESERVE_BYTES]);
+      } catch (IOException e) {
+        // On a full disk there is none; what there is of it serves as well.
+      }
     }
   }
 

@@ -188,7 +188,7 @@ final class SpoolTest {
     kill();
     byte[] whole = Files.readAllBytes(segment);
 
-    for (int bit = 8 * start; bit < 8 * end; bit += 3) {
+    for (int bit = 8 * start; bit < 8 * end; bit += 11) {
       byte[] damaged = whole.clone();
       damaged[bit / 8] ^= (byte) (1 << bit % 8);
       Files.write(segment, damaged);
