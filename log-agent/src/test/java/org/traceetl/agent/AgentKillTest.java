@@ -72,10 +72,12 @@ final class AgentKillTest {
       for (int kill = 0; kill < KILLS; kill++) {
         Process agent = start(broker, kill);
         int enough = answered.get() + 1 + random.nextInt(300);
-        await().atMost(LONG).until(() -> {
-          write();
-          return answered.get() >= enough;
-        });
+        await()
+            .atMost(LONG)
+            .until(() -> {
+              write();
+              return answered.get() >= enough;
+            });
         agent.toHandle().destroyForcibly();
         agent.waitFor();
       }
@@ -178,13 +180,15 @@ final class AgentKillTest {
           """
           {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "%016x", "name": "op-%d",
            "kind": 2, "startTimeUnixNano": "1795255028312000000",
-           "endTimeUnixNano": "1795255028412000000"}"""
+           "endTimeUnixNano": "1795255028412000000"}\
+          """
               .formatted(id, i));
     }
     return """
-        {"resourceSpans": [{"resource": {"attributes": [
-          {"key": "service.name", "value": {"stringValue": "checkout-%d"}}]},
-          "scopeSpans": [{"spans": [%s]}]}]}"""
+    {"resourceSpans": [{"resource": {"attributes": [
+      {"key": "service.name", "value": {"stringValue": "checkout-%d"}}]},
+      "scopeSpans": [{"spans": [%s]}]}]}\
+    """
         .formatted(number % 7, String.join(",", spans));
   }
 

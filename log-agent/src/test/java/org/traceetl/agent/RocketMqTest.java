@@ -146,14 +146,13 @@ final class RocketMqTest {
     agent.close();
   }
 
-  private static void commit(
-      Spool spool, AgentIdentity agent, Topology topology, int from, int to) throws IOException {
+  private static void commit(Spool spool, AgentIdentity agent, Topology topology, int from, int to)
+      throws IOException {
     List<BrokerQueue> queues = topology.queues();
     for (int i = from; i < to; i++) {
       BrokerQueue queue = queues.get(i % queues.size());
       byte[] body = ("batch " + i).getBytes(UTF_8);
-      TestSpool.commit(
-          spool, agent, System::currentTimeMillis, queue, i / queues.size(), body);
+      TestSpool.commit(spool, agent, System::currentTimeMillis, queue, i / queues.size(), body);
     }
   }
 

@@ -383,9 +383,7 @@ final class PipelineTest {
 
   private void start(PipelineConfig config, int queues) {
     try {
-      spool =
-          TestSpool.open(
-              TestSpool.config(directory, spoolBytes, whenFull), IDENTITY, metrics);
+      spool = TestSpool.open(TestSpool.config(directory, spoolBytes, whenFull), IDENTITY, metrics);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

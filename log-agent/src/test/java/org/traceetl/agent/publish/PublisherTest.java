@@ -121,8 +121,8 @@ final class PublisherTest {
         .extracting(stored -> stored.epoch() + "/" + stored.sequence())
         .containsExactly("1/0", "1/1", "2/0", "2/1", "3/0", "3/1", "4/0");
     assertThat(transport.stored())
-        .allMatch(stored -> new String(stored.body(), UTF_8)
-            .equals(body(stored.epoch(), stored.sequence())));
+        .allMatch(stored ->
+            new String(stored.body(), UTF_8).equals(body(stored.epoch(), stored.sequence())));
   }
 
   @Test

@@ -106,8 +106,7 @@ final class SpoolKillTest {
       int end = number;
       assertThat(answered).allMatch(request -> request < end);
       assertThat(recovered).allMatch(name -> Integer.parseInt(name.split("/")[0]) < end);
-      assertThat(spool.places())
-          .containsExactly(new Note.Place("file", Integer.toString(end - 1)));
+      assertThat(spool.places()).containsExactly(new Note.Place("file", Integer.toString(end - 1)));
       for (SpooledBatch batch : batches.subList(0, batches.size() / 2)) {
         published.add(new String(spool.read(batch), UTF_8).strip());
         spool.settle(batch, Settlement.PUBLISHED);

@@ -38,8 +38,7 @@ public final class TestSpool {
       AgentIdentity agent, BrokerQueue queue, long sequence, byte[] body) {
     CRC32C crc = new CRC32C();
     crc.update(body);
-    return new SpooledBatch(
-        agent, queue, sequence, 0, 1, body.length, (int) crc.getValue(), body);
+    return new SpooledBatch(agent, queue, sequence, 0, 1, body.length, (int) crc.getValue(), body);
   }
 
   /** Commits one batch of one span. */

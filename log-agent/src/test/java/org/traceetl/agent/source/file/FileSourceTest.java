@@ -424,7 +424,9 @@ final class FileSourceTest {
             List.of(directory.resolve("log") + "/*/trace/trace.log"),
             pollIntervalMillis,
             1024 * 1024);
-    source = new FileSource(config, intake, intake.places(), metrics, () -> System.nanoTime() + passed.get());
+    source =
+        new FileSource(
+            config, intake, intake.places(), metrics, () -> System.nanoTime() + passed.get());
     source.start();
   }
 

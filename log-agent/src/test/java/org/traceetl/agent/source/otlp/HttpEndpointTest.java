@@ -48,7 +48,8 @@ class HttpEndpointTest {
         new OtlpReceiver(
             new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES),
             MAX_BYTES_BEING_READ,
-            intake, new AnsweredRequests(0));
+            intake,
+            new AnsweredRequests(0));
     receiver.start();
   }
 

@@ -141,7 +141,8 @@ class OtlpReceiverTest {
 
   @Test
   void nioServesAsEpollDoes() throws Exception {
-    try (OtlpReceiver nio = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Transport.NIO)) {
+    try (OtlpReceiver nio =
+        new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Transport.NIO)) {
       nio.start();
       for (Client client : Client.values()) {
         assertThat(export(client, "none", spans(3), nio).isSuccess()).isTrue();
@@ -155,7 +156,8 @@ class OtlpReceiverTest {
     try (ServerSocket taken = new ServerSocket(0)) {
       OtlpConfig config =
           new OtlpConfig(true, "0.0.0.0", 0, taken.getLocalPort(), CONFIG.maxRequestBytes());
-      try (OtlpReceiver second = new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0))) {
+      try (OtlpReceiver second =
+          new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0))) {
         assertThatThrownBy(second::start)
             .isInstanceOf(IOException.class)
             .hasMessageContaining(Integer.toString(taken.getLocalPort()));

@@ -106,8 +106,7 @@ final class RepeatJoinTest {
     offer("spans", "first");
     settle(offered.getFirst(), 1, 0, "");
     answered.add(
-        new Note.Request(1, 2, 3),
-        new Answer(AnsweredRequests.MOST_AGE_MILLIS + 2, 1, 0, ""));
+        new Note.Request(1, 2, 3), new Answer(AnsweredRequests.MOST_AGE_MILLIS + 2, 1, 0, ""));
 
     assertThat(answered.size()).isEqualTo(1);
   }
