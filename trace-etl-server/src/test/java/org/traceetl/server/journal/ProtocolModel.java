@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.JournalReader.Visitor;
 import org.traceetl.server.journal.QueueJournal.Outcome;
-import org.traceetl.server.journal.QueueJournals.Taken;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -238,7 +238,7 @@ class WebServerTest {
   @ValueSource(
       strings = {
         "reason=late|reason = late: must be one of error, slow, exemplar",
-        "limit=0|limit = 0: must be between 1 and 1000",
+        "limit=0|limit = 0: must be a number from 1 to 1000",
         "limit=many|limit = many: must be a number from 1 to 1000",
         "from=yesterday|from = yesterday: must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
         "to=99999999999999999999|to = 99999999999999999999: must be a time",
