@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
       "TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
       "",
       "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
-      "ends the agent with 128 plus its number."
+      "ends the agent with 128 plus its number. What is not published by then stays in the spool",
+      "and is sent at the next start."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;

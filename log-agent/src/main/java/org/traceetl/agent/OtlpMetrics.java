@@ -23,6 +23,12 @@ final class OtlpMetrics {
         "",
         Map.of("", counters::requestsJoined));
     metrics.counter(
+        "otlp_requests_repeated",
+        "Requests equal to one answered of late, which got the same answer instead of counting"
+            + " again.",
+        "",
+        Map.of("", counters::requestsRepeated));
+    metrics.counter(
         "otlp_connections_refused",
         "Connections closed at once because the most allowed were open.",
         "",

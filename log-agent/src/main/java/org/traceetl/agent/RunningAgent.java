@@ -4,17 +4,23 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
+import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
+import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -30,19 +36,21 @@ public final class RunningAgent implements AutoCloseable {
   /** Closed last to first. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
+  private final Spool spool;
   private final Pipeline pipeline;
   private final Publisher publisher;
   private final OtlpReceiver otlp;
   private final FileSource files;
   private final TelemetryServer telemetry;
   // Null until it is drained.
-  private Boolean allConfirmed;
+  private Boolean nothingLeft;
 
   /**
-   * Starts all parts. The broker need not be there: until it is, sources are told to wait.
+   * Starts all parts. The broker need not be there: what is accepted waits for it in the spool.
+   * Only while the topic's queues were never known sources are told to wait.
    *
-   * @throws IOException when a port, the state directory or the RocketMQ client cannot be had; what
-   *     was started until then is closed
+   * @throws IOException when a port, the state directory, the spool or the RocketMQ client cannot
+   *     be had; what was started until then is closed
    */
   public static RunningAgent start(AgentConfig config) throws IOException {
     return new RunningAgent(config);
@@ -55,12 +63,26 @@ public final class RunningAgent implements AutoCloseable {
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
       AgentMetrics metrics = new AgentMetrics();
 
+      spool =
+          open(
+              Spool.open(
+                  config.spool(), identity, metrics, System::nanoTime, System::currentTimeMillis));
       RocketMqTransport.redirectClientLog(state.path().resolve("rocketmq-client-log"));
       RocketMqTransport transport =
           open(
               RocketMqTransport.start(
                   config.rocketmq(), identity.id() + "-" + ProcessHandle.current().pid()));
-      publisher = open(new Publisher(transport, config.rocketmq(), metrics, System::nanoTime));
+      publisher =
+          open(
+              new Publisher(
+                  transport,
+                  config.rocketmq(),
+                  spool,
+                  config.pipeline().maxBytesInFlight(),
+                  TimeUnit.HOURS.toMillis(config.spool().maxAgeHours()),
+                  metrics,
+                  System::nanoTime,
+                  System::currentTimeMillis));
       publisher.start();
       pipeline =
           open(
@@ -68,25 +90,33 @@ public final class RunningAgent implements AutoCloseable {
                   config.pipeline(),
                   new Router(config.routing()),
                   identity,
-                  publisher,
+                  spool,
                   metrics,
-                  System::nanoTime));
+                  System::nanoTime,
+                  System::currentTimeMillis));
+      List<Note.Place> places = spool.places();
       pipeline.start();
+      TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
+      topologyFile.load().ifPresent(this::use);
       TopologyWatch watch =
           open(
               new TopologyWatch(
                   transport,
                   config.rocketmq(),
                   topology -> {
-                    publisher.topology(topology);
-                    pipeline.topology(topology);
+                    use(topology);
+                    topologyFile.save(topology);
                   }));
       watch.start();
 
       otlp =
           config.otlp().enabled()
               ? open(
-                  new OtlpReceiver(config.otlp(), config.pipeline().maxBytesInFlight(), pipeline))
+                  new OtlpReceiver(
+                      config.otlp(),
+                      config.pipeline().maxBytesInFlight(),
+                      pipeline,
+                      spool.answered()))
               : null;
       if (otlp != null) {
         OtlpMetrics.register(otlp.counters(), metrics);
@@ -97,7 +127,7 @@ public final class RunningAgent implements AutoCloseable {
             otlp.grpcPort(),
             otlp.httpPort());
       }
-      files = open(new FileSource(config.files(), pipeline, state, metrics));
+      files = open(new FileSource(config.files(), pipeline, places, metrics));
       files.start();
       telemetry =
           config.telemetry().enabled()
@@ -109,6 +139,11 @@ public final class RunningAgent implements AutoCloseable {
     }
   }
 
+  private void use(Topology topology) {
+    publisher.topology(topology);
+    pipeline.topology(topology);
+  }
+
   private <T extends AutoCloseable> T open(T part) {
     opened.push(part);
     return part;
@@ -116,7 +151,7 @@ public final class RunningAgent implements AutoCloseable {
 
   /** Why the agent cannot take spans now; empty when it can. */
   public String problem() {
-    return pipeline.canAccept() ? "" : "the broker is away or the topic has no route";
+    return pipeline.problem();
   }
 
   /** The port of OTLP over gRPC in use, if it is open. */
@@ -135,18 +170,18 @@ public final class RunningAgent implements AutoCloseable {
   }
 
   /**
-   * Stops in the order of the flow: sources accept nothing more, what was accepted is published and
-   * answered, ports close. What the broker has not confirmed in time is answered as failed, for its
-   * sender to repeat.
+   * Stops in the order of the flow: sources accept nothing more, what was accepted is put into the
+   * spool and answered, and published as far as the time allows; ports close. What the broker has
+   * not confirmed by then stays in the spool, and the next start sends it.
    *
    * @param timeout longest wait for the broker's confirmations
-   * @return true if all that was accepted is confirmed; the same when it is called again
+   * @return true if nothing is left in the spool; the same when it is called again
    */
   public synchronized boolean drain(Duration timeout) {
-    if (allConfirmed == null) {
-      allConfirmed = stop(timeout);
+    if (nothingLeft == null) {
+      nothingLeft = stop(timeout);
     }
-    return allConfirmed;
+    return nothingLeft;
   }
 
   private boolean stop(Duration timeout) {
@@ -155,20 +190,20 @@ public final class RunningAgent implements AutoCloseable {
     }
     files.stopAccepting();
     pipeline.close();
-    boolean confirmed = false;
     try {
-      confirmed = publisher.drain(timeout.toNanos());
+      publisher.drain(timeout.toNanos());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     publisher.close();
+    int left = spool.batches();
     closeOpened();
-    if (confirmed) {
+    if (left == 0) {
       log.info("Drained: all that was accepted is confirmed");
     } else {
-      log.warn("Stopped before all was confirmed: its senders were told to repeat it");
+      log.warn("{} batches stay in the spool and are sent at the next start", left);
     }
-    return confirmed;
+    return left == 0;
   }
 
   /** Stops without waiting for the broker. */

@@ -27,6 +27,8 @@ final class ArchitectureTest {
         .definedBy("org.traceetl.agent.pipeline")
         .layer("publish")
         .definedBy("org.traceetl.agent.publish")
+        .layer("spool")
+        .definedBy("org.traceetl.agent.spool")
         .layer("route")
         .definedBy("org.traceetl.agent.route")
         .whereLayer("program")
@@ -36,9 +38,11 @@ final class ArchitectureTest {
         .whereLayer("pipeline")
         .mayOnlyBeAccessedByLayers("program")
         .whereLayer("publish")
-        .mayOnlyBeAccessedByLayers("program", "pipeline")
-        .whereLayer("route")
+        .mayOnlyBeAccessedByLayers("program")
+        .whereLayer("spool")
         .mayOnlyBeAccessedByLayers("program", "pipeline", "publish")
+        .whereLayer("route")
+        .mayOnlyBeAccessedByLayers("program", "pipeline", "publish", "spool")
         .check(CLASSES);
   }
 
@@ -58,6 +62,7 @@ final class ArchitectureTest {
             "org.traceetl.agent.source..",
             "org.traceetl.agent.pipeline",
             "org.traceetl.agent.publish",
+            "org.traceetl.agent.spool",
             "org.traceetl.agent.route")
         .check(CLASSES);
   }
@@ -72,6 +77,7 @@ final class ArchitectureTest {
         .resideInAnyPackage(
             "org.traceetl.agent.pipeline",
             "org.traceetl.agent.publish",
+            "org.traceetl.agent.spool",
             "org.traceetl.agent.route",
             "org.apache.rocketmq..")
         .check(CLASSES);

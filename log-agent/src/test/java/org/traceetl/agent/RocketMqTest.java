@@ -16,7 +16,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,13 +26,16 @@ import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
-import org.traceetl.agent.publish.Batch;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TestBroker;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.TestSpool;
+import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -67,29 +69,38 @@ final class RocketMqTest {
   }
 
   @Test
-  void batchesArriveAlsoThoseSentWhileTheBrokerWasAway() throws Exception {
+  void batchesArriveAlsoThoseCommittedWhileTheBrokerWasAway() throws Exception {
     String topic = "outage";
     broker.createTopic(topic, QUEUES);
+    AgentMetrics metrics = new AgentMetrics();
+    AgentIdentity agent = new AgentIdentity(1, 2, 3);
     try (RocketMqTransport transport = RocketMqTransport.start(config(topic), "outage");
+        Spool spool = TestSpool.open(directory.resolve("outage-spool"), agent, metrics);
         Publisher publisher =
-            new Publisher(transport, config(topic), new AgentMetrics(), System::nanoTime)) {
+            new Publisher(
+                transport,
+                config(topic),
+                spool,
+                1 << 20,
+                Long.MAX_VALUE,
+                metrics,
+                System::nanoTime,
+                System::currentTimeMillis)) {
       publisher.start();
       await().atMost(LONG).ignoreExceptions().until(() -> transport.queues().size() == QUEUES);
       Topology topology = new Topology(transport.queues());
       publisher.topology(topology);
-      Outcomes outcomes = new Outcomes();
 
-      append(publisher, topology, 0, 40, outcomes);
-      await().atMost(LONG).until(() -> outcomes.confirmed.get() == 40);
+      commit(spool, agent, topology, 0, 40);
+      await().atMost(LONG).until(() -> spool.batches() == 0);
 
       broker.stopBroker();
-      append(publisher, topology, 40, 60, outcomes);
+      commit(spool, agent, topology, 40, 60);
       await().atMost(LONG).until(() -> !publisher.available());
       broker.startBroker();
 
-      await().atMost(LONG).until(() -> outcomes.confirmed.get() == 60);
+      await().atMost(LONG).until(() -> spool.batches() == 0);
       assertThat(publisher.available()).isTrue();
-      assertThat(outcomes.failed).hasValue(0);
       assertThat(new HashSet<>(broker.bodies(topic, QUEUES))).hasSize(60);
     }
   }
@@ -120,8 +131,6 @@ final class RocketMqTest {
     } finally {
       assertThat(agent.drain(LONG)).isTrue();
     }
-    assertThat(Files.readString(directory.resolve("state/positions")))
-        .contains("\n" + Files.size(log) + "\t");
     // All ports and the state directory are free again.
     RunningAgent.start(agentConfig(topic, log)).close();
     assertThat(spans(topic)).isEqualTo(100);
@@ -137,13 +146,13 @@ final class RocketMqTest {
     agent.close();
   }
 
-  private static void append(
-      Publisher publisher, Topology topology, int from, int to, Outcomes outcomes) {
+  private static void commit(Spool spool, AgentIdentity agent, Topology topology, int from, int to)
+      throws IOException {
     List<BrokerQueue> queues = topology.queues();
     for (int i = from; i < to; i++) {
       BrokerQueue queue = queues.get(i % queues.size());
       byte[] body = ("batch " + i).getBytes(UTF_8);
-      publisher.append(new Batch(queue, i / queues.size(), body, 1, outcomes));
+      TestSpool.commit(spool, agent, System::currentTimeMillis, queue, i / queues.size(), body);
     }
   }
 
@@ -175,12 +184,14 @@ final class RocketMqTest {
   }
 
   private static AgentConfig agentConfig(String topic, Path log) {
+    Path state = directory.resolve("state");
     return new AgentConfig(
-        directory.resolve("state"),
+        state,
         10_000,
         new OtlpConfig(true, "127.0.0.1", 0, 0, 16 << 20),
         new FilesConfig(List.of(log.toString()), 20, 1 << 20),
         PipelineConfig.defaults(),
+        SpoolConfig.defaults(state),
         RoutingConfig.defaults(),
         config(topic),
         new TelemetryConfig(true, "127.0.0.1", 0));
@@ -189,23 +200,5 @@ final class RocketMqTest {
   private static RocketMqConfig config(String topic) {
     return new RocketMqConfig(
         broker.namesrvAddress(), topic, "log-agent", "", "", 3_000, 50, 500, 1_000);
-  }
-
-  private static final class Outcomes implements Batch.Outcome {
-    final AtomicInteger confirmed = new AtomicInteger();
-    final AtomicInteger failed = new AtomicInteger();
-
-    @Override
-    public void confirmed() {
-      confirmed.incrementAndGet();
-    }
-
-    @Override
-    public void refused() {}
-
-    @Override
-    public void failed(String reason) {
-      failed.incrementAndGet();
-    }
   }
 }

@@ -111,6 +111,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     config.setAutoCreateTopicEnable(false);
     // The default of 200 ms refuses sends when the machine is busy.
     config.setWaitTimeMillsInSendQueue(5_000);
+    // Until the first interval is over, RocketMQ 5.5.0 waits for it on a whole processor.
+    config.setTransactionMetricFlushInterval(100);
 
     MessageStoreConfig store = new MessageStoreConfig();
     store.setStorePathRootDir(home.resolve("store").toString());

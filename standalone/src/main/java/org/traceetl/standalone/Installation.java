@@ -13,6 +13,7 @@ import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.server.TraceEtlServer;
 
@@ -90,8 +91,9 @@ final class Installation implements AutoCloseable {
     OtlpConfig otlp = OtlpConfig.defaults();
     RocketMqConfig rocketmq = RocketMqConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
+    Path agentDirectory = settings.directory.resolve("agent");
     return new AgentConfig(
-        settings.directory.resolve("agent"),
+        agentDirectory,
         Math.toIntExact(AGENT_DRAINS_WITHIN.toMillis()),
         new OtlpConfig(
             true,
@@ -101,6 +103,7 @@ final class Installation implements AutoCloseable {
             otlp.maxRequestBytes()),
         new FilesConfig(settings.traceLogs, files.pollIntervalMillis(), files.maxLineBytes()),
         PipelineConfig.defaults(),
+        SpoolConfig.defaults(agentDirectory),
         RoutingConfig.defaults(),
         new RocketMqConfig(
             settings.namesrv,
@@ -161,7 +164,9 @@ final class Installation implements AutoCloseable {
     server.close();
     if (!confirmed) {
       throw new IOException(
-          "the broker did not confirm all spans within " + AGENT_DRAINS_WITHIN.toSeconds() + " s");
+          "the broker did not confirm all spans within "
+              + AGENT_DRAINS_WITHIN.toSeconds()
+              + " s: the others stay in the agent's spool");
     }
   }
 }

@@ -24,7 +24,12 @@ import org.traceetl.server.TraceEtlServer;
 /** Servers come and go while spans are sent: no counter goes back, and the sum is exact. */
 final class HandOverTest {
   private static final int QUEUES = 8;
-  private static final int OPERATIONS = 40;
+
+  /** Each on two queues: together on all of them. */
+  private static final int SERVICES = 16;
+
+  private static final int OPERATIONS = 5;
+  private static final int SERIES = SERVICES * OPERATIONS;
   private static final String CALLS = "traces_span_metrics_calls_total{";
   private static final String CREATED = "traces_span_metrics_calls_created{";
 
@@ -40,23 +45,14 @@ final class HandOverTest {
       first.awaitReady(Duration.ofSeconds(60));
       observer.add(first.httpPort());
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
-      eventually(observer, "the first counts", () -> assertThat(observer.sum()).isPositive());
-
-      // From one to two.
-      TraceEtlServer second = TraceEtlServer.start(second(settings));
-      observer.add(second.port());
-      eventually(
-          observer,
-          "series on both",
-          () -> assertThat(observer.shownBy(second.port())).isBetween(1, OPERATIONS - 1));
-
-      // And back, by a stop.
-      observer.remove(second.port());
-      second.close();
-      enough.set(true);
-      load.join();
+      try {
+        fromOneToTwoAndBack(settings, observer);
+      } finally {
+        enough.set(true);
+        load.join();
+      }
       eventually(observer, "every span", () -> assertThat(observer.sum()).isEqualTo(sent.get()));
-      assertThat(observer.shownBy(first.httpPort())).isEqualTo(OPERATIONS);
+      assertThat(observer.shownBy(first.httpPort())).isEqualTo(SERIES);
     }
 
     // The last one stopped as well; the next goes on.
@@ -66,6 +62,18 @@ final class HandOverTest {
       eventually(observer, "all of it", () -> assertThat(observer.sum()).isEqualTo(sent.get()));
     }
     assertThat(observer.setbacks).isEmpty();
+  }
+
+  private static void fromOneToTwoAndBack(Installation.Settings settings, Observer observer) {
+    eventually(observer, "the first counts", () -> assertThat(observer.sum()).isPositive());
+    try (TraceEtlServer second = TraceEtlServer.start(second(settings))) {
+      observer.add(second.port());
+      eventually(
+          observer,
+          "series on both",
+          () -> assertThat(observer.shownBy(second.port())).isBetween(1, SERIES - 1));
+      observer.remove(second.port());
+    }
   }
 
   private Installation.Settings settings() throws IOException {
@@ -96,14 +104,22 @@ final class HandOverTest {
   }
 
   private static void load(int port, AtomicInteger sent, AtomicBoolean enough) {
-    try (Spans spans = Spans.overGrpc("shop", port)) {
-      while (!enough.get()) {
-        for (int i = 0; i < OPERATIONS; i++) {
-          spans.send("operation " + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
-        }
-        spans.flush();
-        sent.addAndGet(OPERATIONS);
+    List<Spans> services = new ArrayList<>();
+    try {
+      for (int service = 0; service < SERVICES; service++) {
+        services.add(Spans.overGrpc("service-" + service, port));
       }
+      while (!enough.get()) {
+        for (Spans spans : services) {
+          for (int i = 0; i < OPERATIONS; i++) {
+            spans.send("operation " + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
+          }
+          spans.flush();
+          sent.addAndGet(OPERATIONS);
+        }
+      }
+    } finally {
+      services.forEach(Spans::close);
     }
   }
 

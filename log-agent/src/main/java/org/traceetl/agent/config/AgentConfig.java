@@ -5,7 +5,8 @@ import java.nio.file.Path;
 /**
  * All that can be set of an agent.
  *
- * @param stateDirectory where the agent keeps its identity and its places in files; made if missing
+ * @param stateDirectory where the agent keeps its identity and, by default, its spool; made if
+ *     missing
  * @param drainTimeoutMillis longest time a stop waits for the broker's answers
  */
 public record AgentConfig(
@@ -14,6 +15,7 @@ public record AgentConfig(
     OtlpConfig otlp,
     FilesConfig files,
     PipelineConfig pipeline,
+    SpoolConfig spool,
     RoutingConfig routing,
     RocketMqConfig rocketmq,
     TelemetryConfig telemetry) {}

@@ -64,6 +64,7 @@ public final class ConfigReader {
             otlp(OtlpConfig.defaults()),
             files(FilesConfig.defaults()),
             pipeline(PipelineConfig.defaults()),
+            spool(SpoolConfig.defaults(stateDirectory)),
             routing(RoutingConfig.defaults()),
             rocketmq(RocketMqConfig.defaults()),
             telemetry(TelemetryConfig.defaults()));
@@ -129,12 +130,22 @@ public final class ConfigReader {
         settings.integer("pipeline.open-batches", standard.openBatches(), 1, 4_096));
   }
 
+  private SpoolConfig spool(SpoolConfig standard) {
+    String directory = settings.optional("spool.directory");
+    return new SpoolConfig(
+        directory.isBlank() ? standard.directory() : asPath("spool.directory", directory),
+        settings.longInteger("spool.max-bytes", standard.maxBytes(), 8L << 20, 64L << 30),
+        settings.integer("spool.max-age-hours", standard.maxAgeHours(), 1, 720),
+        choice("spool.when-full", standard.whenFull()),
+        choice("spool.flush", standard.flush()));
+  }
+
   private RoutingConfig routing(RoutingConfig standard) {
     Rule rule =
         new Rule(
             settings.integer(
                 "routing.queues-per-application", standard.standard().queues(), 1, 1_024),
-            spread("routing.spread", settings.text("routing.spread", "series")));
+            choice("routing.spread", standard.standard().spread()));
     Map<String, Rule> rules = new LinkedHashMap<>();
     settings
         .sections("routing.applications")
@@ -157,21 +168,32 @@ public final class ConfigReader {
             settings.problem(key, value, "not a whole number from 1 to 1024");
           }
         }
-        case "spread" -> spread = spread(key, String.valueOf(value));
+        case "spread" -> spread = choice(key, String.valueOf(value), spread);
         default -> settings.problem(key, value, "no such key; known are queues, spread");
       }
     }
     return new Rule(queues, spread);
   }
 
-  private Spread spread(String key, String value) {
-    for (Spread spread : Spread.values()) {
-      if (spread.name().toLowerCase(Locale.ROOT).equals(value)) {
-        return spread;
+  /** A constant of an enum by its name, in lower case with hyphens. */
+  private <E extends Enum<E>> E choice(String key, E standard) {
+    return choice(key, settings.text(key, name(standard)), standard);
+  }
+
+  private <E extends Enum<E>> E choice(String key, String value, E fallback) {
+    List<E> constants = List.of(fallback.getDeclaringClass().getEnumConstants());
+    for (E constant : constants) {
+      if (name(constant).equals(value)) {
+        return constant;
       }
     }
-    settings.problem(key, value, "not series or random");
-    return Spread.SERIES;
+    List<String> names = constants.stream().map(ConfigReader::name).toList();
+    settings.problem(key, value, "not " + String.join(" or ", names));
+    return fallback;
+  }
+
+  private static String name(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private RocketMqConfig rocketmq(RocketMqConfig standard) {
@@ -238,12 +260,15 @@ public final class ConfigReader {
   }
 
   private Path path(String key, String fallback) {
-    String value = settings.text(key, fallback);
+    return asPath(key, settings.text(key, fallback));
+  }
+
+  private Path asPath(String key, String value) {
     try {
       return Path.of(value);
     } catch (InvalidPathException e) {
       settings.problem(key, value, "not a path: " + e.getReason());
-      return Path.of(fallback);
+      return Path.of("");
     }
   }
 }

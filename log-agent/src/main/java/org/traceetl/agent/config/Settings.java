@@ -115,6 +115,20 @@ final class Settings {
         raw -> raw instanceof Integer i && i >= min && i <= max ? i : null);
   }
 
+  /** A whole number in {@code [min, max]} that may be larger than an {@code int}. */
+  long longInteger(String key, long fallback, long min, long max) {
+    return value(
+        key,
+        fallback,
+        "a whole number from " + min + " to " + max,
+        raw ->
+            (raw instanceof Integer || raw instanceof Long)
+                    && ((Number) raw).longValue() >= min
+                    && ((Number) raw).longValue() <= max
+                ? ((Number) raw).longValue()
+                : null);
+  }
+
   boolean flag(String key, boolean fallback) {
     return value(key, fallback, "true or false", raw -> raw instanceof Boolean b ? b : null);
   }

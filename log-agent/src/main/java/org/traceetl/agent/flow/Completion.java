@@ -1,15 +1,20 @@
 package org.traceetl.agent.flow;
 
-/**
- * Told once what became of an accepted payload, on a thread of the pipeline or the publisher: it
- * must not block.
- */
+/** Told once what became of an accepted payload, on the pipeline's thread: it must not block. */
 public interface Completion {
   /**
-   * The outcome is known: every span accepted is confirmed by the broker. A repeat would count them
-   * again and could not help the others.
+   * What is to be kept together with the payload's spans; null for nothing. Asked for on the
+   * pipeline's thread when the payload is decoded.
+   */
+  default Note note() {
+    return null;
+  }
+
+  /**
+   * The outcome is known: every span accepted is in the spool on disk, with the {@link #note}, and
+   * will be published. A repeat would count them again and could not help the others.
    *
-   * @param rejected spans that were malformed, or that the broker refused for good
+   * @param rejected spans that were malformed
    * @param reason why they were, or empty; without data of the spans
    */
   void confirmed(int accepted, int rejected, String reason);
@@ -21,6 +26,6 @@ public interface Completion {
    */
   void malformed(String reason);
 
-  /** Not confirmed, as when the agent stops: the sender keeps or repeats it. */
+  /** Nothing of it was kept, as when the disk is full: the sender keeps or repeats it. */
   void failed(String reason);
 }

@@ -9,9 +9,9 @@ public interface Intake {
   enum Admission {
     /** Taken: the completion will be called exactly once. */
     ACCEPTED,
-    /** Not taken, the bytes in flight are at their bound: try again later. */
+    /** Not taken, the bytes in flight or the spool are at their bound: try again later. */
     FULL,
-    /** Not taken, the broker cannot be reached: try again later. */
+    /** Not taken, the topic's queues were never known: try again later. */
     BROKER_AWAY,
     /** Not taken, the agent is stopping. */
     STOPPING

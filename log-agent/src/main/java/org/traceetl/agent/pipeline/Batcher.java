@@ -5,23 +5,20 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
-import org.traceetl.agent.publish.Batch;
-import org.traceetl.agent.publish.Spool;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
- * Sorts spans into open batches by resource and queue, names the batches that are full or due, and
- * hands them on. Owned by the pipeline thread.
+ * Sorts spans into open batches by resource and queue, and puts those that are full into the frame,
+ * named; at a commit all are. Owned by the pipeline thread.
  */
 final class Batcher implements SpanSink {
   /** A span with more bytes of text is rejected: a batch has to fit into a message. */
@@ -38,23 +35,21 @@ final class Batcher implements SpanSink {
   private enum Cause {
     SIZE,
     SPANS,
-    LINGER,
+    COMMIT,
     POOL,
     TOPOLOGY,
-    RESOURCES,
-    STOP;
+    RESOURCES;
 
     final String label = name().toLowerCase(Locale.ROOT);
   }
 
   private final PipelineConfig config;
   private final AgentIdentity identity;
-  private final Spool spool;
+  private final Frame frame;
+  private final long mostFrameBytes;
   private final AgentMetrics metrics;
-  private final LongSupplier nanoClock;
-  private final long lingerNanos;
   private final Resources resources;
-  // In the order of opening, which is the order in which they are due.
+  // In the order of opening.
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
@@ -63,19 +58,24 @@ final class Batcher implements SpanSink {
   private Resource resource;
   private boolean resourceTooLarge;
 
+  /**
+   * A batcher that fills the frame.
+   *
+   * @param mostFrameBytes above it further spans of a payload are rejected: it has to be in one
+   *     frame
+   */
   Batcher(
       PipelineConfig config,
       Router router,
       AgentIdentity identity,
-      Spool spool,
-      AgentMetrics metrics,
-      LongSupplier nanoClock) {
+      Frame frame,
+      long mostFrameBytes,
+      AgentMetrics metrics) {
     this.config = config;
     this.identity = identity;
-    this.spool = spool;
+    this.frame = frame;
+    this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
-    this.nanoClock = nanoClock;
-    this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
     this.resources = new Resources(router, leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
@@ -112,12 +112,16 @@ final class Batcher implements SpanSink {
       rejected("span_too_large");
       return;
     }
+    if (frame.bodyBytes() + text > mostFrameBytes) {
+      rejected("payload_too_large");
+      return;
+    }
     int candidate = resource.route().candidate(span);
     OpenBatch batch = resource.open(candidate);
     if (batch == null) {
       batch = open(resource, candidate);
     }
-    batch.add(span, payload);
+    batch.add(span);
     payload.accept();
     if (batch.spans() >= config.batchSpans()) {
       close(batch, Cause.SPANS);
@@ -145,29 +149,23 @@ final class Batcher implements SpanSink {
       close(open.getFirst(), Cause.POOL);
     }
     OpenBatch batch = pool.isEmpty() ? new OpenBatch() : pool.pop();
-    batch.open(resource, candidate, nanoClock.getAsLong() + lingerNanos);
+    batch.open(resource, candidate);
     resource.setOpen(candidate, batch);
     open.add(batch);
     return batch;
   }
 
-  /** Closes what is due. */
-  void closeDue(long nowNanos) {
-    while (!open.isEmpty() && open.getFirst().dueNanos() - nowNanos <= 0) {
-      close(open.getFirst(), Cause.LINGER);
+  /** Puts all open batches into the frame. */
+  void closeForCommit() {
+    closeAll(Cause.COMMIT);
+  }
+
+  /** Forgets what is open, after a failure: its payloads are told that it was not kept. */
+  void discard() {
+    for (OpenBatch batch : open) {
+      batch.resource().setOpen(batch.candidate(), null);
     }
-  }
-
-  /** Nanoseconds until the first open batch is due; the given most when none is sooner. */
-  long untilDue(long nowNanos, long mostNanos) {
-    return open.isEmpty()
-        ? mostNanos
-        : Math.clamp(open.getFirst().dueNanos() - nowNanos, 0, mostNanos);
-  }
-
-  /** Closes all, for the end. */
-  void stop() {
-    closeAll(Cause.STOP);
+    open.clear();
   }
 
   private void closeAll(Cause cause) {
@@ -193,7 +191,8 @@ final class Batcher implements SpanSink {
     byte[] body = batch.finish(identity.high(), identity.low(), identity.epoch(), sequence);
     int spans = batch.spans();
     metrics.batchesClosed.labels(cause.label).inc();
-    spool.append(new Batch(queue, sequence, body, spans, batch.release()));
+    frame.add(queue, sequence, body, spans);
+    batch.release();
     if (body.length <= MOST_KEPT_BATCHES * config.batchBytes()) {
       pool.push(batch);
     }

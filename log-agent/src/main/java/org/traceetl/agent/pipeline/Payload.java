@@ -2,15 +2,15 @@ package org.traceetl.agent.pipeline;
 
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 
 /**
- * An accepted payload until its outcome is known. The pipeline thread fills it in while it decodes;
- * its batches settle it on the publisher's thread. The count of what is open orders the two.
+ * An accepted payload until its outcome is known. From the moment it is decoded the pipeline's
+ * thread owns it.
  */
 final class Payload {
   private static final Logger log = LoggerFactory.getLogger(Payload.class);
@@ -20,35 +20,21 @@ final class Payload {
   final SpanDecoder decoder;
   final int charge;
   private final Completion completion;
-  private final Runnable released;
-  // One for the decoding, one for each batch that holds spans of it.
-  private final AtomicInteger open = new AtomicInteger(1);
   private final Set<String> reasons = new TreeSet<>();
   private byte[] bytes;
   private int accepted;
   private int rejected;
   private boolean malformed;
-  // Owned by the publisher's thread.
-  private int refused;
-  private String failure;
 
   /**
    * @param charge bytes that it counts for while it is in flight
-   * @param released run once, before the completion
    */
-  Payload(
-      String source,
-      byte[] bytes,
-      SpanDecoder decoder,
-      Completion completion,
-      int charge,
-      Runnable released) {
+  Payload(String source, byte[] bytes, SpanDecoder decoder, Completion completion, int charge) {
     this.source = source;
     this.bytes = bytes;
     this.decoder = decoder;
     this.completion = completion;
     this.charge = charge;
-    this.released = released;
   }
 
   /** The bytes, once: after the decoding they are only a burden. */
@@ -58,10 +44,12 @@ final class Payload {
     return taken;
   }
 
+  /** A span of it is in a batch. */
   void accept() {
     accepted++;
   }
 
+  /** A span of it cannot be accepted. */
   void reject(String reason) {
     rejected++;
     if (reasons.size() < MAX_REASONS) {
@@ -69,7 +57,7 @@ final class Payload {
     }
   }
 
-  /** Nothing of it can be read. */
+  /** It cannot be read, and no span of it is in a batch. */
   void malformed(String reason) {
     malformed = true;
     reasons.add(reason);
@@ -83,48 +71,40 @@ final class Payload {
     return rejected;
   }
 
-  /** A further batch holds spans of it. */
-  void hold() {
-    open.incrementAndGet();
+  /** Why spans were rejected; empty when none were. */
+  String reason() {
+    return String.join(", ", reasons);
   }
 
-  /** The broker will never take a batch, which holds this many spans of it. */
-  void refuse(int spans) {
-    refused += spans;
-    release();
+  /** What is to be kept with it; null for nothing. */
+  Note note() {
+    Note note = malformed ? null : completion.note();
+    // A repeat of nothing does no harm.
+    return note instanceof Note.Request && accepted + rejected == 0 ? null : note;
   }
 
-  /** A batch was given up. */
-  void fail(String reason) {
-    failure = reason;
-    release();
+  /** It is in the spool, or will never be. */
+  void complete() {
+    tell(() -> {
+      if (malformed) {
+        completion.malformed(reason());
+      } else {
+        completion.confirmed(accepted, rejected, reason());
+      }
+    });
   }
 
-  /** The decoding is over, or a batch is confirmed. */
-  void release() {
-    if (open.decrementAndGet() > 0) {
-      return;
-    }
-    released.run();
+  /** It could not be kept. */
+  void fail(String why) {
+    tell(() -> completion.failed(why));
+  }
+
+  private void tell(Runnable outcome) {
     try {
-      complete();
+      outcome.run();
     } catch (RuntimeException e) {
-      // A source's failure must not keep the other payloads of the batch from being settled.
+      // A source's failure must not keep the other payloads from being settled.
       log.error("Source {} failed when it was told of a payload's outcome", source, e);
-    }
-  }
-
-  private void complete() {
-    if (refused > 0) {
-      reasons.add("refused_by_broker");
-    }
-    String reason = String.join(", ", reasons);
-    if (failure != null) {
-      completion.failed(failure);
-    } else if (malformed) {
-      completion.malformed(reason);
-    } else {
-      completion.confirmed(accepted - refused, rejected + refused, reason);
     }
   }
 }

@@ -1,5 +1,8 @@
 package org.traceetl.agent.pipeline;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -11,18 +14,20 @@ import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
-import org.traceetl.agent.publish.Spool;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Frame;
+import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 
 /**
  * Takes payloads from any thread, bounded by their bytes, and decodes them into batches on one
- * thread, which owns all that changes. A payload's completion is called when the outcome of every
- * batch that holds a span of it is known.
+ * thread, which owns all that changes. It commits them to the spool in groups, each payload whole,
+ * and calls their completions when that is done.
  */
 public final class Pipeline implements Intake, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
@@ -30,12 +35,18 @@ public final class Pipeline implements Intake, AutoCloseable {
   /** What a payload counts for besides its bytes, so that many small ones are bounded as well. */
   private static final int PAYLOAD_OVERHEAD_BYTES = 1_024;
 
+  /** Most bytes of payloads that are committed together, unless one alone has more. */
+  private static final int MOST_COMMIT_BYTES = 4 * 1024 * 1024;
+
   private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final PipelineConfig config;
   private final Spool spool;
+  private final Frame frame;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
+  private final long lingerNanos;
+  private final long commitBytes;
   private final LogThrottle failureLog;
   private final Batcher batcher;
   private final LinkedBlockingQueue<Payload> payloads = new LinkedBlockingQueue<>();
@@ -49,6 +60,9 @@ public final class Pipeline implements Intake, AutoCloseable {
   private volatile Topology topology;
   // Owned by the thread.
   private Topology topologyInUse;
+  private final List<Payload> uncommitted = new ArrayList<>();
+  private long uncommittedBytes;
+  private long dueNanos;
 
   public Pipeline(
       PipelineConfig config,
@@ -56,21 +70,26 @@ public final class Pipeline implements Intake, AutoCloseable {
       AgentIdentity identity,
       Spool spool,
       AgentMetrics metrics,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      LongSupplier unixMillis) {
     this.config = config;
     this.spool = spool;
+    this.frame = new Frame(identity, unixMillis);
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
+    // Half a frame: batches repeat their resource, and may be larger than what they are made of.
+    this.commitBytes = Math.min(MOST_COMMIT_BYTES, spool.mostFrameBytes() / 2);
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.batcher = new Batcher(config, router, identity, spool, metrics, nanoClock);
+    this.batcher = new Batcher(config, router, identity, frame, spool.mostFrameBytes(), metrics);
     this.thread = Thread.ofPlatform().name("pipeline").unstarted(this::run);
     metrics.gauge(
         "in_flight_bytes",
-        "Bytes of the payloads accepted and not yet settled.",
+        "Bytes of the payloads accepted and not yet in the spool.",
         this::bytesInFlight);
     metrics.gauge(
         "in_flight_limit_bytes",
-        "Most bytes in flight, of payloads or of their batches; above it sources are told to wait.",
+        "Most bytes in flight; above it sources are told to wait.",
         config::maxBytesInFlight);
   }
 
@@ -101,38 +120,32 @@ public final class Pipeline implements Intake, AutoCloseable {
       if (stopping) {
         return Admission.STOPPING;
       }
-      if (!canAccept()) {
+      if (topology == null) {
         return Admission.BROKER_AWAY;
       }
-      // Each batch repeats its resource: what is made of payloads can be larger than they were.
-      if (Math.max(bytesInFlight, spool.unconfirmedBytes()) + charge > config.maxBytesInFlight()) {
+      long bytesThen = bytesInFlight + charge;
+      if (bytesThen > config.maxBytesInFlight() || !spool.hasRoom(bytesThen, bytesInFlight == 0)) {
         return Admission.FULL;
       }
-      bytesInFlight += charge;
-      payloads.add(new Payload(source, bytes, decoder, completion, charge, () -> released(charge)));
+      bytesInFlight = bytesThen;
+      payloads.add(new Payload(source, bytes, decoder, completion, charge));
       return Admission.ACCEPTED;
     }
   }
 
-  /** True while the queues are known and the broker is there. */
-  public boolean canAccept() {
-    return topology != null && spool.available();
+  /** Why no payload is accepted now; empty when they are. */
+  public String problem() {
+    return topology == null ? "the topic's queues are not known yet" : spool.problem();
   }
 
-  private void released(int charge) {
-    synchronized (admission) {
-      bytesInFlight -= charge;
-    }
-  }
-
-  /** Bytes of the payloads accepted and not yet settled, with what each counts for besides. */
+  /** Bytes of the payloads accepted and not yet in the spool, with what each counts for besides. */
   public long bytesInFlight() {
     synchronized (admission) {
       return bytesInFlight;
     }
   }
 
-  /** Accepts nothing more; decodes what was accepted, closes the batches and ends the thread. */
+  /** Accepts nothing more; decodes and commits what was accepted, and ends the thread. */
   @Override
   public void close() {
     synchronized (admission) {
@@ -149,7 +162,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     boolean more = true;
     while (more) {
       try {
-        more = step(batcher.untilDue(nanoClock.getAsLong(), IDLE_NANOS));
+        more = step(untilDue());
       } catch (InterruptedException e) {
         // Nobody else has this thread; close() is the way to end it.
         log.warn("The pipeline's thread was interrupted and goes on");
@@ -159,11 +172,18 @@ public final class Pipeline implements Intake, AutoCloseable {
         }
       }
     }
-    batcher.stop();
+    commit();
+  }
+
+  /** Nanoseconds until there has to be a commit; while nothing waits for one, until it looks up. */
+  private long untilDue() {
+    return uncommitted.isEmpty()
+        ? IDLE_NANOS
+        : Math.clamp(dueNanos - nanoClock.getAsLong(), 0, IDLE_NANOS);
   }
 
   /**
-   * Takes one payload, waiting for it at most this long, and closes what is due.
+   * Takes one payload, waiting for it at most this long, and commits what is due.
    *
    * @return false when it is stopping and nothing is left
    */
@@ -177,7 +197,11 @@ public final class Pipeline implements Intake, AutoCloseable {
     if (payload != null) {
       decode(payload);
     }
-    batcher.closeDue(nanoClock.getAsLong());
+    if (!uncommitted.isEmpty()
+        && (uncommittedBytes >= commitBytes || dueNanos - nanoClock.getAsLong() <= 0)) {
+      commit();
+    }
+    spool.tend();
     return payload != null || !isDone();
   }
 
@@ -188,6 +212,14 @@ public final class Pipeline implements Intake, AutoCloseable {
   }
 
   private void decode(Payload payload) {
+    if (uncommittedBytes + payload.charge > commitBytes && !uncommitted.isEmpty()) {
+      commit();
+    }
+    if (uncommitted.isEmpty()) {
+      dueNanos = nanoClock.getAsLong() + lingerNanos;
+    }
+    uncommitted.add(payload);
+    uncommittedBytes += payload.charge;
     batcher.payload(payload);
     try {
       payload.decoder.decode(payload.takeBytes(), batcher);
@@ -201,8 +233,47 @@ public final class Pipeline implements Intake, AutoCloseable {
       unreadable(payload, "the decoder failed");
     }
     metrics.spansReceived.labels(payload.source).inc(payload.accepted() + payload.rejected());
-    metrics.spansAccepted.labels(payload.source).inc(payload.accepted());
-    payload.release();
+    Note note = payload.note();
+    if (note != null) {
+      frame.add(note, payload.accepted(), payload.rejected(), payload.reason());
+    }
+  }
+
+  /** Puts all that was decoded into the spool, or nothing, and tells so. */
+  private void commit() {
+    String failure = null;
+    try {
+      batcher.closeForCommit();
+      if (!frame.isEmpty()) {
+        spool.commit(frame);
+      }
+    } catch (IOException e) {
+      failure = "the agent's spool cannot take it: " + e.getMessage();
+    } catch (RuntimeException e) {
+      // The senders have to be told whatever it is; the thread lives on.
+      if (failureLog.permits()) {
+        log.error("A commit to the spool failed unexpectedly", e);
+      }
+      failure = "the agent's spool cannot take it";
+      batcher.discard();
+    }
+    List<Payload> settled = List.copyOf(uncommitted);
+    long released = uncommittedBytes;
+    frame.clear();
+    uncommitted.clear();
+    uncommittedBytes = 0;
+    synchronized (admission) {
+      bytesInFlight -= released;
+    }
+    for (Payload payload : settled) {
+      if (failure == null) {
+        metrics.spansAccepted.labels(payload.source).inc(payload.accepted());
+        payload.complete();
+      } else {
+        metrics.spansFailed.labels(payload.source).inc(payload.accepted());
+        payload.fail(failure);
+      }
+    }
   }
 
   private void unreadable(Payload payload, String reason) {

@@ -2,18 +2,21 @@ package org.traceetl.agent.publish;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.traceetl.agent.spool.SpooledBatch;
 
 /**
  * What is on its way to one queue. Owned by the publisher's thread.
  *
- * <p>A batch waits, is in flight, waits again after a failure, and leaves when it is confirmed.
- * After a failure the lane pauses, then sends one batch at a time until one is confirmed.
+ * <p>A batch waits, is in flight, waits again after a failure, and leaves when it is settled. After
+ * a failure the lane pauses, then sends one batch at a time until one is confirmed.
  */
 final class Lane {
   /**
@@ -24,80 +27,104 @@ final class Lane {
 
   /** One sending of one batch. */
   static final class Attempt {
-    final Batch batch;
+    final SpooledBatch batch;
     final long startNanos;
 
-    Attempt(Batch batch, long startNanos) {
+    Attempt(SpooledBatch batch, long startNanos) {
       this.batch = batch;
       this.startNanos = startNanos;
     }
   }
 
-  private final PriorityQueue<Batch> waiting =
-      new PriorityQueue<>(Comparator.comparingLong(Batch::sequence));
-  private final TreeMap<Long, Batch> unconfirmed = new TreeMap<>();
+  /** Those behind the window, in the order of their runs and sequences. */
+  private final ArrayDeque<SpooledBatch> behind = new ArrayDeque<>();
+
+  // The window. It holds batches of one run only: the server remembers the sequences of an agent's
+  // last two runs, so nothing of a run is sent before all of the one before is confirmed.
+  private final PriorityQueue<SpooledBatch> waiting =
+      new PriorityQueue<>(Comparator.comparingLong(SpooledBatch::sequence));
+  private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();
   private final Set<Attempt> inFlight = new HashSet<>();
-  private long lastListedNanos;
   private int failures;
   private long failedNanos;
   private long pausedUntilNanos;
 
-  Lane(long nowNanos) {
-    lastListedNanos = nowNanos;
-  }
-
-  /** The queue is one of the topic's now. */
-  void listed(long nowNanos) {
-    lastListedNanos = nowNanos;
-  }
-
-  /** When the queue was last known to be one of the topic's. */
-  long lastListedNanos() {
-    return lastListedNanos;
+  /** Adds a batch behind all others. */
+  void add(SpooledBatch batch) {
+    behind.add(batch);
   }
 
   boolean isEmpty() {
-    return unconfirmed.isEmpty();
+    forgetSettled();
+    return unconfirmed.isEmpty() && behind.isEmpty();
   }
 
-  void add(Batch batch) {
-    unconfirmed.put(batch.sequence(), batch);
-    waiting.add(batch);
+  boolean hasInFlight() {
+    return !inFlight.isEmpty();
   }
 
-  /** The next batch to send now, as an attempt; null when none may be sent. */
-  Attempt next(long nowNanos) {
-    Batch first = waiting.peek();
-    boolean mayGo =
-        first != null
-            && (failures == 0 || (inFlight.isEmpty() && nowNanos - pausedUntilNanos >= 0))
-            && first.sequence() < unconfirmed.firstKey() + SEQUENCE_WINDOW;
-    if (!mayGo) {
+  /** The oldest batch that is not settled; null when there is none. */
+  SpooledBatch oldest() {
+    forgetSettled();
+    return unconfirmed.isEmpty() ? behind.peek() : unconfirmed.firstEntry().getValue();
+  }
+
+  /** The next batch to send now; null when none may be sent. It stays where it is. */
+  SpooledBatch peek(long nowNanos) {
+    if (failures > 0 && (!inFlight.isEmpty() || nowNanos - pausedUntilNanos < 0)) {
       return null;
     }
-    waiting.remove();
-    Attempt attempt = new Attempt(first, nowNanos);
+    if (waiting.isEmpty()) {
+      moveOneIntoWindow();
+    }
+    return waiting.peek();
+  }
+
+  private void moveOneIntoWindow() {
+    forgetSettled();
+    SpooledBatch next = behind.peek();
+    boolean fits =
+        next != null
+            && (unconfirmed.isEmpty()
+                || next.agent().equals(unconfirmed.firstEntry().getValue().agent())
+                    && next.sequence() < unconfirmed.firstKey() + SEQUENCE_WINDOW);
+    if (fits) {
+      behind.remove();
+      unconfirmed.put(next.sequence(), next);
+      waiting.add(next);
+    }
+  }
+
+  /** Those behind the window that the spool has dropped: the oldest, so they stand first. */
+  private void forgetSettled() {
+    while (!behind.isEmpty() && behind.peek().isSettled()) {
+      behind.remove();
+    }
+  }
+
+  /** Takes what {@link #peek} gave, to be sent. */
+  Attempt take(long nowNanos) {
+    Attempt attempt = new Attempt(waiting.remove(), nowNanos);
     inFlight.add(attempt);
     return attempt;
   }
 
-  /** True if the batch was not known to be at the broker before. */
-  boolean confirmed(Attempt attempt) {
+  /** The broker has it, or will never take it; true if that was not known before. */
+  boolean answered(Attempt attempt) {
+    inFlight.remove(attempt);
+    return remove(attempt.batch);
+  }
+
+  /** The lane works. */
+  void succeeded() {
     failures = 0;
-    return settled(attempt);
   }
 
-  /** Gives the attempt's batch up. True if it was still under way. */
-  boolean refused(Attempt attempt) {
-    return settled(attempt);
-  }
-
-  private boolean settled(Attempt attempt) {
-    if (!inFlight.remove(attempt)) {
-      // A late answer to an attempt that was taken for lost.
-      waiting.remove(attempt.batch);
-    }
-    return unconfirmed.remove(attempt.batch.sequence()) != null;
+  /** The batch is settled. True if it was in the window. */
+  boolean remove(SpooledBatch batch) {
+    // Also after a late answer to an attempt that was taken for lost.
+    waiting.remove(batch);
+    return unconfirmed.remove(batch.sequence(), batch);
   }
 
   /**
@@ -110,7 +137,7 @@ final class Lane {
     if (!inFlight.remove(attempt)) {
       return 0;
     }
-    if (unconfirmed.containsKey(attempt.batch.sequence())) {
+    if (unconfirmed.get(attempt.batch.sequence()) == attempt.batch) {
       waiting.add(attempt.batch);
     }
     if (failures == 0 || attempt.startNanos - failedNanos >= 0) {
@@ -144,12 +171,14 @@ final class Lane {
     return old;
   }
 
-  /** Batches not confirmed, in order; the lane forgets them. */
-  ArrayDeque<Batch> removeAll() {
-    ArrayDeque<Batch> all = new ArrayDeque<>(unconfirmed.values());
-    unconfirmed.clear();
-    waiting.clear();
-    inFlight.clear();
-    return all;
+  /** Those that are not in flight. */
+  void forEachWaiting(Consumer<SpooledBatch> action) {
+    waiting.forEach(action);
+    behind.forEach(action);
+  }
+
+  /** Batches in the window, in order. */
+  Collection<SpooledBatch> window() {
+    return unconfirmed.values();
   }
 }

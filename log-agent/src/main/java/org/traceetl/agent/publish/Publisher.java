@@ -1,11 +1,12 @@
 package org.traceetl.agent.publish;
 
-import java.util.Collection;
+import java.io.IOException;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
@@ -19,55 +20,80 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.DamagedBatchException;
+import org.traceetl.agent.spool.Outlet;
+import org.traceetl.agent.spool.Settlement;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 
 /**
- * Sends batches until the broker confirms them, each to its own queue and under its own name, so
- * that the server counts it once however often it arrives.
+ * Sends the spool's batches until the broker confirms them, each to its own queue and under its own
+ * name, so that the server counts it once however often it arrives.
  *
- * <p>One thread owns the lanes; appends and answers reach it as tasks. Tasks and batches are
- * bounded by the pipeline, which accepts nothing while too many bytes are unconfirmed.
+ * <p>One thread owns the lanes; appends and answers reach it as tasks. Batches are bounded by the
+ * spool, and their bodies in memory by bytes: what finds no room is read from the spool when it is
+ * its turn.
  */
-public final class Publisher implements Spool, AutoCloseable {
+public final class Publisher implements Outlet, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
 
   /** Failures in a row to reach a broker for one queue that mean it is away. */
   private static final int FAILURES_TO_AWAY = 3;
 
-  /** How long the topic may be without a queue before what waits for it is given up. */
-  private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(60);
-
   private final Transport transport;
   private final RocketMqConfig config;
+  private final Spool spool;
+  private final long mostBodyBytes;
+  private final long mostAgeMillis;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
+  private final LongSupplier unixMillis;
   private final LogThrottle failureLog;
-  private final LogThrottle refusalLog;
+  private final LogThrottle dropLog;
   private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
   private final Map<BrokerQueue, Lane> lanes = new HashMap<>();
-  private final Set<String> awayBrokers = new HashSet<>();
   private final CompletableFuture<Void> idle = new CompletableFuture<>();
   private final Thread thread;
 
   // Owned by the thread.
-  private int unconfirmed;
   private boolean draining;
   private boolean stopped;
   private Set<BrokerQueue> queues = Set.of();
   private long nextCheckNanos;
 
-  private final AtomicLong unconfirmedBytes = new AtomicLong();
+  // Changed by the thread only.
+  private final Set<String> awayBrokers = ConcurrentHashMap.newKeySet();
+  private final AtomicLong bodyBytes = new AtomicLong();
   private volatile boolean available = true;
 
+  /**
+   * A publisher of the spool's batches, those of earlier runs first.
+   *
+   * @param mostBodyBytes bytes of bodies in memory; more only by one for each queue
+   * @param mostAgeMillis older batches are dropped
+   * @param unixMillis the clock that batches are dated by
+   */
   public Publisher(
-      Transport transport, RocketMqConfig config, AgentMetrics metrics, LongSupplier nanoClock) {
+      Transport transport,
+      RocketMqConfig config,
+      Spool spool,
+      long mostBodyBytes,
+      long mostAgeMillis,
+      AgentMetrics metrics,
+      LongSupplier nanoClock,
+      LongSupplier unixMillis) {
     this.transport = transport;
     this.config = config;
+    this.spool = spool;
+    this.mostBodyBytes = mostBodyBytes;
+    this.mostAgeMillis = mostAgeMillis;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    this.unixMillis = unixMillis;
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.refusalLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.dropLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = Thread.ofPlatform().name("publisher").unstarted(this::run);
     metrics.gauge(
@@ -75,28 +101,40 @@ public final class Publisher implements Spool, AutoCloseable {
         "1 while a broker of the topic can be reached, 0 while none can.",
         () -> available ? 1 : 0);
     metrics.gauge(
-        "unconfirmed_bytes",
-        "Bytes of the batches that the broker has not confirmed.",
-        unconfirmedBytes::get);
+        "batch_memory_bytes",
+        "Bytes of batches in memory; the others are read from the spool when they are sent.",
+        bodyBytes::get);
   }
 
   /** Starts the thread. */
   public void start() {
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    tasks.add(() -> recovered.forEach(this::add));
+    spool.outlet(this);
     thread.start();
   }
 
   @Override
-  public void append(Batch batch) {
-    unconfirmedBytes.addAndGet(batch.body().length);
-    tasks.add(() -> add(batch));
+  public void append(List<SpooledBatch> batches) {
+    for (SpooledBatch batch : batches) {
+      boolean kept =
+          !awayBrokers.contains(batch.queue().broker())
+              && bodyBytes.get() + batch.length() <= mostBodyBytes;
+      if (kept) {
+        bodyBytes.addAndGet(batch.length());
+      } else {
+        batch.body(null);
+      }
+    }
+    tasks.add(() -> batches.forEach(this::add));
   }
 
   @Override
-  public long unconfirmedBytes() {
-    return unconfirmedBytes.get();
+  public void forget(List<SpooledBatch> batches) {
+    tasks.add(() -> batches.forEach(this::remove));
   }
 
-  @Override
+  /** False while no broker of the topic can be reached. */
   public boolean available() {
     return available;
   }
@@ -111,9 +149,9 @@ public final class Publisher implements Spool, AutoCloseable {
   }
 
   /**
-   * Waits until all that was appended before is confirmed or given up.
+   * Waits until all that is in the spool is confirmed or dropped. Nothing may be added meanwhile.
    *
-   * @return false when the time was too short; {@link #close} then fails what is left
+   * @return false when the time was too short; what is left stays in the spool
    */
   public boolean drain(long timeoutNanos) throws InterruptedException {
     tasks.add(() -> draining = true);
@@ -121,13 +159,13 @@ public final class Publisher implements Spool, AutoCloseable {
       idle.get(Math.max(timeoutNanos, 0), TimeUnit.NANOSECONDS);
       return true;
     } catch (TimeoutException e) {
-      return false;
+      return spool.batches() == 0;
     } catch (ExecutionException e) {
       throw new IllegalStateException(e);
     }
   }
 
-  /** Fails what is not confirmed and ends the thread. The transport stays open. */
+  /** Sends nothing more and ends the thread. The transport and the spool stay open. */
   @Override
   public void close() {
     tasks.add(() -> stopped = true);
@@ -149,9 +187,6 @@ public final class Publisher implements Spool, AutoCloseable {
         log.error("The publisher goes on after an unexpected failure", e);
       }
     }
-    for (Lane lane : lanes.values()) {
-      lane.removeAll().forEach(batch -> giveUp(batch, "agent_stops", "the agent stops"));
-    }
   }
 
   /** Runs the tasks that are there, waiting for the first at most this long, and sends. */
@@ -168,10 +203,11 @@ public final class Publisher implements Spool, AutoCloseable {
     if (now - nextCheckNanos >= 0) {
       nextCheckNanos = now + TimeUnit.SECONDS.toNanos(1);
       findLost(now);
-      dropGone(now);
+      lanes.values().forEach(this::dropTooOld);
+      leaveGone();
     }
     lanes.values().forEach(lane -> send(lane, now));
-    if (draining && unconfirmed == 0) {
+    if (draining && spool.batches() == 0) {
       idle.complete(null);
     }
   }
@@ -187,17 +223,71 @@ public final class Publisher implements Spool, AutoCloseable {
     return wait;
   }
 
-  private void add(Batch batch) {
-    unconfirmed++;
-    lanes.computeIfAbsent(batch.queue(), queue -> new Lane(nanoClock.getAsLong())).add(batch);
+  private void add(SpooledBatch batch) {
+    if (batch.isSettled()) {
+      releaseBody(batch);
+    } else {
+      lanes.computeIfAbsent(batch.queue(), queue -> new Lane()).add(batch);
+    }
+  }
+
+  private void remove(SpooledBatch batch) {
+    releaseBody(batch);
+    Lane lane = lanes.get(batch.queue());
+    if (lane != null) {
+      lane.remove(batch);
+    }
+  }
+
+  private void releaseBody(SpooledBatch batch) {
+    if (batch.body() != null) {
+      bodyBytes.addAndGet(-batch.length());
+      batch.body(null);
+    }
   }
 
   private void send(Lane lane, long nowNanos) {
-    Lane.Attempt attempt = lane.next(nowNanos);
-    while (attempt != null) {
-      transport.send(attempt.batch, answerTo(lane, attempt));
-      attempt = lane.next(nowNanos);
+    SpooledBatch batch = lane.peek(nowNanos);
+    while (batch != null && (batch.body() != null || hasRoomFor(batch, lane))) {
+      Lane.Attempt attempt = lane.take(nowNanos);
+      if (batch.body() != null || load(lane, attempt)) {
+        transport.send(batch, answerTo(lane, attempt));
+      }
+      batch = lane.peek(nowNanos);
     }
+  }
+
+  /** One batch of each queue always has room, so that none keeps the others from being sent. */
+  private boolean hasRoomFor(SpooledBatch batch, Lane lane) {
+    return !lane.hasInFlight() || bodyBytes.get() + batch.length() <= mostBodyBytes;
+  }
+
+  /** Reads the body. False if there is nothing to be sent. */
+  private boolean load(Lane lane, Lane.Attempt attempt) {
+    SpooledBatch batch = attempt.batch;
+    try {
+      byte[] body = spool.read(batch);
+      if (body == null) {
+        lane.answered(attempt);
+        return false;
+      }
+      batch.body(body);
+      bodyBytes.addAndGet(body.length);
+      return true;
+    } catch (DamagedBatchException e) {
+      lane.answered(attempt);
+      drop(batch, Settlement.DAMAGED, e.getMessage());
+    } catch (IOException e) {
+      pause(lane, lane.failed(attempt, nanoClock.getAsLong()));
+      if (failureLog.permits()) {
+        log.warn(
+            "Batch {} of queue {} cannot be read from the spool ({}): it is tried again",
+            batch.sequence(),
+            batch.queue(),
+            e.toString());
+      }
+    }
+    return false;
   }
 
   private Transport.Answer answerTo(Lane lane, Lane.Attempt attempt) {
@@ -220,36 +310,32 @@ public final class Publisher implements Spool, AutoCloseable {
   }
 
   private void onConfirmed(Lane lane, Lane.Attempt attempt) {
-    reached(attempt.batch.queue().broker());
-    if (lane.confirmed(attempt)) {
-      Batch batch = attempt.batch;
-      settled(batch);
+    SpooledBatch batch = attempt.batch;
+    reached(batch.queue().broker());
+    lane.succeeded();
+    lane.answered(attempt);
+    releaseBody(batch);
+    if (spool.settle(batch, Settlement.PUBLISHED)) {
       metrics.sendSeconds.observe((nanoClock.getAsLong() - attempt.startNanos) / 1e9);
       metrics.batchesPublished.inc();
       metrics.spansPublished.inc(batch.spans());
-      metrics.bytesPublished.inc(batch.body().length);
-      batch.outcome().confirmed();
+      metrics.bytesPublished.inc(batch.length());
     }
   }
 
   private void onFailed(Lane lane, Lane.Attempt attempt, Transport.Failure failure, String detail) {
     metrics.sendFailures.labels(failure.label()).inc();
-    long now = nanoClock.getAsLong();
-    int failures = lane.failed(attempt, now);
+    int failures = lane.failed(attempt, nanoClock.getAsLong());
     if (failures == 0) {
       return;
     }
-    lane.pauseUntil(now + backOffNanos(failures));
+    pause(lane, failures);
+    releaseBody(attempt.batch);
     String broker = attempt.batch.queue().broker();
     if (failure == Transport.Failure.BROKER) {
       reached(broker);
-    } else if (failures >= FAILURES_TO_AWAY && awayBrokers.add(broker)) {
-      log.warn(
-          "Broker {} is away ({}): its batches are kept and sent again; {} are unconfirmed",
-          broker,
-          detail,
-          unconfirmed);
-      updateAvailable();
+    } else if (failures >= FAILURES_TO_AWAY) {
+      away(broker, detail);
     }
     if (failureLog.permits()) {
       log.warn(
@@ -260,6 +346,27 @@ public final class Publisher implements Spool, AutoCloseable {
     }
   }
 
+  private void pause(Lane lane, int failures) {
+    lane.pauseUntil(nanoClock.getAsLong() + backOffNanos(failures));
+  }
+
+  private void away(String broker, String detail) {
+    if (awayBrokers.add(broker)) {
+      log.warn(
+          "Broker {} is away ({}): its batches stay in the spool, which has {}, and are sent again",
+          broker,
+          detail,
+          spool.batches());
+      updateAvailable();
+    }
+    // The memory is for the others'.
+    lanes.forEach((queue, lane) -> {
+      if (queue.broker().equals(broker)) {
+        lane.forEachWaiting(this::releaseBody);
+      }
+    });
+  }
+
   private void reached(String broker) {
     if (awayBrokers.remove(broker)) {
       log.info("Broker {} is back", broker);
@@ -267,7 +374,6 @@ public final class Publisher implements Spool, AutoCloseable {
     }
   }
 
-  /** Spans are refused only when no broker is left for them; else the bytes in flight decide. */
   private void updateAvailable() {
     available =
         queues.isEmpty()
@@ -277,33 +383,20 @@ public final class Publisher implements Spool, AutoCloseable {
   private void onRefused(Lane lane, Lane.Attempt attempt, String detail) {
     reached(attempt.batch.queue().broker());
     metrics.sendFailures.labels("refused").inc();
-    if (lane.refused(attempt)) {
-      if (refusalLog.permits()) {
-        log.error(
-            "The broker refuses batch {} of queue {} for good: {}",
-            attempt.batch.sequence(),
-            attempt.batch.queue(),
-            detail);
-      }
-      countFailed(attempt.batch, "refused");
-      attempt.batch.outcome().refused();
+    lane.answered(attempt);
+    drop(attempt.batch, Settlement.REFUSED_BY_BROKER, "the broker refuses it for good: " + detail);
+  }
+
+  private void drop(SpooledBatch batch, Settlement why, String detail) {
+    releaseBody(batch);
+    if (spool.settle(batch, why) && dropLog.permits()) {
+      log.error(
+          "Batch {} of queue {} is dropped, {} spans: {}",
+          batch.sequence(),
+          batch.queue(),
+          batch.spans(),
+          detail);
     }
-  }
-
-  private void giveUp(Batch batch, String reason, String detail) {
-    countFailed(batch, reason);
-    batch.outcome().failed(detail);
-  }
-
-  private void settled(Batch batch) {
-    unconfirmed--;
-    unconfirmedBytes.addAndGet(-batch.body().length);
-  }
-
-  private void countFailed(Batch batch, String reason) {
-    settled(batch);
-    metrics.batchesFailed.labels(reason).inc();
-    metrics.spansFailed.labels(reason).inc(batch.spans());
   }
 
   private void findLost(long nowNanos) {
@@ -314,37 +407,35 @@ public final class Publisher implements Spool, AutoCloseable {
     }
   }
 
-  /**
-   * Gives up what waits for queues that the topic no longer has: nobody would ever take it, and its
-   * payloads would hold their share of the bytes in flight, and their files, for ever.
-   */
-  private void dropGone(long nowNanos) {
-    boolean dropped =
+  private void dropTooOld(Lane lane) {
+    long oldestAllowed = unixMillis.getAsLong() - mostAgeMillis;
+    SpooledBatch batch = lane.oldest();
+    while (batch != null && batch.createdMillis() < oldestAllowed) {
+      boolean gone = !queues.isEmpty() && !queues.contains(batch.queue());
+      lane.remove(batch);
+      drop(
+          batch,
+          gone ? Settlement.QUEUE_GONE : Settlement.AGE,
+          gone
+              ? "it is older than spool.max-age-hours, and the topic no longer has the queue"
+              : "it is older than spool.max-age-hours");
+      batch = lane.oldest();
+    }
+  }
+
+  /** Lets go of queues that have left the topic and have nothing to send. */
+  private void leaveGone() {
+    boolean left =
         lanes
             .entrySet()
-            .removeIf(entry -> {
-              BrokerQueue queue = entry.getKey();
-              Lane lane = entry.getValue();
-              if (queues.isEmpty() || queues.contains(queue)) {
-                lane.listed(nowNanos);
-              }
-              if (nowNanos - lane.lastListedNanos() < GONE_NANOS) {
-                return false;
-              }
-              Collection<Batch> left = lane.removeAll();
-              log.warn(
-                  "The topic no longer has queue {}: {} batches are given up", queue, left.size());
-              left.forEach(
-                  batch -> giveUp(batch, "queue_gone", "the queue is gone from the topic"));
-              return true;
-            });
-    if (dropped) {
+            .removeIf(entry ->
+                !queues.contains(entry.getKey())
+                    && entry.getValue().isEmpty()
+                    && !entry.getValue().hasInFlight());
+    if (left) {
       // Where nothing waits nothing is tried, so that a broker would stay away for ever.
       awayBrokers.retainAll(
-          lanes.entrySet().stream()
-              .filter(entry -> !entry.getValue().isEmpty())
-              .map(entry -> entry.getKey().broker())
-              .collect(Collectors.toSet()));
+          lanes.keySet().stream().map(BrokerQueue::broker).collect(Collectors.toSet()));
       updateAvailable();
     }
   }

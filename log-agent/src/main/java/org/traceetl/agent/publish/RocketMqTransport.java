@@ -19,6 +19,7 @@ import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.proto.Limits;
 
 /**
@@ -79,7 +80,7 @@ public final class RocketMqTransport implements Transport {
   }
 
   @Override
-  public void send(Batch batch, Answer answer) {
+  public void send(SpooledBatch batch, Answer answer) {
     BrokerQueue queue = batch.queue();
     Message message = new Message(config.topic(), batch.body());
     try {

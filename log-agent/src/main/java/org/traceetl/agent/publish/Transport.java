@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.SpooledBatch;
 
 /** One attempt to bring a batch to the broker, and the broker's queues. Safe for any thread. */
 public interface Transport extends AutoCloseable {
@@ -41,8 +42,8 @@ public interface Transport extends AutoCloseable {
     }
   }
 
-  /** Starts one attempt. Does not block. */
-  void send(Batch batch, Answer answer);
+  /** Starts one attempt with a batch whose body is in memory. Does not block. */
+  void send(SpooledBatch batch, Answer answer);
 
   /**
    * The queues that can be written to, at least one. Blocks for a few seconds at most.

@@ -3,8 +3,6 @@ package org.traceetl.agent.state;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -17,12 +15,17 @@ import java.util.Optional;
  * identity would give different batches the same name.
  */
 public final class StateDirectory implements AutoCloseable {
-  private final Path directory;
-  private final FileChannel lockFile;
+  /** Given up when the disk is full, so that an agent can start and send what fills it. */
+  private static final String RESERVE = "reserve";
 
-  private StateDirectory(Path directory, FileChannel lockFile) {
+  private static final int RESERVE_BYTES = 64 * 1024;
+
+  private final Path directory;
+  private final DirectoryLock lock;
+
+  private StateDirectory(Path directory, DirectoryLock lock) {
     this.directory = directory;
-    this.lockFile = lockFile;
+    this.lock = lock;
   }
 
   /**
@@ -32,27 +35,7 @@ public final class StateDirectory implements AutoCloseable {
    */
   public static StateDirectory open(Path directory) throws IOException {
     Files.createDirectories(directory);
-    FileChannel lockFile =
-        FileChannel.open(
-            directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    if (!lock(lockFile)) {
-      lockFile.close();
-      throw new IOException(
-          "state directory "
-              + directory.toAbsolutePath()
-              + " is used by another running agent: stop it, or give this one its own"
-              + " state-directory");
-    }
-    return new StateDirectory(directory, lockFile);
-  }
-
-  private static boolean lock(FileChannel lockFile) throws IOException {
-    try {
-      FileLock lock = lockFile.tryLock();
-      return lock != null;
-    } catch (OverlappingFileLockException e) {
-      return false;
-    }
+    return new StateDirectory(directory, DirectoryLock.take(directory, "state-directory"));
   }
 
   /** The directory. */
@@ -72,17 +55,13 @@ public final class StateDirectory implements AutoCloseable {
   /** Replaces the file; after a crash it holds either the old bytes or the new. */
   public void write(String name, byte[] bytes) throws IOException {
     Path temporary = directory.resolve(name + ".new");
-    try (FileChannel file =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING)) {
-      ByteBuffer buffer = ByteBuffer.wrap(bytes);
-      while (buffer.hasRemaining()) {
-        file.write(buffer);
+    try {
+      writeWhole(temporary, bytes);
+    } catch (IOException e) {
+      if (!Files.deleteIfExists(directory.resolve(RESERVE))) {
+        throw e;
       }
-      file.force(true);
+      writeWhole(temporary, bytes);
     }
     Files.move(
         temporary,
@@ -93,10 +72,37 @@ public final class StateDirectory implements AutoCloseable {
     try (FileChannel self = FileChannel.open(directory, StandardOpenOption.READ)) {
       self.force(true);
     }
+    makeReserve();
+  }
+
+  private static void writeWhole(Path path, byte[] bytes) throws IOException {
+    try (FileChannel file =
+        FileChannel.open(
+            path,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING)) {
+      ByteBuffer buffer = ByteBuffer.wrap(bytes);
+      while (buffer.hasRemaining()) {
+        file.write(buffer);
+      }
+      file.force(true);
+    }
+  }
+
+  private void makeReserve() {
+    Path reserve = directory.resolve(RESERVE);
+    if (!Files.exists(reserve)) {
+      try {
+        writeWhole(reserve, new byte[RESERVE_BYTES]);
+      } catch (IOException e) {
+        // On a full disk there is none; what there is of it serves as well.
+      }
+    }
   }
 
   @Override
   public void close() throws IOException {
-    lockFile.close();
+    lock.close();
   }
 }

@@ -12,8 +12,8 @@ import java.util.function.DoubleSupplier;
 
 /**
  * The agent's own metrics, one set for each agent in a JVM. The books balance: for each source
- * spans received = accepted + rejected by reason; over all of them accepted = published + under way
- * + failed by reason.
+ * spans received = accepted + rejected by reason + failed; over all of them accepted + recovered =
+ * published + in the spool + dropped by reason.
  */
 public final class AgentMetrics {
   public final CollectorRegistry registry = new CollectorRegistry();
@@ -38,7 +38,7 @@ public final class AgentMetrics {
       counter("spans_received_total", "Spans read from payloads.", "source");
 
   public final Counter spansAccepted =
-      counter("spans_accepted_total", "Spans that went into a batch.", "source");
+      counter("spans_accepted_total", "Spans taken into the spool.", "source");
 
   public final Counter spansRejected =
       counter("spans_rejected_total", "Spans that cannot be accepted.", "source", "reason");
@@ -61,17 +61,30 @@ public final class AgentMetrics {
           "Attempts to send a batch that failed, by kind of failure.",
           "kind");
 
-  public final Counter batchesFailed =
-      counter(
-          "batches_failed_total",
-          "Batches given up, by reason; their senders were told.",
-          "reason");
-
   public final Counter spansFailed =
       counter(
           "spans_failed_total",
-          "Spans in batches given up, by reason; their senders were told.",
-          "reason");
+          "Spans that the spool could not take; their senders keep or repeat them.",
+          "source");
+
+  public final Counter spansRecovered =
+      counter("spans_recovered_total", "Spans of earlier runs found in the spool at the start.");
+
+  public final Counter batchesDropped =
+      counter("batches_dropped_total", "Batches of the spool given up, by reason.", "reason");
+
+  public final Counter spansDropped =
+      counter(
+          "spans_dropped_total", "Spans in batches of the spool given up, by reason.", "reason");
+
+  public final Counter spoolFrames =
+      counter("spool_frames_total", "Frames written to the spool: groups of payloads answered.");
+
+  public final Counter spoolWriteFailures =
+      counter("spool_write_failures_total", "Frames that could not be written to the spool.");
+
+  public final Counter spoolDamagedFrames =
+      counter("spool_damaged_frames_total", "Frames found damaged in the spool at the start.");
 
   public final Histogram sendSeconds =
       Histogram.build()

@@ -27,6 +27,7 @@ final class ConfigReaderTest {
                 OtlpConfig.defaults(),
                 FilesConfig.defaults(),
                 PipelineConfig.defaults(),
+                SpoolConfig.defaults(Path.of("log-agent-data")),
                 RoutingConfig.defaults(),
                 RocketMqConfig.defaults(),
                 TelemetryConfig.defaults()));
@@ -97,6 +98,9 @@ final class ConfigReaderTest {
           rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
           rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
           rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
+          spool: {when-full: wait}           | spool.when-full = wait: not refuse or drop-oldest
+          spool: {flush: never}              | spool.flush = never: not os or commit
+          spool: {max-bytes: 1024}           | spool.max-bytes = 1024: not a whole number from 8388608 to 68719476736
           routing: {spread: wide}             | routing.spread = wide: not series or random
           routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: not a whole number
           routing: {applications: {a: {q: 1}}} | routing.applications.a.q = 1: no such key

@@ -13,11 +13,10 @@ import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanView;
-import org.traceetl.agent.publish.Batch;
-import org.traceetl.agent.publish.Spool;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
@@ -25,22 +24,27 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 final class BatcherAllocationTest {
   private static final int SPANS = 200_000;
   private static final int SPANS_PER_PAYLOAD = 200;
+  private static final int SPANS_PER_COMMIT = 20_000;
   private static final int MOST_BYTES_PER_BATCH_BESIDES = 4_096;
 
-  private final CountingSpool spool = new CountingSpool();
+  private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
+  private final AgentMetrics metrics = new AgentMetrics();
+  private final Frame frame = new Frame(identity, () -> 0);
   private final Batcher batcher =
       new Batcher(
           PipelineConfig.defaults(),
           new Router(RoutingConfig.defaults()),
-          new AgentIdentity(1, 2, 3),
-          spool,
-          new AgentMetrics(),
-          () -> 0);
+          identity,
+          frame,
+          Long.MAX_VALUE,
+          metrics);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
   private final byte[][] names = new byte[50][];
   private final byte[] key = "http.response.status_code".getBytes(UTF_8);
   private final byte[] value = "200".getBytes(UTF_8);
+  private long batches;
+  private long bytes;
 
   @Test
   void spansAreBatchedWithoutAllocation() {
@@ -56,24 +60,24 @@ final class BatcherAllocationTest {
       names[i] = ("GET /" + i).getBytes(UTF_8);
     }
     run();
-    spool.bytes = 0;
-    spool.batches = 0;
+    batches = 0;
+    bytes = 0;
 
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     run();
     long allocated = threads.getCurrentThreadAllocatedBytes() - before;
 
-    assertThat(spool.batches).isPositive();
-    assertThat(allocated - spool.bytes)
-        .isLessThan((spool.batches + 1) * (long) MOST_BYTES_PER_BATCH_BESIDES)
+    assertThat(batches).isPositive();
+    assertThat(allocated - bytes)
+        .isLessThan((batches + 1) * MOST_BYTES_PER_BATCH_BESIDES)
         .isLessThan(SPANS * 10L);
   }
 
   private void run() {
     for (int i = 0; i < SPANS; i++) {
       if (i % SPANS_PER_PAYLOAD == 0) {
-        batcher.payload(new Payload("test", new byte[0], null, IGNORED, 0, () -> {}));
+        batcher.payload(new Payload("test", new byte[0], null, IGNORED, 0));
         batcher.resource(resource);
       }
       span.traceIdLow = i;
@@ -86,7 +90,17 @@ final class BatcherAllocationTest {
       span.attributes.clear();
       span.attributes.add(key, 0, key.length, value, 0, value.length);
       batcher.span(span);
+      if (i % SPANS_PER_COMMIT == 0) {
+        commit();
+      }
     }
+  }
+
+  private void commit() {
+    batcher.closeForCommit();
+    batches += frame.size();
+    bytes += frame.bodyBytes();
+    frame.clear();
   }
 
   private static final Completion IGNORED =
@@ -100,25 +114,4 @@ final class BatcherAllocationTest {
         @Override
         public void failed(String reason) {}
       };
-
-  private static final class CountingSpool implements Spool {
-    long bytes;
-    int batches;
-
-    @Override
-    public void append(Batch batch) {
-      bytes += batch.body().length;
-      batches++;
-    }
-
-    @Override
-    public long unconfirmedBytes() {
-      return 0;
-    }
-
-    @Override
-    public boolean available() {
-      return true;
-    }
-  }
 }

@@ -4,6 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.prometheus.client.Collector.MetricFamilySamples;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -14,9 +18,11 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
@@ -24,13 +30,15 @@ import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
-import org.traceetl.agent.publish.Batch;
 import org.traceetl.agent.publish.MemoryTransport;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
+import org.traceetl.agent.publish.MemoryTransport.Stored;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.proto.Rejection;
@@ -42,17 +50,45 @@ final class PipelineTest {
       new RocketMqConfig("unused:1", "trace-spans", "log-agent", "", "", 100, 1, 5, 1_000);
 
   private final MemoryTransport transport = new MemoryTransport();
-  private final AgentMetrics metrics = new AgentMetrics();
-  private final Publisher publisher = new Publisher(transport, ROCKETMQ, metrics, System::nanoTime);
+  private AgentMetrics metrics = new AgentMetrics();
   private final Outcomes outcomes = new Outcomes();
+  private WhenFull whenFull = WhenFull.REFUSE;
+  private long spoolBytes = 1L << 30;
+  private Spool spool;
+  private Publisher publisher;
   private Pipeline pipeline;
 
+  @TempDir private Path directory;
+
   @AfterEach
-  void stop() {
+  void stop() throws IOException {
     if (pipeline != null) {
       pipeline.close();
       publisher.close();
+      spool.close();
+      assertBooksBalance();
     }
+  }
+
+  private void assertBooksBalance() {
+    assertThat(sample("spans_received_total", "source", "test"))
+        .isEqualTo(
+            sample("spans_accepted_total", "source", "test")
+                + sum("spans_rejected_total")
+                + sample("spans_failed_total", "source", "test"));
+    assertThat(sample("spans_accepted_total", "source", "test") + sample("spans_recovered_total"))
+        .isEqualTo(
+            sample("spans_published_total") + sample("spool_spans") + sum("spans_dropped_total"));
+  }
+
+  private double sum(String name) {
+    double sum = 0;
+    for (MetricFamilySamples family : Collections.list(metrics.registry.metricFamilySamples())) {
+      for (MetricFamilySamples.Sample sample : family.samples) {
+        sum += sample.name.equals("trace_etl_agent_" + name) ? sample.value : 0;
+      }
+    }
+    return sum;
   }
 
   @Test
@@ -71,7 +107,7 @@ final class PipelineTest {
       }
       assertThat(offer(payload.toString())).isEqualTo(Admission.ACCEPTED);
     }
-    await().until(() -> outcomes.settled() == 200);
+    await().until(() -> outcomes.settled() == 200 && spool.batches() == 0);
 
     Contents contents = read(transport.stored());
     assertThat(outcomes.accepted).isEqualTo(spans);
@@ -88,10 +124,10 @@ final class PipelineTest {
     for (int i = 0; i < 100; i++) {
       offer("checkout operation-" + i + "\ncart operation-" + i + "\n");
     }
-    await().until(() -> outcomes.settled() == 100);
+    await().until(() -> outcomes.settled() == 100 && spool.batches() == 0);
 
     Map<BrokerQueue, List<Long>> sequences = new HashMap<>();
-    for (Batch batch : transport.stored()) {
+    for (Stored batch : transport.stored()) {
       sequences.computeIfAbsent(batch.queue(), queue -> new ArrayList<>()).add(batch.sequence());
     }
     assertThat(sequences).isNotEmpty();
@@ -104,25 +140,22 @@ final class PipelineTest {
   }
 
   @Test
-  void aPayloadIsConfirmedOnlyWhenAllItsBatchesAre() {
-    transport.mode(Mode.HOLD);
+  void aPayloadIsConfirmedWhenItIsInTheSpoolWhateverTheBrokerDoes() {
+    transport.mode(Mode.UNREACHABLE);
     start(new PipelineConfig(64 << 20, 65_536, 1, 0, 8), 2);
     offer("a x\nb y\nc z\n");
-    await().until(() -> transport.attempts() == 3);
-    assertThat(outcomes.settled()).isZero();
-    assertThat(pipeline.bytesInFlight()).isPositive();
-
-    transport.confirmHeld();
 
     await().until(() -> outcomes.confirmed == 1);
     assertThat(outcomes.accepted).isEqualTo(3);
+    assertThat(spool.spans()).isEqualTo(3);
+    assertThat(pipeline.bytesInFlight()).isZero();
   }
 
   @Test
   void aResourceWithoutAServiceNameIsAnUnknownService() {
     start(PipelineConfig.defaults(), 1);
     offer("- operation\n");
-    await().until(() -> outcomes.settled() == 1);
+    await().until(() -> transport.stored().size() == 1);
 
     assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("unknown_service", 1));
   }
@@ -151,46 +184,88 @@ final class PipelineTest {
 
     assertThat(outcomes.confirmed).isEqualTo(2);
     assertThat(outcomes.malformed).isEqualTo(2);
+    await().until(() -> spool.batches() == 0);
     assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("a", 2));
   }
 
   @Test
   void whileTheBytesInFlightAreAtTheirBoundPayloadsAreNotTaken() {
-    transport.mode(Mode.HOLD);
-    start(new PipelineConfig(20_000, 65_536, 1_000, 0, 8), 2);
+    start(new PipelineConfig(20_000, 65_536, 1_000, 10_000, 8), 2);
     String payload = "a x\n".repeat(1_500);
 
     assertThat(offer(payload)).isEqualTo(Admission.ACCEPTED);
     assertThat(offer(payload)).isEqualTo(Admission.ACCEPTED);
     assertThat(offer(payload)).isEqualTo(Admission.FULL);
-    await().until(() -> transport.attempts() > 0);
-    transport.mode(Mode.CONFIRM);
-    transport.confirmHeld();
-    await().until(() -> offer(payload) == Admission.ACCEPTED);
   }
 
   @Test
-  void whatBatchesRepeatOfTheirResourceCountsAsInFlight() {
-    transport.mode(Mode.HOLD);
-    start(new PipelineConfig(200_000, 65_536, 1, 0, 8), 2);
-    String name = "a".repeat(10_000);
-    assertThat(offer(name + " x\n" + "= x\n".repeat(20))).isEqualTo(Admission.ACCEPTED);
-    await().until(() -> transport.attempts() == 21);
+  void whileTheSpoolIsFullPayloadsAreNotTakenAndNothingIsDropped() {
+    transport.mode(Mode.UNREACHABLE);
+    spoolBytes = 8 << 20;
+    start(PipelineConfig.defaults(), 2);
+    int taken = fill();
 
-    assertThat(pipeline.bytesInFlight()).isLessThan(20_000);
-    assertThat(offer("b x\n")).isEqualTo(Admission.FULL);
-    transport.confirmHeld();
-    await().until(() -> offer("b x\n") == Admission.ACCEPTED);
+    assertThat(spool.bytes()).isLessThanOrEqualTo(spoolBytes);
+    assertThat(pipeline.problem()).isEqualTo("the spool is full");
+    assertThat(outcomes.failed).isZero();
+    transport.mode(Mode.CONFIRM);
+
+    await().until(() -> spool.batches() == 0);
+    await().until(() -> offer("a x\n") == Admission.ACCEPTED);
+    await().until(() -> outcomes.confirmed == taken + 1);
+  }
+
+  @Test
+  void whereTheOldestGivesWayItIsDroppedAndCounted() {
+    transport.mode(Mode.UNREACHABLE);
+    spoolBytes = 8 << 20;
+    whenFull = WhenFull.DROP_OLDEST;
+    start(PipelineConfig.defaults(), 2);
+    for (int i = 0; i < 50; i++) {
+      assertThat(offer(big(i))).isEqualTo(Admission.ACCEPTED);
+    }
+    await().until(() -> outcomes.confirmed == 50);
+
+    assertThat(spool.bytes()).isLessThanOrEqualTo(spoolBytes);
+    assertThat(sample("spans_dropped_total", "reason", "full")).isPositive();
+    transport.mode(Mode.CONFIRM);
+    await().until(() -> spool.batches() == 0);
+    assertThat(read(transport.stored()).operations).contains(big(49).lines().toList().getLast());
+  }
+
+  /** Offers until there is no room. */
+  private int fill() {
+    int taken = 0;
+    while (taken < 1_000) {
+      int settled = outcomes.settled();
+      Admission admission = offer(big(taken));
+      if (admission == Admission.FULL && pipeline.bytesInFlight() == 0) {
+        return taken;
+      }
+      if (admission == Admission.ACCEPTED) {
+        taken++;
+        await().until(() -> outcomes.settled() > settled);
+      }
+    }
+    throw new AssertionError("there is no end of it");
+  }
+
+  /** A payload of some 300 KB that becomes about as much. */
+  private static String big(int number) {
+    StringBuilder payload = new StringBuilder();
+    for (int i = 0; i < 300; i++) {
+      payload.append("a operation-" + number + "-" + i + "x".repeat(1_000) + "\n");
+    }
+    return payload.toString();
   }
 
   @Test
   void aLargeResourceDoesNotCloseItsBatches() {
     start(new PipelineConfig(64 << 20, 4_096, 1_000, 10_000, 8), 1);
     offer("a".repeat(10_000) + " x\n" + "= x\n".repeat(20));
-    await().until(() -> sample("spans_accepted_total", "source", "test") == 21);
     pipeline.close();
 
-    assertThat(sample("batches_closed_total", "cause", "stop")).isEqualTo(1);
+    assertThat(sample("batches_closed_total", "cause", "commit")).isEqualTo(1);
     assertThat(sample("batches_closed_total", "cause", "size")).isZero();
   }
 
@@ -206,7 +281,7 @@ final class PipelineTest {
   }
 
   @Test
-  void untilTheQueuesAreKnownTheBrokerIsAway() {
+  void untilTheQueuesAreKnownNoPayloadIsTaken() {
     start(PipelineConfig.defaults(), 0);
 
     assertThat(offer("a x\n")).isEqualTo(Admission.BROKER_AWAY);
@@ -215,18 +290,19 @@ final class PipelineTest {
   }
 
   @Test
-  void whileTheBrokerIsAwayPayloadsAreNotTakenAndThoseTakenArriveWhenItIsBack() {
+  void whileTheBrokerIsAwayPayloadsAreTakenAndArriveWhenItIsBack() {
     transport.mode(Mode.UNREACHABLE);
     start(PipelineConfig.defaults(), 1);
     offer("a x\n");
-    await().until(() -> offer("a y\n") == Admission.BROKER_AWAY);
-    assertThat(outcomes.settled()).isZero();
-    int taken = (int) sample("payloads_total", "source", "test", "admission", "accepted");
+    await().until(() -> !publisher.available());
+    assertThat(offer("a y\n")).isEqualTo(Admission.ACCEPTED);
+    await().until(() -> outcomes.confirmed == 2);
+    assertThat(transport.stored()).isEmpty();
 
     transport.mode(Mode.CONFIRM);
 
-    await().until(() -> outcomes.confirmed == taken);
-    await().until(() -> offer("a z\n") == Admission.ACCEPTED);
+    await().until(() -> spool.batches() == 0);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("a", 2));
   }
 
   @Test
@@ -236,10 +312,10 @@ final class PipelineTest {
     offer("a x\n");
     await().until(() -> transport.attempts() >= 2);
     transport.mode(Mode.CONFIRM);
-    await().until(() -> outcomes.confirmed == 1);
+    await().until(() -> spool.batches() == 0);
 
     Set<List<Object>> names = new HashSet<>();
-    for (Batch batch : transport.stored()) {
+    for (Stored batch : transport.stored()) {
       names.add(List.of(batch.queue(), batch.sequence()));
       assertThat(batch.body()).isEqualTo(transport.stored().getFirst().body());
     }
@@ -247,19 +323,17 @@ final class PipelineTest {
   }
 
   @Test
-  void spansRefusedForGoodAreRejectedAndThePayloadIsNotRepeated() {
+  void spansRefusedForGoodAreDroppedAndCounted() {
     transport.refuse(batch -> batch.spans() == 2);
     start(new PipelineConfig(64 << 20, 65_536, 100, 0, 8), 2);
     offer("refused x\nrefused y\n!bad_id\ntaken z\n");
 
-    await().until(() -> outcomes.settled() == 1);
-    assertThat(outcomes.confirmed).isEqualTo(1);
-    assertThat(outcomes.accepted).isEqualTo(1);
-    assertThat(outcomes.rejected).isEqualTo(3);
-    assertThat(outcomes.reason).isEqualTo("bad_id, refused_by_broker");
-    assertThat(sample("spans_failed_total", "reason", "refused")).isEqualTo(2);
+    await().until(() -> outcomes.settled() == 1 && spool.batches() == 0);
+    assertThat(outcomes.accepted).isEqualTo(3);
+    assertThat(outcomes.rejected).isEqualTo(1);
+    assertThat(outcomes.reason).isEqualTo("bad_id");
+    assertThat(sample("spans_dropped_total", "reason", "refused_by_broker")).isEqualTo(2);
     assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("taken", 1));
-    assertThat(pipeline.bytesInFlight()).isZero();
   }
 
   @Test
@@ -270,7 +344,7 @@ final class PipelineTest {
     Topology others = new Topology(List.of(new BrokerQueue("broker-b", 5)));
     pipeline.topology(others);
     offer("a x\n");
-    await().until(() -> outcomes.confirmed == 2);
+    await().until(() -> outcomes.confirmed == 2 && spool.batches() == 0);
 
     assertThat(transport.stored().getLast().queue()).isEqualTo(others.queues().getFirst());
   }
@@ -290,28 +364,48 @@ final class PipelineTest {
   }
 
   @Test
-  void whatIsNotConfirmedByTheEndIsAnsweredAsFailed() throws InterruptedException {
+  void whatIsNotPublishedByTheEndIsPublishedByTheNextRun() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     start(PipelineConfig.defaults(), 1);
     offer("a x\n");
     pipeline.close();
+    assertThat(publisher.drain(0)).isFalse();
+    assertThat(outcomes.confirmed).isEqualTo(1);
+    stop();
 
-    assertThat(publisher.drain(1)).isFalse();
-    publisher.close();
-
-    assertThat(outcomes.failed).isEqualTo(1);
-    assertThat(sample("spans_failed_total", "reason", "agent_stops")).isEqualTo(1);
+    transport.mode(Mode.CONFIRM);
+    metrics = new AgentMetrics();
+    start(PipelineConfig.defaults(), 1);
+    await().until(() -> spool.batches() == 0);
+    assertThat(sample("spans_recovered_total")).isEqualTo(1);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("a", 1));
   }
 
   private void start(PipelineConfig config, int queues) {
+    try {
+      spool = TestSpool.open(TestSpool.config(directory, spoolBytes, whenFull), IDENTITY, metrics);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    publisher =
+        new Publisher(
+            transport,
+            ROCKETMQ,
+            spool,
+            config.maxBytesInFlight(),
+            Long.MAX_VALUE / 2,
+            metrics,
+            System::nanoTime,
+            System::currentTimeMillis);
     pipeline =
         new Pipeline(
             config,
             new Router(RoutingConfig.defaults()),
             IDENTITY,
-            publisher,
+            spool,
             metrics,
-            System::nanoTime);
+            System::nanoTime,
+            System::currentTimeMillis);
     if (queues > 0) {
       pipeline.topology(topology(queues));
       publisher.topology(topology(queues));
@@ -345,11 +439,12 @@ final class PipelineTest {
 
   private static final class Contents {
     final Map<String, Integer> spansOf = new HashMap<>();
+    final Set<String> operations = new HashSet<>();
   }
 
-  private static Contents read(List<Batch> batches) {
+  private static Contents read(List<Stored> batches) {
     Contents contents = new Contents();
-    for (Batch batch : batches) {
+    for (Stored batch : batches) {
       SpanBatchReader reader = new SpanBatchReader();
       assertThat(reader.wrap(batch.body(), 0, batch.body().length)).isEqualTo(Rejection.NONE);
       assertThat(reader.agentHigh()).isEqualTo(IDENTITY.high());
@@ -363,6 +458,7 @@ final class PipelineTest {
         spans++;
         assertThat(reader.attributeCount()).isEqualTo(1);
         assertThat(text(reader, reader.attributes()[1])).isEqualTo(text(reader, reader.name()));
+        contents.operations.add(application + " " + text(reader, reader.name()));
         contents.spansOf.merge(application, 1, Integer::sum);
       }
       assertThat(reader.rejection()).isEqualTo(Rejection.NONE);

@@ -7,9 +7,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.publish.Lane.Attempt;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.TestSpool;
+import org.traceetl.agent.state.AgentIdentity;
 
 final class LaneTest {
-  private final Lane lane = new Lane(0);
+  private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
+  private static final AgentIdentity FIRST_RUN = new AgentIdentity(7, 8, 1);
+  private static final AgentIdentity SECOND_RUN = new AgentIdentity(7, 8, 2);
+
+  private final Lane lane = new Lane();
 
   @Test
   void noBatchIsSentFartherFromTheOldestUnconfirmedOneThanTheServerCanTell() {
@@ -17,9 +23,9 @@ final class LaneTest {
     List<Attempt> sent = sendAll(0);
     assertThat(sent).hasSize(Lane.SEQUENCE_WINDOW);
 
-    sent.subList(1, sent.size()).forEach(lane::confirmed);
+    sent.subList(1, sent.size()).forEach(this::confirm);
     assertThat(sendAll(0)).isEmpty();
-    lane.confirmed(sent.getFirst());
+    confirm(sent.getFirst());
 
     assertThat(sendAll(0)).hasSize(Lane.SEQUENCE_WINDOW);
   }
@@ -32,11 +38,11 @@ final class LaneTest {
 
     assertThat(lane.isPaused(50)).isTrue();
     assertThat(sendAll(50)).isEmpty();
-    Attempt probe = lane.next(100);
+    Attempt probe = next(100);
     assertThat(probe.batch.sequence()).isZero();
-    assertThat(lane.next(100)).isNull();
+    assertThat(next(100)).isNull();
 
-    lane.confirmed(probe);
+    confirm(probe);
     assertThat(sendAll(101)).hasSize(9);
   }
 
@@ -49,45 +55,80 @@ final class LaneTest {
     assertThat(lane.failed(sent.get(1), 6)).isEqualTo(1);
     lane.pauseUntil(10);
     assertThat(lane.failed(sent.get(2), 7)).isEqualTo(1);
-    assertThat(lane.failed(lane.next(10), 11)).isEqualTo(2);
+    assertThat(lane.failed(next(10), 11)).isEqualTo(2);
   }
 
   @Test
   void anAnswerAfterItsAttemptWasTakenForLostStillCounts() {
     add(0, 1);
-    Attempt lost = lane.next(0);
+    Attempt lost = next(0);
     assertThat(lane.startedBefore(10)).containsExactly(lost);
     lane.failed(lost, 10);
     lane.pauseUntil(20);
 
-    assertThat(lane.confirmed(lost)).isTrue();
-    assertThat(lane.next(20)).isNull();
-    assertThat(lane.removeAll()).isEmpty();
+    assertThat(lane.answered(lost)).isTrue();
+    assertThat(next(20)).isNull();
+    assertThat(lane.isEmpty()).isTrue();
   }
 
   @Test
   void aBatchConfirmedTwiceIsConfirmedOnce() {
     add(0, 1);
-    Attempt first = lane.next(0);
+    Attempt first = next(0);
     lane.failed(first, 1);
-    Attempt second = lane.next(1);
+    Attempt second = next(1);
 
-    assertThat(lane.confirmed(second)).isTrue();
-    assertThat(lane.confirmed(first)).isFalse();
+    assertThat(lane.answered(second)).isTrue();
+    assertThat(lane.answered(first)).isFalse();
+  }
+
+  @Test
+  void nothingOfARunIsSentBeforeAllOfTheOneBeforeIsConfirmed() {
+    add(5, 7);
+    for (int sequence = 0; sequence < 2; sequence++) {
+      lane.add(TestSpool.batch(SECOND_RUN, QUEUE, sequence, new byte[1]));
+    }
+    List<Attempt> first = sendAll(0);
+    assertThat(first).hasSize(2).allMatch(attempt -> attempt.batch.agent().equals(FIRST_RUN));
+    confirm(first.get(1));
+    assertThat(next(0)).isNull();
+
+    confirm(first.get(0));
+    assertThat(sendAll(0)).hasSize(2).allMatch(a -> a.batch.agent().equals(SECOND_RUN));
+  }
+
+  @Test
+  void whatIsDroppedWhileItWaitsIsNotSent() {
+    add(0, 3);
+    Attempt first = next(0);
+    lane.failed(first, 0);
+    lane.pauseUntil(10);
+    lane.remove(first.batch);
+
+    assertThat(next(10).batch.sequence()).isEqualTo(1);
   }
 
   private void add(int from, int to) {
     for (int sequence = from; sequence < to; sequence++) {
-      lane.add(new Batch(new BrokerQueue("broker-a", 0), sequence, new byte[1], 1, null));
+      lane.add(TestSpool.batch(FIRST_RUN, QUEUE, sequence, new byte[1]));
     }
+  }
+
+  private void confirm(Attempt attempt) {
+    lane.succeeded();
+    lane.answered(attempt);
+  }
+
+  private Attempt next(long nowNanos) {
+    return lane.peek(nowNanos) == null ? null : lane.take(nowNanos);
   }
 
   private List<Attempt> sendAll(long nowNanos) {
     List<Attempt> sent = new ArrayList<>();
-    Attempt attempt = lane.next(nowNanos);
+    Attempt attempt = next(nowNanos);
     while (attempt != null) {
       sent.add(attempt);
-      attempt = lane.next(nowNanos);
+      attempt = next(nowNanos);
     }
     return sent;
   }

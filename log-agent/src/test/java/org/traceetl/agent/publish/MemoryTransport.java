@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.Predicate;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.SpooledBatch;
 
 /** A broker in memory that confirms, fails or keeps silent as told. */
 public final class MemoryTransport implements Transport {
@@ -20,44 +21,69 @@ public final class MemoryTransport implements Transport {
     HOLD
   }
 
-  private final List<Batch> stored = new ArrayList<>();
+  /** A message as the broker has it. */
+  public record Stored(BrokerQueue queue, long epoch, long sequence, int spans, byte[] body) {
+    static Stored of(SpooledBatch batch) {
+      return new Stored(
+          batch.queue(), batch.agent().epoch(), batch.sequence(), batch.spans(), batch.body());
+    }
+  }
+
+  private final List<Stored> stored = new ArrayList<>();
   private final Deque<Runnable> held = new ArrayDeque<>();
   private Mode mode = Mode.CONFIRM;
-  private Predicate<Batch> refused = batch -> false;
+  private Predicate<SpooledBatch> refused = batch -> false;
+  private String awayBroker = "";
   private int attempts;
 
   public synchronized void mode(Mode now) {
     mode = now;
   }
 
+  /** This one broker cannot be reached. */
+  public synchronized void away(String broker) {
+    awayBroker = broker;
+  }
+
   /** Refuses these for good, whatever it does with others. */
-  public synchronized void refuse(Predicate<Batch> which) {
+  public synchronized void refuse(Predicate<SpooledBatch> which) {
     refused = which;
   }
 
   @Override
-  public synchronized void send(Batch batch, Answer answer) {
+  public synchronized void send(SpooledBatch batch, Answer answer) {
     attempts++;
+    if (awayBroker.equals(batch.queue().broker())) {
+      answer.failed(Failure.CONNECT, "connection refused");
+      return;
+    }
     if (refused.test(batch)) {
       answer.refused("illegal message");
       return;
     }
     switch (mode) {
       case CONFIRM -> {
-        stored.add(batch);
+        stored.add(Stored.of(batch));
         answer.confirmed();
       }
       case UNREACHABLE -> answer.failed(Failure.CONNECT, "connection refused");
       case STORE_AND_TIME_OUT -> {
-        stored.add(batch);
+        stored.add(Stored.of(batch));
         answer.failed(Failure.TIMEOUT, "timed out");
       }
-      case HOLD ->
-          held.add(() -> {
-            stored.add(batch);
-            answer.confirmed();
-          });
+      case HOLD -> {
+        Stored message = Stored.of(batch);
+        held.add(() -> {
+          stored.add(message);
+          answer.confirmed();
+        });
+      }
     }
+  }
+
+  /** Attempts that wait for {@link #confirmHeld}. */
+  public synchronized int held() {
+    return held.size();
   }
 
   /** Answers what was held. */
@@ -68,7 +94,7 @@ public final class MemoryTransport implements Transport {
   }
 
   /** What the broker has, repeats included. */
-  public synchronized List<Batch> stored() {
+  public synchronized List<Stored> stored() {
     return List.copyOf(stored);
   }
 

@@ -1,18 +1,26 @@
 package org.traceetl.agent.publish;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
+import org.traceetl.agent.publish.MemoryTransport.Stored;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.TestSpool;
+import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 final class PublisherTest {
@@ -20,110 +28,200 @@ final class PublisherTest {
       new RocketMqConfig("unused:1", "trace-spans", "log-agent", "", "", 100, 1, 5, 1_000);
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue B = new BrokerQueue("broker-b", 0);
+  private static final long MOST_AGE_MILLIS = 60_000;
+
+  @TempDir private Path directory;
 
   private final MemoryTransport transport = new MemoryTransport();
   private final AtomicLong nowNanos = new AtomicLong();
-  private final AgentMetrics metrics = new AgentMetrics();
-  private final Publisher publisher = new Publisher(transport, CONFIG, metrics, nowNanos::get);
-  private final Outcomes outcomes = new Outcomes();
+  private AgentMetrics metrics;
+  private Spool spool;
+  private Publisher publisher;
+  private AgentIdentity agent;
+  private long epoch;
+  private long mostBodyBytes = 1 << 20;
 
   @AfterEach
-  void stop() {
+  void stop() throws IOException {
     publisher.close();
+    spool.close();
   }
 
   @Test
-  void batchesOfAQueueThatIsGoneForAMinuteAreGivenUp() throws InterruptedException {
+  void whatWaitsForAQueueThatIsGoneIsDroppedWhenItIsTooOld() throws Exception {
     transport.mode(Mode.UNREACHABLE);
-    publisher.start();
-    append(B);
-    for (int i = 0; i < 3; i++) {
-      tryAgainAfter(1, A, B);
-    }
-    publisher.topology(new Topology(List.of(B)));
-    await().until(() -> !publisher.available());
-
-    tryAgainAfter(50, A);
-    assertThat(outcomes.failed).hasValue(0);
+    start();
+    commit(B, 0);
+    publisher.topology(new Topology(List.of(A)));
+    await().until(() -> transport.attempts() > 0);
+    pass(MOST_AGE_MILLIS - 10_000);
+    assertThat(spool.batches()).isEqualTo(1);
     await()
         .until(() -> {
-          pass(TimeUnit.SECONDS.toNanos(10), A);
-          return outcomes.failed.get() == 1;
+          pass(1_000);
+          return spool.batches() == 0;
         });
 
-    assertThat(
-            metrics.registry.getSampleValue(
-                "trace_etl_agent_spans_failed_total",
-                new String[] {"reason"},
-                new String[] {"queue_gone"}))
-        .isEqualTo(1);
+    assertThat(dropped("queue_gone")).isEqualTo(1);
     assertThat(publisher.drain(Long.MAX_VALUE)).isTrue();
-    publisher.topology(new Topology(List.of(B)));
-    await().until(publisher::available);
-  }
-
-  @Test
-  void aQueueThatComesBackInTimeKeepsItsBatches() {
-    transport.mode(Mode.UNREACHABLE);
-    publisher.start();
-    append(B);
-    tryAgainAfter(50, A);
-    tryAgainAfter(2, B);
-    tryAgainAfter(50, A);
-
-    transport.mode(Mode.CONFIRM);
-    tryAgainAfter(2, A);
-    await().until(() -> outcomes.confirmed.get() == 1);
-    assertThat(outcomes.failed).hasValue(0);
-  }
-
-  @Test
-  void afterTheCloseNothingIsSentThatIsGivenUp() {
-    append(A);
-    publisher.close();
-    publisher.start();
-
-    await().until(() -> outcomes.failed.get() == 1);
-    assertThat(transport.attempts()).isZero();
-  }
-
-  private void append(BrokerQueue queue) {
-    publisher.append(new Batch(queue, 0, new byte[1], 1, outcomes));
-  }
-
-  /** Lets the time go on until the publisher, which knows these queues, has sent once more. */
-  private void tryAgainAfter(int seconds, BrokerQueue... queues) {
-    int before = transport.attempts();
-    pass(TimeUnit.SECONDS.toNanos(seconds), queues);
     await()
         .until(() -> {
-          pass(TimeUnit.MILLISECONDS.toNanos(10), queues);
-          return transport.attempts() > before;
+          pass(1_000);
+          return publisher.available();
         });
   }
 
-  private void pass(long nanos, BrokerQueue... queues) {
-    nowNanos.addAndGet(nanos);
-    publisher.topology(new Topology(List.of(queues)));
+  @Test
+  void whatIsTooOldIsDroppedAndCounted() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    start();
+    commit(A, 0);
+    await()
+        .until(() -> {
+          pass(1_000);
+          return spool.batches() == 0;
+        });
+
+    assertThat(dropped("age")).isEqualTo(1);
   }
 
-  private static final class Outcomes implements Batch.Outcome {
-    final AtomicInteger confirmed = new AtomicInteger();
-    final AtomicInteger failed = new AtomicInteger();
-
-    @Override
-    public void confirmed() {
-      confirmed.incrementAndGet();
+  @Test
+  void whatTheBrokerRefusesForGoodIsDroppedAndCounted() throws Exception {
+    transport.refuse(batch -> batch.sequence() == 1);
+    start();
+    for (int sequence = 0; sequence < 3; sequence++) {
+      commit(A, sequence);
     }
+    await().until(() -> spool.batches() == 0);
 
-    @Override
-    public void refused() {
-      throw new AssertionError("not refused in these tests");
-    }
+    assertThat(dropped("refused_by_broker")).isEqualTo(1);
+    assertThat(transport.stored()).extracting(Stored::sequence).containsExactly(0L, 2L);
+  }
 
-    @Override
-    public void failed(String reason) {
-      failed.incrementAndGet();
+  @Test
+  void batchesOfEarlierRunsAreSentFirstAndUnderTheirNames() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    for (int run = 0; run < 3; run++) {
+      start();
+      commit(A, 0);
+      commit(A, 1);
+      stop();
     }
+    transport.mode(Mode.HOLD);
+    start();
+    commit(A, 0);
+    for (long expected = 1; expected <= 4; expected++) {
+      int attempts = expected < 4 ? 2 : 1;
+      await().until(() -> transport.held() == attempts);
+      transport.confirmHeld();
+    }
+    await().until(() -> spool.batches() == 0);
+
+    assertThat(transport.stored())
+        .extracting(stored -> stored.epoch() + "/" + stored.sequence())
+        .containsExactly("1/0", "1/1", "2/0", "2/1", "3/0", "3/1", "4/0");
+    assertThat(transport.stored())
+        .allMatch(stored ->
+            new String(stored.body(), UTF_8).equals(body(stored.epoch(), stored.sequence())));
+  }
+
+  @Test
+  void whatWasConfirmedBeforeAStopIsNotSentAgain() throws Exception {
+    start();
+    commit(A, 0);
+    await().until(() -> spool.batches() == 0);
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 1);
+    stop();
+    transport.mode(Mode.CONFIRM);
+    start();
+    await().until(() -> spool.batches() == 0);
+
+    assertThat(transport.stored()).extracting(Stored::sequence).containsExactly(0L, 1L);
+  }
+
+  @Test
+  void aBrokerThatIsAwayHoldsUpNoOtherAndHasNoMemory() throws Exception {
+    mostBodyBytes = 100;
+    transport.away("broker-b");
+    start();
+    List<Long> expected = new ArrayList<>();
+    for (long sequence = 0; sequence < 500; sequence++) {
+      commit(B, sequence);
+      commit(A, sequence);
+      expected.add(sequence);
+    }
+    await()
+        .until(() -> {
+          pass(10);
+          return transport.stored().size() == 500 && !publisher.available()
+              || transport.stored().size() == 500 && memory() == 0;
+        });
+    assertThat(transport.stored()).extracting(Stored::sequence).containsExactlyElementsOf(expected);
+    assertThat(spool.batches()).isEqualTo(500);
+
+    transport.away("");
+    await()
+        .until(() -> {
+          pass(10);
+          return spool.batches() == 0;
+        });
+    assertThat(transport.stored()).hasSize(1_000);
+    assertThat(memory()).isZero();
+  }
+
+  @Test
+  void nothingIsSentAfterTheClose() throws Exception {
+    start();
+    publisher.close();
+    commit(A, 0);
+
+    assertThat(transport.attempts()).isZero();
+    assertThat(spool.batches()).isEqualTo(1);
+  }
+
+  private void start() throws IOException {
+    agent = new AgentIdentity(7, 8, ++epoch);
+    metrics = new AgentMetrics();
+    spool = TestSpool.open(directory, agent, metrics);
+    publisher =
+        new Publisher(
+            transport,
+            CONFIG,
+            spool,
+            mostBodyBytes,
+            MOST_AGE_MILLIS,
+            metrics,
+            nowNanos::get,
+            this::nowMillis);
+    publisher.start();
+  }
+
+  private long nowMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(nowNanos.get());
+  }
+
+  private void commit(BrokerQueue queue, long sequence) throws IOException {
+    TestSpool.commit(
+        spool, agent, this::nowMillis, queue, sequence, body(epoch, sequence).getBytes(UTF_8));
+  }
+
+  private static String body(long epoch, long sequence) {
+    return "batch " + sequence + " of run " + epoch;
+  }
+
+  /** Lets the time go on, and the publisher see it. */
+  private void pass(long millis) {
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
+    publisher.forget(List.of());
+  }
+
+  private double memory() {
+    return metrics.registry.getSampleValue("trace_etl_agent_batch_memory_bytes");
+  }
+
+  private double dropped(String reason) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_spans_dropped_total", new String[] {"reason"}, new String[] {reason});
   }
 }

@@ -58,6 +58,8 @@ public final class TestBroker implements AutoCloseable {
     config.setBrokerIP2("127.0.0.1");
     config.setAutoCreateTopicEnable(false);
     config.setWaitTimeMillsInSendQueue(5_000);
+    // Until the first interval is over, RocketMQ 5.5.0 waits for it on a whole processor.
+    config.setTransactionMetricFlushInterval(100);
     MessageStoreConfig store = new MessageStoreConfig();
     store.setStorePathRootDir(home.resolve("store").toString());
     store.setStorePathCommitLog(home.resolve("store/commitlog").toString());
@@ -98,16 +100,23 @@ public final class TestBroker implements AutoCloseable {
   public List<byte[]> messages(String topic, int queues) throws Exception {
     List<byte[]> bodies = new ArrayList<>();
     for (int queue = 0; queue < queues; queue++) {
-      long offset = 0;
-      while (offset < broker.getMessageStore().getMaxOffsetInQueue(topic, queue)) {
-        GetMessageResult result =
-            broker.getMessageStore().getMessage("test", topic, queue, offset, 32, null);
-        for (ByteBuffer buffer : result.getMessageBufferList()) {
-          bodies.add(MessageDecoder.decode(buffer).getBody());
-        }
-        result.release();
-        offset = result.getNextBeginOffset();
+      bodies.addAll(messagesOf(topic, queue));
+    }
+    return bodies;
+  }
+
+  /** The bodies of all messages of a queue, in their order. */
+  public List<byte[]> messagesOf(String topic, int queue) throws Exception {
+    List<byte[]> bodies = new ArrayList<>();
+    long offset = 0;
+    while (offset < broker.getMessageStore().getMaxOffsetInQueue(topic, queue)) {
+      GetMessageResult result =
+          broker.getMessageStore().getMessage("test", topic, queue, offset, 32, null);
+      for (ByteBuffer buffer : result.getMessageBufferList()) {
+        bodies.add(MessageDecoder.decode(buffer).getBody());
       }
+      result.release();
+      offset = result.getNextBeginOffset();
     }
     return bodies;
   }

@@ -24,7 +24,9 @@ import org.traceetl.server.window.AcceptedBatches;
  * </ul>
  *
  * <p>Agents are bounded and leave when they were silent for long; when there is no room, the one
- * silent for longest leaves. A repeat from an agent that left counts anew. One owner thread.
+ * silent for longest leaves. A repeat from an agent that left counts anew. An agent takes about 1
+ * KB here, and in a snapshot some 30 bytes where its batches have no gaps; the batches taken since
+ * the last window 40 bytes for each run without a gap. One owner thread.
  */
 public final class BatchHistory {
   /** Sequences remembered of an epoch. */

@@ -23,7 +23,7 @@ final class DefinitionFormat {
   static final int MIN_BYTES = 4;
 
   /** Above any series number: more series than a process may have, and an overflow series each. */
-  static final int MAX_SERIES = 1 << 25;
+  static final int MAX_SERIES = 1 << 24;
 
   private static final int MAX_VALUES = 255;
   private static final int MAX_KIND = 5;

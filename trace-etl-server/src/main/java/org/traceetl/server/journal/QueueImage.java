@@ -25,6 +25,11 @@ public final class QueueImage {
   /** Above the highest series number in use so far. */
   private int slots;
 
+  /** By series: row + 1; 0 where there is no such series. */
+  private int[] rowOf = new int[INITIAL_SERIES];
+
+  // Rows stand for live series, without gaps: what a log's bytes can make grow by much is rowOf.
+  private int rows;
   private SeriesDefinition[] definitions = new SeriesDefinition[INITIAL_SERIES];
   private long[] counts;
 
@@ -77,40 +82,49 @@ public final class QueueImage {
     }
   }
 
-  private void add(SealedWindow window, int row) {
-    int series = window.series()[row];
-    if (series >= slots || definitions[series] == null) {
+  private void add(SealedWindow window, int from) {
+    int row = row(window.series()[from]);
+    if (row < 0) {
       unknownRows++;
       return;
     }
     for (int bucket = 0; bucket < stride; bucket++) {
-      counts[series * stride + bucket] += window.counts()[row * stride + bucket];
+      counts[row * stride + bucket] += window.counts()[from * stride + bucket];
     }
-    long nanos = sumNanos[series] + window.durationNanos()[row] % NANOS_PER_MILLI;
-    sumMillis[series] += window.durationNanos()[row] / NANOS_PER_MILLI + nanos / NANOS_PER_MILLI;
-    sumNanos[series] = (int) (nanos % NANOS_PER_MILLI);
-    touchedMillis[series] = window.sealedMillis();
-    carries[series] = window.carries()[row];
+    long nanos = sumNanos[row] + window.durationNanos()[from] % NANOS_PER_MILLI;
+    sumMillis[row] += window.durationNanos()[from] / NANOS_PER_MILLI + nanos / NANOS_PER_MILLI;
+    sumNanos[row] = (int) (nanos % NANOS_PER_MILLI);
+    touchedMillis[row] = window.sealedMillis();
+    carries[row] = window.carries()[from];
   }
 
-  /** Begins a series with nothing in it; one that has its number ends. */
+  /**
+   * Begins a series with nothing in it; one that has its number ends.
+   *
+   * @return its row
+   */
   int create(SeriesDefinition definition) {
     int series = definition.series();
-    if (series >= definitions.length) {
-      grow(Math.max(series + 1, definitions.length + definitions.length / 2));
+    if (series >= rowOf.length) {
+      rowOf = Arrays.copyOf(rowOf, Math.max(series + 1, rowOf.length * 2));
     }
     slots = Math.max(slots, series + 1);
     evict(series);
-    definitions[series] = definition;
-    return series;
+    if (rows == definitions.length) {
+      grow(rows * 2);
+    }
+    int row = rows++;
+    rowOf[series] = row + 1;
+    definitions[row] = definition;
+    return row;
   }
 
-  /** Sets a series, but for its counts, to what a snapshot says. */
-  void restore(int series, long ofMillis, int ofNanos, long lastMillis, long carry) {
-    sumMillis[series] = ofMillis;
-    sumNanos[series] = ofNanos;
-    touchedMillis[series] = lastMillis;
-    carries[series] = carry;
+  /** Sets a row, but for its counts, to what a snapshot says. */
+  void restore(int row, long ofMillis, int ofNanos, long lastMillis, long carry) {
+    sumMillis[row] = ofMillis;
+    sumNanos[row] = ofNanos;
+    touchedMillis[row] = lastMillis;
+    carries[row] = carry;
   }
 
   /** Sets the position to what a snapshot says. */
@@ -118,15 +132,23 @@ public final class QueueImage {
     to = offset;
   }
 
+  /** The last row takes the place of the one that leaves. */
   private void evict(int series) {
-    if (series >= slots) {
+    int row = row(series);
+    if (row < 0) {
       return;
     }
-    definitions[series] = null;
-    Arrays.fill(counts, series * stride, (series + 1) * stride, 0);
-    sumMillis[series] = 0;
-    sumNanos[series] = 0;
-    carries[series] = 0;
+    rowOf[series] = 0;
+    rows--;
+    if (row != rows) {
+      rowOf[definitions[rows].series()] = row + 1;
+      definitions[row] = definitions[rows];
+      System.arraycopy(counts, rows * stride, counts, row * stride, stride);
+      restore(row, sumMillis[rows], sumNanos[rows], touchedMillis[rows], carries[rows]);
+    }
+    definitions[rows] = null;
+    Arrays.fill(counts, rows * stride, (rows + 1) * stride, 0);
+    restore(rows, 0, 0, 0, 0);
   }
 
   private void clearSeries() {
@@ -143,6 +165,11 @@ public final class QueueImage {
     sumNanos = Arrays.copyOf(sumNanos, capacity);
     touchedMillis = Arrays.copyOf(touchedMillis, capacity);
     carries = Arrays.copyOf(carries, capacity);
+  }
+
+  /** The row of a series, or -1 if there is none. */
+  int row(int series) {
+    return series < slots ? rowOf[series] - 1 : -1;
   }
 
   public long schema() {
@@ -170,37 +197,38 @@ public final class QueueImage {
 
   /** The series of this number; null if there is none. */
   public SeriesDefinition definition(int series) {
-    return definitions[series];
+    int row = row(series);
+    return row < 0 ? null : definitions[row];
   }
 
-  /** Spans by series, then bucket, not cumulative. For snapshots; void when a series is made. */
+  /** Spans by row, then bucket, not cumulative. For snapshots; void when a series is made. */
   long[] counts() {
     return counts;
   }
 
-  /** Spans of a series in one bucket, not cumulative. */
+  /** Spans of a series that there is, in one bucket, not cumulative. */
   public long count(int series, int bucket) {
-    return counts[series * stride + bucket];
+    return counts[row(series) * stride + bucket];
   }
 
-  /** Sum of a series' durations, whole milliseconds. */
+  /** Sum of the durations of a series that there is, whole milliseconds. */
   public long sumMillis(int series) {
-    return sumMillis[series];
+    return sumMillis[row(series)];
   }
 
   /** What the sum has beyond {@link #sumMillis}, below a millisecond. */
   public int sumNanos(int series) {
-    return sumNanos[series];
+    return sumNanos[row(series)];
   }
 
   /** End of the last window in which the series had a span, milliseconds since 1970. */
   public long touchedMillis(int series) {
-    return touchedMillis[series];
+    return touchedMillis[row(series)];
   }
 
   /** Fraction of a span that the series' counts are behind the exact sum. */
   public long carry(int series) {
-    return carries[series];
+    return carries[row(series)];
   }
 
   /** Rows of windows that belonged to no series: 0 unless the log has lost what was before. */

@@ -54,7 +54,7 @@ public final class SnapshotFormat {
         continue;
       }
       definitions.write(image.definition(series), out);
-      out.sparse(image.counts(), series * image.stride(), image.stride());
+      out.sparse(image.counts(), image.row(series) * image.stride(), image.stride());
       out.unsigned(image.sumMillis(series));
       out.unsigned(image.sumNanos(series));
       out.signed(baseMillis - image.touchedMillis(series));
@@ -86,11 +86,11 @@ public final class SnapshotFormat {
             DefinitionFormat.MIN_BYTES + RecordWriter.sparseBytes(image.stride()) + 4, "series");
     DefinitionFormat definitions = new DefinitionFormat(baseMillis);
     for (int i = 0; i < size; i++) {
-      int series = image.create(definitions.read(in));
-      in.sparse(image.counts(), series * image.stride(), image.stride(), "counts");
+      int row = image.create(definitions.read(in));
+      in.sparse(image.counts(), row * image.stride(), image.stride(), "counts");
       long sumMillis = in.amount("sum of durations");
       int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
-      image.restore(series, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
+      image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
     }
     in.end();
   }

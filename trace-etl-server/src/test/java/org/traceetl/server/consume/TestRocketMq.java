@@ -54,6 +54,8 @@ public final class TestRocketMq implements AutoCloseable {
     config.setBrokerIP2("127.0.0.1");
     config.setAutoCreateTopicEnable(false);
     config.setWaitTimeMillsInSendQueue(5_000);
+    // Until the first interval is over, RocketMQ 5.5.0 waits for it on a whole processor.
+    config.setTransactionMetricFlushInterval(100);
     MessageStoreConfig store = new MessageStoreConfig();
     store.setStorePathRootDir(home.resolve("store").toString());
     store.setStorePathCommitLog(home.resolve("store").resolve("commitlog").toString());

@@ -327,6 +327,12 @@ final class ProtocolModel {
       return end;
     }
 
+    /** The model has no sink that begins at a time. */
+    @Override
+    public long offsetAt(long unixMillis) {
+      throw new UnsupportedOperationException();
+    }
+
     @Override
     public long mark(String group) {
       return ProtocolModel.this.mark(group);
@@ -374,6 +380,11 @@ final class ProtocolModel {
     @Override
     public JournalLog open(QueueId queue) {
       return new Log(this);
+    }
+
+    @Override
+    public Set<QueueId> queues() {
+      return Set.of(QUEUE);
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.traceetl.agent.source.file;
 
 import java.util.concurrent.BlockingQueue;
 import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 
@@ -15,6 +16,7 @@ final class Chunk implements SpanDecoder, Completion {
   final TailedFile file;
   final long start;
   final long end;
+  private final SavedPlace placeAfter;
   private final FileSource source;
   private final BlockingQueue<Chunk> outcomes;
   private boolean done;
@@ -27,6 +29,7 @@ final class Chunk implements SpanDecoder, Completion {
     this.file = file;
     this.start = start;
     this.end = end;
+    this.placeAfter = file.placeAt(end);
     this.source = source;
     this.outcomes = outcomes;
   }
@@ -59,6 +62,11 @@ final class Chunk implements SpanDecoder, Completion {
   /** True if the file's place moves past these lines; false if they are to be read again. */
   boolean isDone() {
     return done;
+  }
+
+  @Override
+  public Note note() {
+    return placeAfter.note();
   }
 
   @Override

@@ -21,17 +21,17 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.source.file.Positions.Saved;
-import org.traceetl.agent.state.StateDirectory;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 
 /**
  * Follows trace logs by glob. One thread owns the files; outcomes reach it through a queue. A line
- * is a span as soon as its end is written. A file's place moves, and is kept on disk, only when the
- * broker has confirmed the spans before it.
+ * is a span as soon as its end is written. A file's place travels with its lines: it is on disk
+ * when their spans are.
  *
  * <p>A file that was renamed or deleted is read to its end first. A file whose start is another
  * than what was read, or that is shorter than its place, was truncated and starts anew.
@@ -50,15 +50,13 @@ public final class FileSource implements AutoCloseable {
   private static final long GONE_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final long SAVE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Longest wait for outcomes; a stop is seen after it, and places are saved. */
+  /** Longest wait for outcomes; a stop is seen after it. */
   private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final FilesConfig config;
   private final Intake intake;
   private final AgentMetrics metrics;
-  private final Positions positions;
   private final LongSupplier nanoClock;
   private final LogThrottle rejectedLog;
   private final LogThrottle failureLog;
@@ -73,8 +71,6 @@ public final class FileSource implements AutoCloseable {
   private final Places places = new Places();
   private final ByteBuffer buffer;
   private boolean waiting;
-  private boolean unsaved;
-  private long savedNanos;
 
   private final AtomicLong truncations = new AtomicLong();
   private volatile boolean reading = true;
@@ -83,23 +79,33 @@ public final class FileSource implements AutoCloseable {
   private volatile int unfollowedFiles;
   private volatile long unreadBytes;
 
-  public FileSource(FilesConfig config, Intake intake, StateDirectory state, AgentMetrics metrics) {
-    this(config, intake, state, metrics, System::nanoTime);
+  /**
+   * A source that reads nothing yet.
+   *
+   * @param notes where earlier runs stopped, those that moved last at the end
+   * @throws IOException when they cannot be read
+   */
+  public FileSource(FilesConfig config, Intake intake, List<Note.Place> notes, AgentMetrics metrics)
+      throws IOException {
+    this(config, intake, notes, metrics, System::nanoTime);
   }
 
   FileSource(
       FilesConfig config,
       Intake intake,
-      StateDirectory state,
+      List<Note.Place> notes,
       AgentMetrics metrics,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock)
+      throws IOException {
     this.config = config;
     this.intake = intake;
     this.metrics = metrics;
-    this.positions = new Positions(state);
     this.nanoClock = nanoClock;
     this.rejectedLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    for (Note.Place note : notes) {
+      places.add(SavedPlace.of(note));
+    }
     // One byte more than the longest line, for its end.
     this.buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     metrics.gauge("open_files", "Trace logs that are being followed.", () -> openFiles);
@@ -109,7 +115,7 @@ public final class FileSource implements AutoCloseable {
         () -> unfollowedFiles);
     metrics.gauge(
         "unread_file_bytes",
-        "Bytes of the trace logs that are not confirmed by the broker yet.",
+        "Bytes of the trace logs that are not in the spool yet.",
         () -> unreadBytes);
     metrics.counter(
         "file_truncations",
@@ -118,26 +124,21 @@ public final class FileSource implements AutoCloseable {
         Map.of("", truncations::get));
   }
 
-  /**
-   * Reads where the last run stopped, finds files that were rotated since, and starts to follow.
-   *
-   * @throws IOException when the saved places cannot be read
-   */
-  public void start() throws IOException {
-    positions.load().forEach(places::add);
+  /** Finds files that were rotated since the last run, and starts to follow. */
+  public void start() {
     Map<Path, Glob> directories = new HashMap<>();
-    for (Saved place : places.all()) {
+    for (SavedPlace place : places.all()) {
       findAgain(place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
     }
     thread.start();
   }
 
-  /** Reads nothing more; what is under way still counts when it is confirmed. */
+  /** Reads nothing more; what is under way still counts. */
   public void stopAccepting() {
     reading = false;
   }
 
-  /** Ends the thread and keeps the places. Call it when the outcomes are known. */
+  /** Ends the thread. */
   @Override
   public void close() {
     reading = false;
@@ -170,7 +171,7 @@ public final class FileSource implements AutoCloseable {
    *
    * @param neighbours what is in its directory
    */
-  private void findAgain(Saved place, Map<Path, String> neighbours) {
+  private void findAgain(SavedPlace place, Map<Path, String> neighbours) {
     // While a whole directory is missing its places are kept.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, String> neighbour : neighbours.entrySet()) {
@@ -186,6 +187,7 @@ public final class FileSource implements AutoCloseable {
     }
     if (!found) {
       places.forget(place);
+      forget(place);
     }
   }
 
@@ -205,7 +207,6 @@ public final class FileSource implements AutoCloseable {
         if (settled != null) {
           settle(settled);
         }
-        saveIfDue(nanoClock.getAsLong());
       } catch (InterruptedException e) {
         // Nobody else has this thread; close() is the way to end it.
         log.warn("The thread of the file source was interrupted and goes on");
@@ -215,8 +216,6 @@ public final class FileSource implements AutoCloseable {
         }
       }
     }
-    outcomes.forEach(chunk -> unsaved |= chunk.file.settled(chunk));
-    save();
     files.values().forEach(FileSource::close);
   }
 
@@ -310,7 +309,6 @@ public final class FileSource implements AutoCloseable {
       if (file.startOverIfTruncated()) {
         truncations.incrementAndGet();
         log.info("{} was truncated: it is read from its start", file.path);
-        unsaved = true;
       }
       while (reading && !waiting && !file.isUnderWay()) {
         int length = file.read(buffer);
@@ -374,7 +372,6 @@ public final class FileSource implements AutoCloseable {
     metrics.spansReceived.labels(NAME).inc();
     metrics.spansRejected.labels(NAME, reason).inc();
     tellOfRejected(file, file.position(), reason);
-    unsaved = true;
   }
 
   private void settle(Chunk chunk) {
@@ -382,9 +379,7 @@ public final class FileSource implements AutoCloseable {
     if (!file.settled(chunk)) {
       return;
     }
-    if (chunk.isDone()) {
-      unsaved = true;
-    } else {
+    if (!chunk.isDone()) {
       file.pausedUntilNanos = nanoClock.getAsLong() + RETRY_NANOS;
     }
     read(file, nanoClock.getAsLong());
@@ -400,7 +395,6 @@ public final class FileSource implements AutoCloseable {
           && isAtEnd(file)) {
         leave(file);
         all.remove();
-        unsaved = true;
       }
     }
   }
@@ -423,6 +417,11 @@ public final class FileSource implements AutoCloseable {
       log.warn("{} cannot be measured: {}", file.path, e.toString());
     }
     places.add(file.place());
+    SavedPlace surplus = places.pollSurplus();
+    // The number of a deleted file is given out again, and may be that of one being read.
+    if (surplus != null && !files.containsKey(surplus.key())) {
+      forget(surplus);
+    }
     close(file);
     log.info("Finished {} at byte {}", file.path, file.position());
   }
@@ -448,27 +447,28 @@ public final class FileSource implements AutoCloseable {
     openFiles = files.size();
   }
 
-  private void saveIfDue(long nowNanos) {
-    if (unsaved && nowNanos - savedNanos > SAVE_INTERVAL_NANOS) {
-      save();
-      savedNanos = nowNanos;
-    }
+  /**
+   * Ends what is kept of a place. When there is no room for that now it is known a little longer:
+   * the next start finds that it is of no use.
+   */
+  private void forget(SavedPlace place) {
+    Admission unused = intake.offer(NAME, new byte[0], (payload, sink) -> {}, new Forgotten(place));
   }
 
-  private void save() {
-    if (!unsaved) {
-      return;
+  /** A payload without spans, that a place goes with. */
+  private record Forgotten(SavedPlace place) implements Completion {
+    @Override
+    public Note note() {
+      return place.forgotten();
     }
-    // Those of open files last: should there be too many, others are forgotten first.
-    List<Saved> all = new ArrayList<>(places.all());
-    files.values().forEach(file -> all.add(file.place()));
-    try {
-      positions.save(all);
-      unsaved = false;
-    } catch (IOException e) {
-      if (failureLog.permits()) {
-        log.error("The places in files cannot be kept: {}", e.toString());
-      }
-    }
+
+    @Override
+    public void confirmed(int accepted, int rejected, String reason) {}
+
+    @Override
+    public void malformed(String reason) {}
+
+    @Override
+    public void failed(String reason) {}
   }
 }

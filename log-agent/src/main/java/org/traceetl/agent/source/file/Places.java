@@ -6,27 +6,28 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import org.traceetl.agent.source.file.Positions.Saved;
 
 /**
  * Places in files that are not open: not found yet since the start, or left when they were gone
  * from their path. Whatever comes back goes on from its place. Owned by the source's thread.
  */
 final class Places {
-  /** The oldest is forgotten above it: should its file come back, it is read again. */
+  /** Above it the oldest is forgotten: should its file come back, it is read again. */
   static final int MOST = 1_024;
 
-  private final SequencedMap<String, Saved> byKey = new LinkedHashMap<>();
+  private final SequencedMap<String, SavedPlace> byKey = new LinkedHashMap<>();
 
-  void add(Saved place) {
+  void add(SavedPlace place) {
     byKey.remove(place.key());
     byKey.put(place.key(), place);
-    if (byKey.size() > MOST) {
-      byKey.pollFirstEntry();
-    }
   }
 
-  void forget(Saved place) {
+  /** Takes out the oldest when there are too many; else null. */
+  SavedPlace pollSurplus() {
+    return byKey.size() > MOST ? byKey.pollFirstEntry().getValue() : null;
+  }
+
+  void forget(SavedPlace place) {
     byKey.remove(place.key());
   }
 
@@ -37,12 +38,12 @@ final class Places {
    * @return false if it has none
    */
   boolean resume(TailedFile file) throws IOException {
-    List<Saved> candidates = new ArrayList<>();
+    List<SavedPlace> candidates = new ArrayList<>();
     byKey.values().stream().filter(p -> p.path().equals(file.path)).forEach(candidates::add);
     if (byKey.containsKey(file.key)) {
       candidates.addFirst(byKey.get(file.key));
     }
-    for (Saved place : candidates) {
+    for (SavedPlace place : candidates) {
       if (file.resume(place)) {
         forget(place);
         return true;
@@ -52,7 +53,7 @@ final class Places {
   }
 
   /** All of them, oldest first. */
-  Collection<Saved> all() {
+  Collection<SavedPlace> all() {
     return List.copyOf(byKey.values());
   }
 }

@@ -10,13 +10,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.zip.CRC32;
-import org.traceetl.agent.source.file.Positions.Saved;
 
 /**
  * A file being read, whatever its name is by now. Owned by the source's thread.
  *
- * <p>One chunk of it is under way at a time, so its place is one number: all before it is
- * confirmed.
+ * <p>One chunk of it is under way at a time, so its place is one number: all before it is kept.
  */
 final class TailedFile implements AutoCloseable {
   private static final int FINGERPRINT_BYTES = 256;
@@ -78,8 +76,8 @@ final class TailedFile implements AutoCloseable {
     return new TailedFile(path, key, channel);
   }
 
-  /** Goes on from where an earlier run was confirmed, if this is the same file still. */
-  boolean resume(Saved place) throws IOException {
+  /** Goes on from where an earlier run was, if this is the same file still. */
+  boolean resume(SavedPlace place) throws IOException {
     byte[] now = startNow();
     Fingerprint known = place.fingerprint();
     if (place.position() > channel.size()
@@ -93,18 +91,23 @@ final class TailedFile implements AutoCloseable {
   }
 
   /** Where to go on another time. */
-  Saved place() {
-    // Of as much of the start as is confirmed: the rest may be half a line.
-    int length = (int) Math.min(position, FINGERPRINT_BYTES);
-    return new Saved(path, key, position, Fingerprint.of(start, length));
+  SavedPlace place() {
+    return placeAt(position);
   }
 
-  /** Offset up to which all is confirmed. */
+  /** The place after bytes that were read. */
+  SavedPlace placeAt(long offset) {
+    // Of as much of the start as is before it: the rest may be half a line.
+    int length = (int) Math.min(offset, FINGERPRINT_BYTES);
+    return new SavedPlace(path, key, offset, Fingerprint.of(start, length));
+  }
+
+  /** Offset up to which all is kept. */
   long position() {
     return position;
   }
 
-  /** Bytes not yet confirmed. */
+  /** Bytes not yet kept. */
   long unreadBytes() throws IOException {
     return Math.max(channel.size() - position, 0);
   }
@@ -144,7 +147,7 @@ final class TailedFile implements AutoCloseable {
     sizeAtLastRead = 0;
   }
 
-  /** True when all complete lines are read and confirmed. */
+  /** True when all complete lines are read and kept. */
   boolean isAtEnd() throws IOException {
     return underWay == null && sizeAtLastRead == channel.size();
   }

@@ -21,6 +21,7 @@ public final class OtlpCounters {
 
   private final LongAdder attributesLeftOut = new LongAdder();
   private final LongAdder requestsJoined = new LongAdder();
+  private final LongAdder requestsRepeated = new LongAdder();
   private final LongAdder connectionsRefused = new LongAdder();
   private final LongAdder[] requestsRefused =
       Stream.generate(LongAdder::new).limit(Refusal.values().length).toArray(LongAdder[]::new);
@@ -45,6 +46,15 @@ public final class OtlpCounters {
   /** Requests equal to one under way, which share its outcome instead of counting again. */
   public long requestsJoined() {
     return requestsJoined.sum();
+  }
+
+  /** Requests equal to one answered of late, which got the same answer. */
+  public long requestsRepeated() {
+    return requestsRepeated.sum();
+  }
+
+  LongAdder requestsRepeatedAdder() {
+    return requestsRepeated;
   }
 
   LongAdder requestsJoinedAdder() {

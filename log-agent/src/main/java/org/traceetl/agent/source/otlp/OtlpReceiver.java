@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 
@@ -27,14 +28,24 @@ public final class OtlpReceiver implements AutoCloseable {
    *
    * @param maxBytesBeingRead bytes of requests that are not yet read whole, over all connections;
    *     above it senders are told to come back
+   * @param answered the requests answered of late, also by an earlier run; a repeat of one of them
+   *     is answered the same
    */
-  public OtlpReceiver(OtlpConfig config, long maxBytesBeingRead, Intake intake) {
-    this(config, maxBytesBeingRead, intake, Transport.best());
+  public OtlpReceiver(
+      OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered) {
+    this(config, maxBytesBeingRead, intake, answered, Transport.best());
   }
 
-  OtlpReceiver(OtlpConfig config, long maxBytesBeingRead, Intake pipeline, Transport transport) {
+  OtlpReceiver(
+      OtlpConfig config,
+      long maxBytesBeingRead,
+      Intake pipeline,
+      AnsweredRequests answered,
+      Transport transport) {
     ReadBudget budget = new ReadBudget(maxBytesBeingRead);
-    Intake intake = new RepeatJoin(pipeline, counters.requestsJoinedAdder());
+    Intake intake =
+        new RepeatJoin(
+            pipeline, answered, counters.requestsJoinedAdder(), counters.requestsRepeatedAdder());
     eventLoops = transport.eventLoops(IO_THREADS);
     SpanDecoder protobuf =
         perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder()));

@@ -11,11 +11,12 @@ import org.traceetl.agent.flow.Intake;
 record Refused(Status status, int retrySeconds) {
   private static final Refused FULL =
       new Refused(
-          Status.RESOURCE_EXHAUSTED.withDescription("the agent is at its bound of bytes in flight"),
+          Status.RESOURCE_EXHAUSTED.withDescription("the agent or its spool is full"),
           Answers.RETRY_FULL_SECONDS);
   private static final Refused BROKER_AWAY =
       new Refused(
-          Status.RESOURCE_EXHAUSTED.withDescription("the agent cannot reach its broker"),
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              "the agent does not know its topic's queues yet"),
           Answers.RETRY_AWAY_SECONDS);
   private static final Refused STOPPING =
       new Refused(
@@ -31,7 +32,7 @@ record Refused(Status status, int retrySeconds) {
     };
   }
 
-  /** For a payload that was taken and not confirmed. */
+  /** For a payload that was taken and could not be kept. */
   static Refused failed(String reason) {
     return new Refused(Status.UNAVAILABLE.withDescription(reason), Answers.RETRY_AWAY_SECONDS);
   }

@@ -8,16 +8,21 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
+import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 
 /**
- * Joins a payload to the same one under way, so that it counts once: a sender whose patience ends
- * before the broker's answer comes repeats what the pipeline has. Spans have identities, so equal
- * bytes are a repeat. One that comes after the answer is not told from a new payload.
+ * Lets a payload that is sent again count once. Spans have identities, so equal bytes are a repeat:
+ * of one under way it shares the outcome, of one answered of late it gets the same answer. A sender
+ * repeats when its patience ends before the answer comes, or when the answer is lost, as when the
+ * agent is killed just before it.
  *
- * <p>As many payloads are remembered as the pipeline has under way.
+ * <p>As many payloads are remembered as the pipeline has under way, and those that were answered
+ * within their own bounds.
  */
 final class RepeatJoin implements Intake {
   /** Copies of one payload that wait for its outcome; one more is told to come back. */
@@ -26,54 +31,66 @@ final class RepeatJoin implements Intake {
   // The portable one: the others reach into memory by sun.misc.Unsafe.
   private static final XXHash64 XX_HASH = XXHashFactory.safeInstance().hash64();
 
-  private record Key(long hash, long otherHash, int length) {
-    static Key of(byte[] payload) {
-      return new Key(
-          XX_HASH.hash(payload, 0, payload.length, 0),
-          XX_HASH.hash(payload, 0, payload.length, 1),
-          payload.length);
-    }
+  private static Note.Request requestOf(byte[] payload) {
+    return new Note.Request(
+        XX_HASH.hash(payload, 0, payload.length, 0),
+        XX_HASH.hash(payload, 0, payload.length, 1),
+        payload.length);
   }
 
   private final Intake intake;
+  private final AnsweredRequests answered;
   private final LongAdder joined;
+  private final LongAdder repeated;
   // Guarded by itself.
-  private final Map<Key, Waiting> underWay = new HashMap<>();
+  private final Map<Note.Request, Waiting> underWay = new HashMap<>();
 
   /**
-   * @param joined counts the payloads joined
+   * @param answered the requests answered of late; whoever answers them adds them before
+   * @param joined counts the payloads joined to one under way
+   * @param repeated counts the payloads answered as before
    */
-  RepeatJoin(Intake intake, LongAdder joined) {
+  RepeatJoin(Intake intake, AnsweredRequests answered, LongAdder joined, LongAdder repeated) {
     this.intake = intake;
+    this.answered = answered;
     this.joined = joined;
+    this.repeated = repeated;
   }
 
   @Override
   public Admission offer(
       String source, byte[] payload, SpanDecoder decoder, Completion completion) {
-    Key key = Key.of(payload);
+    Note.Request request = requestOf(payload);
+    Answer answer;
     synchronized (underWay) {
-      Waiting first = underWay.get(key);
+      Waiting first = underWay.get(request);
       if (first != null) {
         return first.join(completion);
       }
-      Waiting waiting = new Waiting(key, completion);
-      Admission admission = intake.offer(source, payload, decoder, waiting);
-      if (admission == Admission.ACCEPTED) {
-        underWay.put(key, waiting);
+      // After those under way: what has left them is remembered by then.
+      answer = answered.find(request);
+      if (answer == null) {
+        Waiting waiting = new Waiting(request, completion);
+        Admission admission = intake.offer(source, payload, decoder, waiting);
+        if (admission == Admission.ACCEPTED) {
+          underWay.put(request, waiting);
+        }
+        return admission;
       }
-      return admission;
     }
+    repeated.increment();
+    completion.confirmed(answer.accepted(), answer.rejected(), answer.reason());
+    return Admission.ACCEPTED;
   }
 
   /** Those who wait for the outcome of one payload. */
   private final class Waiting implements Completion {
-    private final Key key;
+    private final Note.Request request;
     // Guarded by underWay while it is in there.
     private final List<Completion> completions = new ArrayList<>(1);
 
-    Waiting(Key key, Completion first) {
-      this.key = key;
+    Waiting(Note.Request request, Completion first) {
+      this.request = request;
       completions.add(first);
     }
 
@@ -84,6 +101,11 @@ final class RepeatJoin implements Intake {
       completions.add(completion);
       joined.increment();
       return Admission.ACCEPTED;
+    }
+
+    @Override
+    public Note note() {
+      return request;
     }
 
     @Override
@@ -104,7 +126,7 @@ final class RepeatJoin implements Intake {
     private void tell(Consumer<Completion> outcome) {
       // The pipeline's threads tell it: they wait here until the offer has put it there.
       synchronized (underWay) {
-        underWay.remove(key);
+        underWay.remove(request);
       }
       completions.forEach(outcome);
     }

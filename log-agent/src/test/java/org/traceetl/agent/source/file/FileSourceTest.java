@@ -14,7 +14,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -28,8 +30,8 @@ import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
-import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 final class FileSourceTest {
@@ -40,7 +42,6 @@ final class FileSourceTest {
   private int pollIntervalMillis = 10;
   private AgentMetrics metrics;
   private Path log;
-  private StateDirectory state;
   private FileSource source;
 
   @BeforeEach
@@ -50,10 +51,9 @@ final class FileSourceTest {
   }
 
   @AfterEach
-  void stop() throws IOException {
+  void stop() {
     if (source != null) {
       source.close();
-      state.close();
     }
   }
 
@@ -160,7 +160,7 @@ final class FileSourceTest {
   }
 
   @Test
-  void aRestartGoesOnWhereAllWasConfirmed() throws IOException {
+  void aRestartGoesOnBehindWhatWasKept() throws IOException {
     start();
     append(line(1) + line(2));
     await().until(() -> intake.ids().equals(ids(1, 2)));
@@ -246,7 +246,7 @@ final class FileSourceTest {
   }
 
   @Test
-  void whatWasNotConfirmedIsReadAgainAfterARestart() throws IOException {
+  void whatWasNotKeptIsReadAgainAfterARestart() throws IOException {
     start();
     append(line(1));
     await().until(() -> intake.ids().equals(ids(1, 1)));
@@ -273,6 +273,22 @@ final class FileSourceTest {
 
     await().until(() -> intake.ids().equals(ids(1, 3)));
     assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void thePlaceOfADeletedFileIsForgotten() throws IOException {
+    start();
+    append(line(1));
+    Path other = newLog("cart");
+    Files.writeString(other, line(2));
+    await().until(() -> intake.places().size() == 2);
+    close();
+    Files.delete(log);
+    Files.writeString(log.resolveSibling("neighbour"), "");
+    start();
+
+    await().until(() -> intake.places().size() == 1);
+    assertThat(intake.ids()).isEqualTo(ids(1, 2));
   }
 
   @Test
@@ -403,13 +419,14 @@ final class FileSourceTest {
 
   private void start() throws IOException {
     metrics = new AgentMetrics();
-    state = StateDirectory.open(directory.resolve("state"));
     FilesConfig config =
         new FilesConfig(
             List.of(directory.resolve("log") + "/*/trace/trace.log"),
             pollIntervalMillis,
             1024 * 1024);
-    source = new FileSource(config, intake, state, metrics, () -> System.nanoTime() + passed.get());
+    source =
+        new FileSource(
+            config, intake, intake.places(), metrics, () -> System.nanoTime() + passed.get());
     source.start();
   }
 
@@ -433,9 +450,8 @@ final class FileSourceTest {
     return Files.createDirectories(trace).resolve("trace.log");
   }
 
-  private void close() throws IOException {
+  private void close() {
     source.close();
-    state.close();
   }
 
   private void restart() throws IOException {
@@ -460,9 +476,10 @@ final class FileSourceTest {
     return ids;
   }
 
-  /** Decodes what it is offered at once and confirms it, unless told otherwise. */
+  /** Decodes what it is offered at once and keeps it, unless told otherwise. */
   private static final class MemoryIntake implements Intake {
     private final Spans spans = new Spans();
+    private final Map<String, Note.Place> places = new LinkedHashMap<>();
     private final Deque<Completion> held = new ArrayDeque<>();
     private Admission refusal;
     private boolean holding;
@@ -488,9 +505,22 @@ final class FileSourceTest {
         failing = false;
         completion.failed("as the test wants it");
       } else {
-        completion.confirmed(1, 0, "");
+        keep(completion);
       }
       return Admission.ACCEPTED;
+    }
+
+    private void keep(Completion completion) {
+      Note.Place place = (Note.Place) completion.note();
+      places.remove(place.name());
+      if (!place.content().isEmpty()) {
+        places.put(place.name(), place);
+      }
+      completion.confirmed(1, 0, "");
+    }
+
+    synchronized List<Note.Place> places() {
+      return List.copyOf(places.values());
     }
 
     synchronized void refuse(Admission with) {
@@ -512,7 +542,7 @@ final class FileSourceTest {
 
     synchronized void confirmHeld() {
       holding = false;
-      held.forEach(completion -> completion.confirmed(1, 0, ""));
+      held.forEach(this::keep);
       held.clear();
     }
 

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 
@@ -63,7 +64,8 @@ class GrpcEndpointTest {
         new OtlpReceiver(
             new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES),
             MAX_BYTES_BEING_READ,
-            intake);
+            intake,
+            new AnsweredRequests(0));
     receiver.start();
     channel =
         NettyChannelBuilder.forAddress("127.0.0.1", receiver.grpcPort()).usePlaintext().build();

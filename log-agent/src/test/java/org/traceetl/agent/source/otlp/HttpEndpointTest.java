@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 
@@ -47,7 +48,8 @@ class HttpEndpointTest {
         new OtlpReceiver(
             new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES),
             MAX_BYTES_BEING_READ,
-            intake);
+            intake,
+            new AnsweredRequests(0));
     receiver.start();
   }
 

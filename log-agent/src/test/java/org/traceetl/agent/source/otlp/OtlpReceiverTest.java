@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 
@@ -52,7 +53,7 @@ class OtlpReceiverTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver = new OtlpReceiver(CONFIG, 64 << 20, intake);
+    receiver = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0));
     receiver.start();
   }
 
@@ -140,7 +141,8 @@ class OtlpReceiverTest {
 
   @Test
   void nioServesAsEpollDoes() throws Exception {
-    try (OtlpReceiver nio = new OtlpReceiver(CONFIG, 64 << 20, intake, Transport.NIO)) {
+    try (OtlpReceiver nio =
+        new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Transport.NIO)) {
       nio.start();
       for (Client client : Client.values()) {
         assertThat(export(client, "none", spans(3), nio).isSuccess()).isTrue();
@@ -154,7 +156,8 @@ class OtlpReceiverTest {
     try (ServerSocket taken = new ServerSocket(0)) {
       OtlpConfig config =
           new OtlpConfig(true, "0.0.0.0", 0, taken.getLocalPort(), CONFIG.maxRequestBytes());
-      try (OtlpReceiver second = new OtlpReceiver(config, 64 << 20, intake)) {
+      try (OtlpReceiver second =
+          new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0))) {
         assertThatThrownBy(second::start)
             .isInstanceOf(IOException.class)
             .hasMessageContaining(Integer.toString(taken.getLocalPort()));
@@ -164,7 +167,7 @@ class OtlpReceiverTest {
 
   @Test
   void closeMayComeTwiceAndBeforeStart() {
-    OtlpReceiver unstarted = new OtlpReceiver(CONFIG, 64 << 20, intake);
+    OtlpReceiver unstarted = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0));
     unstarted.close();
     unstarted.close();
     receiver.stopAccepting();

@@ -7,13 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.flow.Note;
 
 final class RepeatJoinTest {
   private final List<Completion> offered = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
+  private final AnsweredRequests answered = new AnsweredRequests(2);
   private final LongAdder joined = new LongAdder();
+  private final LongAdder repeated = new LongAdder();
   private Admission answer = Admission.ACCEPTED;
   private final RepeatJoin join =
       new RepeatJoin(
@@ -23,7 +28,9 @@ final class RepeatJoinTest {
             }
             return answer;
           },
-          joined);
+          answered,
+          joined,
+          repeated);
 
   @Test
   void aRepeatOfWhatIsUnderWaySharesItsOutcome() {
@@ -56,16 +63,59 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void whatComesAfterTheOutcomeOrWasNotTakenIsOfferedAgain() {
+  void whatFailedOrWasNotTakenIsOfferedAgain() {
     answer = Admission.FULL;
     assertThat(offer("spans", "refused")).isEqualTo(Admission.FULL);
     answer = Admission.ACCEPTED;
     offer("spans", "first");
-    offered.getFirst().confirmed(1, 0, "");
+    offered.getFirst().failed("the disk is full");
     offer("spans", "second");
 
     assertThat(offered).hasSize(2);
-    assertThat(told).containsExactly("first confirmed 1 0 ");
+    assertThat(told).containsExactly("first failed the disk is full");
+  }
+
+  @Test
+  void aRepeatOfWhatWasAnsweredOfLateGetsTheSameAnswerWhateverTheState() {
+    offer("spans", "first");
+    settle(offered.getFirst(), 2, 1, "bad_id");
+    answer = Admission.FULL;
+
+    assertThat(offer("spans", "repeat")).isEqualTo(Admission.ACCEPTED);
+    assertThat(told).containsExactly("first confirmed 2 1 bad_id", "repeat confirmed 2 1 bad_id");
+    assertThat(offered).hasSize(1);
+    assertThat(repeated.sum()).isEqualTo(1);
+  }
+
+  @Test
+  void asManyAnswersAreRememberedAsMayBe() {
+    for (String payload : List.of("a", "b", "c")) {
+      offer(payload, payload);
+      settle(offered.getLast(), 1, 0, "");
+    }
+    offer("c", "c again");
+    offer("a", "a again");
+
+    assertThat(answered.size()).isEqualTo(2);
+    assertThat(repeated.sum()).isEqualTo(1);
+    assertThat(offered).hasSize(4);
+  }
+
+  @Test
+  void answersAreForgottenWhenNobodyRepeatsAnyMore() {
+    offer("spans", "first");
+    settle(offered.getFirst(), 1, 0, "");
+    answered.add(
+        new Note.Request(1, 2, 3), new Answer(AnsweredRequests.MOST_AGE_MILLIS + 2, 1, 0, ""));
+
+    assertThat(answered.size()).isEqualTo(1);
+  }
+
+  /** As the pipeline does it: remembered first, then told. */
+  private void settle(Completion completion, int accepted, int rejected, String reason) {
+    Note.Request request = (Note.Request) completion.note();
+    answered.add(request, new Answer(1, accepted, rejected, reason));
+    completion.confirmed(accepted, rejected, reason);
   }
 
   @Test

@@ -1,0 +1,88 @@
+package org.traceetl.agent.flow;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The requests whose spans were taken of late, with what their senders were told: a sender that has
+ * missed the answer repeats the request. Bounded in number and age. Safe for any thread.
+ */
+public final class AnsweredRequests {
+  /** How long a request is remembered: senders give up repeating well before. */
+  public static final long MOST_AGE_MILLIS = TimeUnit.MINUTES.toMillis(10);
+
+  /**
+   * What a sender was told.
+   *
+   * @param unixMillis when
+   * @param accepted spans
+   * @param rejected spans
+   * @param reason why they were rejected, or empty
+   */
+  public record Answer(long unixMillis, int accepted, int rejected, String reason) {}
+
+  /** A request with its answer. */
+  public record Answered(Note.Request request, Answer answer) {}
+
+  private final int most;
+  // Guarded by itself; the oldest first.
+  private final Map<Note.Request, Answer> answers = new LinkedHashMap<>();
+
+  /**
+   * @param most requests remembered; above it the oldest is forgotten
+   */
+  public AnsweredRequests(int most) {
+    this.most = most;
+  }
+
+  /** Remembers a request; of equal ones the last. */
+  public void add(Note.Request request, Answer answer) {
+    synchronized (answers) {
+      answers.remove(request);
+      answers.put(request, answer);
+      Iterator<Answer> oldestFirst = answers.values().iterator();
+      boolean leaves = true;
+      while (leaves && oldestFirst.hasNext()) {
+        leaves = isTooOld(oldestFirst.next(), answer.unixMillis()) || answers.size() > most;
+        if (leaves) {
+          oldestFirst.remove();
+        }
+      }
+    }
+  }
+
+  private static boolean isTooOld(Answer answer, long nowMillis) {
+    return nowMillis - answer.unixMillis() > MOST_AGE_MILLIS;
+  }
+
+  /** What the sender of an equal request was told; null when none is remembered. */
+  public Answer find(Note.Request request) {
+    synchronized (answers) {
+      return answers.get(request);
+    }
+  }
+
+  /** All that are not too old at that moment, the oldest first. */
+  public List<Answered> all(long nowMillis) {
+    synchronized (answers) {
+      List<Answered> all = new ArrayList<>(answers.size());
+      answers.forEach((request, answer) -> {
+        if (!isTooOld(answer, nowMillis)) {
+          all.add(new Answered(request, answer));
+        }
+      });
+      return all;
+    }
+  }
+
+  /** Requests remembered. */
+  public int size() {
+    synchronized (answers) {
+      return answers.size();
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package org.traceetl.agent.spool;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+import org.traceetl.agent.flow.AnsweredRequests.Answer;
+import org.traceetl.agent.flow.AnsweredRequests.Answered;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+
+/**
+ * What is committed together: the batches that some payloads were made into, and the notes of those
+ * payloads. Filled again after each commit; owned by the pipeline's thread.
+ */
+public final class Frame {
+  private final AgentIdentity agent;
+  private final LongSupplier unixMillis;
+  private final CRC32C crc = new CRC32C();
+  private List<SpooledBatch> batches = new ArrayList<>();
+  private final List<Answered> requests = new ArrayList<>();
+  private final List<Note.Place> places = new ArrayList<>();
+  private long bodyBytes;
+
+  /**
+   * @param agent the run that names the batches
+   */
+  public Frame(AgentIdentity agent, LongSupplier unixMillis) {
+    this.agent = agent;
+    this.unixMillis = unixMillis;
+  }
+
+  /** Adds a batch and takes over its body. */
+  public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
+    crc.reset();
+    crc.update(body, 0, body.length);
+    batches.add(
+        new SpooledBatch(
+            agent,
+            queue,
+            sequence,
+            unixMillis.getAsLong(),
+            spans,
+            body.length,
+            (int) crc.getValue(),
+            body));
+    bodyBytes += body.length;
+  }
+
+  /** Adds what a source wants kept, with the outcome of its payload. */
+  public void add(Note note, int accepted, int rejected, String reason) {
+    switch (note) {
+      case Note.Place place -> places.add(place);
+      case Note.Request request ->
+          requests.add(
+              new Answered(
+                  request, new Answer(unixMillis.getAsLong(), accepted, rejected, reason)));
+    }
+  }
+
+  /** Batches. */
+  public int size() {
+    return batches.size();
+  }
+
+  /** Bytes of the batches. */
+  public long bodyBytes() {
+    return bodyBytes;
+  }
+
+  /** True if there is nothing to commit. */
+  public boolean isEmpty() {
+    return batches.isEmpty() && requests.isEmpty() && places.isEmpty();
+  }
+
+  /** Forgets all, for the next one. */
+  public void clear() {
+    // Not cleared: the last one's may be on its way to the publisher.
+    batches = new ArrayList<>();
+    requests.clear();
+    places.clear();
+    bodyBytes = 0;
+  }
+
+  AgentIdentity agent() {
+    return agent;
+  }
+
+  List<SpooledBatch> batches() {
+    return batches;
+  }
+
+  List<Answered> requests() {
+    return requests;
+  }
+
+  List<Note.Place> places() {
+    return places;
+  }
+}

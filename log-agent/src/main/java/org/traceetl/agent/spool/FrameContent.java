@@ -1,0 +1,133 @@
+package org.traceetl.agent.spool;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.traceetl.agent.flow.AnsweredRequests.Answer;
+import org.traceetl.agent.flow.AnsweredRequests.Answered;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+
+/**
+ * The content of frames: a byte for its kind, then for kinds 1 and 2, numbers big-endian and texts
+ * with their length as 4 bytes before them,
+ *
+ * <pre>
+ * agent   : 8 high, 8 low, 8 epoch
+ * batches : 4 how many; for each: text broker, 4 queue, 8 sequence, 8 created (Unix ms), 4 spans,
+ *           4 bytes of the body, 4 CRC-32C of the body
+ * requests: 4 how many; for each: 8 hash, 8 other hash, 4 length, 8 answered (Unix ms), 4 accepted,
+ *           4 rejected, text reason
+ * places  : 4 how many; for each: text name, text content
+ * the bodies, in the order of the batches
+ * </pre>
+ *
+ * Kind 1 stands first in a segment, has no batches, and its requests and places take the place of
+ * all that earlier segments said. Kind 3 tells what of a segment is settled: 4 how many; for each:
+ * 4 ordinal of the batch in its segment, 4 its spans.
+ */
+final class FrameContent {
+  static final int STATE = 1;
+  static final int BATCHES = 2;
+  static final int SETTLED = 3;
+
+  final boolean isState;
+  final List<SpooledBatch> batches = new ArrayList<>();
+  final List<Answered> requests = new ArrayList<>();
+  final List<Note.Place> places = new ArrayList<>();
+
+  private FrameContent(boolean isState) {
+    this.isState = isState;
+  }
+
+  /** Writes all but the bodies, and tells each batch where in the frame its own will be. */
+  static void write(
+      Content to,
+      int kind,
+      AgentIdentity agent,
+      Collection<SpooledBatch> batches,
+      Collection<Answered> requests,
+      Collection<Note.Place> places) {
+    to.clear();
+    to.putByte(kind).putLong(agent.high()).putLong(agent.low()).putLong(agent.epoch());
+    to.putInt(batches.size());
+    for (SpooledBatch batch : batches) {
+      to.putText(batch.queue().broker()).putInt(batch.queue().id());
+      to.putLong(batch.sequence()).putLong(batch.createdMillis()).putInt(batch.spans());
+      to.putInt(batch.length()).putInt(batch.crc());
+    }
+    to.putInt(requests.size());
+    for (Answered answered : requests) {
+      Note.Request request = answered.request();
+      Answer answer = answered.answer();
+      to.putLong(request.hash()).putLong(request.otherHash()).putInt(request.length());
+      to.putLong(answer.unixMillis()).putInt(answer.accepted()).putInt(answer.rejected());
+      to.putText(answer.reason());
+    }
+    to.putInt(places.size());
+    for (Note.Place place : places) {
+      to.putText(place.name()).putText(place.content());
+    }
+  }
+
+  /**
+   * Reads a frame of kind 1 or 2.
+   *
+   * @param offset of the content in its file; the batches are told where their bodies are
+   * @return null when it is no such frame
+   */
+  static FrameContent read(ByteBuffer from, long offset) {
+    try {
+      int kind = from.get();
+      if (kind != STATE && kind != BATCHES) {
+        return null;
+      }
+      FrameContent content = new FrameContent(kind == STATE);
+      content.read(from);
+      long at = offset + from.position();
+      long bodies = 0;
+      for (SpooledBatch batch : content.batches) {
+        batch.offset = at + bodies;
+        bodies += batch.length();
+      }
+      return bodies == from.remaining() ? content : null;
+    } catch (BufferUnderflowException | IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  private void read(ByteBuffer from) {
+    AgentIdentity agent = new AgentIdentity(from.getLong(), from.getLong(), from.getLong());
+    for (int left = count(from); left > 0; left--) {
+      BrokerQueue queue = new BrokerQueue(Content.getText(from), from.getInt());
+      long sequence = from.getLong();
+      long createdMillis = from.getLong();
+      int spans = count(from);
+      int length = count(from);
+      batches.add(
+          new SpooledBatch(
+              agent, queue, sequence, createdMillis, spans, length, from.getInt(), null));
+    }
+    for (int left = count(from); left > 0; left--) {
+      Note.Request request = new Note.Request(from.getLong(), from.getLong(), from.getInt());
+      long unixMillis = from.getLong();
+      Answer answer = new Answer(unixMillis, count(from), count(from), Content.getText(from));
+      requests.add(new Answered(request, answer));
+    }
+    for (int left = count(from); left > 0; left--) {
+      places.add(new Note.Place(Content.getText(from), Content.getText(from)));
+    }
+  }
+
+  /** A number that is not negative. Lists are not allocated by it: it may be anything. */
+  private static int count(ByteBuffer from) {
+    int count = from.getInt();
+    if (count < 0) {
+      throw new IllegalArgumentException("count " + count);
+    }
+    return count;
+  }
+}

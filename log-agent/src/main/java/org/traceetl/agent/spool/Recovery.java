@@ -1,0 +1,181 @@
+package org.traceetl.agent.spool;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.spool.FrameFile.Found;
+
+/** Reads what earlier runs left in a directory. */
+final class Recovery {
+  private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+
+  private final Path directory;
+  private final AnsweredRequests answered;
+  final List<Segment> segments = new ArrayList<>();
+  final SequencedMap<String, Note.Place> places = new LinkedHashMap<>();
+  int damagedFrames;
+  long damagedBatches;
+  long damagedSpans;
+
+  /**
+   * @param answered is given the requests found
+   */
+  Recovery(Path directory, AnsweredRequests answered) {
+    this.directory = directory;
+    this.answered = answered;
+  }
+
+  /**
+   * Opens the segments in their order and reads all of them.
+   *
+   * @throws IOException when one cannot be read at all
+   */
+  void read() throws IOException {
+    List<Path> paths = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(directory, "*" + Segment.SUFFIX)) {
+      found.forEach(paths::add);
+    }
+    paths.removeIf(path -> number(path) < 0);
+    paths.sort(Comparator.comparingLong(Recovery::number));
+    for (Path path : paths) {
+      Segment segment = new Segment(number(path), FrameFile.open(path));
+      segments.add(segment);
+      read(segment);
+      segment.frames.endReading();
+    }
+    deleteOrphans();
+  }
+
+  static String name(long number) {
+    return String.format("%010d", number) + Segment.SUFFIX;
+  }
+
+  /** Below 0 when it is none of ours. */
+  private static long number(Path path) {
+    String name = path.getFileName().toString();
+    return name.matches("\\d{10}\\.seg") ? Long.parseLong(name.substring(0, 10)) : -1;
+  }
+
+  private void read(Segment segment) throws IOException {
+    Map<Integer, Integer> settled = segment.readSettled();
+    FrameFile frames = segment.frames;
+    boolean more = true;
+    while (more) {
+      Found found = frames.next();
+      switch (found) {
+        case FRAME -> {
+          FrameContent content =
+              FrameContent.read(frames.content(), frames.offset() + FrameFile.HEAD_BYTES);
+          if (content == null) {
+            damaged(segment, settled);
+          } else {
+            take(segment, content, settled);
+          }
+        }
+        case DAMAGED_CONTENT -> damaged(segment, settled);
+        case DAMAGED_HEAD -> {
+          damagedFrames++;
+          log.error(
+              "{} is damaged at byte {}: what follows in it, {} bytes, is lost",
+              frames.path(),
+              frames.offset(),
+              frames.end() - frames.offset());
+          more = false;
+        }
+        case TORN -> {
+          log.warn(
+              "{} ends in the beginning of a frame, {} bytes, which nobody was told to be kept:"
+                  + " they are cut off",
+              frames.path(),
+              frames.end() - frames.offset());
+          frames.cutHere();
+          more = false;
+        }
+        case END -> more = false;
+      }
+    }
+  }
+
+  private void take(Segment segment, FrameContent content, Map<Integer, Integer> settled) {
+    for (SpooledBatch batch : content.batches) {
+      if (settled.containsKey(segment.count())) {
+        segment.skip();
+      } else {
+        segment.add(batch);
+      }
+    }
+    if (content.isState) {
+      places.clear();
+    }
+    content.requests.forEach(request -> answered.add(request.request(), request.answer()));
+    content.places.forEach(place -> keep(places, place));
+  }
+
+  /** Puts a place where all are known, the one that moved last at the end. */
+  static void keep(SequencedMap<String, Note.Place> places, Note.Place place) {
+    places.remove(place.name());
+    if (!place.content().isEmpty()) {
+      places.putLast(place.name(), place);
+    }
+  }
+
+  private void damaged(Segment segment, Map<Integer, Integer> settled) {
+    FrameFile frames = segment.frames;
+    long batches = 0;
+    long spans = frames.spans();
+    for (int i = 0; i < frames.batches(); i++) {
+      Integer settledSpans = settled.get(segment.count());
+      if (settledSpans == null) {
+        batches++;
+      } else {
+        spans -= settledSpans;
+      }
+      segment.skip();
+    }
+    damagedFrames++;
+    damagedBatches += batches;
+    damagedSpans += Math.max(spans, 0);
+    log.error(
+        "{} has a damaged frame at byte {}: {} batches that were not confirmed, {} spans, are"
+            + " lost, and the places in files that it kept",
+        frames.path(),
+        frames.offset(),
+        batches,
+        spans);
+  }
+
+  /** Closes what was opened. */
+  void close() throws IOException {
+    for (Segment segment : segments) {
+      segment.close();
+    }
+  }
+
+  /** Files whose segment was deleted when the agent was killed. */
+  private void deleteOrphans() throws IOException {
+    List<Path> orphans = new ArrayList<>();
+    try (DirectoryStream<Path> found =
+        Files.newDirectoryStream(directory, "*" + Segment.SETTLED_SUFFIX)) {
+      found.forEach(orphans::add);
+    }
+    for (Path path : orphans) {
+      String name = path.getFileName().toString();
+      String segment =
+          name.substring(0, name.length() - Segment.SETTLED_SUFFIX.length()) + Segment.SUFFIX;
+      if (!Files.exists(directory.resolve(segment))) {
+        Files.delete(path);
+      }
+    }
+  }
+}

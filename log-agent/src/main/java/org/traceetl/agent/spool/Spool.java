@@ -1,0 +1,728 @@
+package org.traceetl.agent.spool;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.SpoolConfig.Flush;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.state.DirectoryLock;
+import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.agent.telemetry.LogThrottle;
+
+/**
+ * What was accepted and not yet published, on disk: segments of frames. A frame holds the batches
+ * of some payloads, and the notes of their sources, so that after a kill at any moment all of a
+ * payload is there, with the place it was read from or the answer its sender was to get, or none of
+ * it.
+ *
+ * <p>A new segment begins with all places and remembered requests, so that each segment can go as
+ * soon as its batches are settled. Only the newest has to stay.
+ *
+ * <p>The files are written, rolled and deleted by the pipeline's thread alone, and after its end by
+ * the one that closes. Any thread may read bodies and settle batches.
+ */
+public final class Spool implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Spool.class);
+
+  /** Batches that are not settled; each costs some 150 bytes of memory. */
+  private static final int MOST_BATCHES = 262_144;
+
+  private static final int MOST_PLACES = 8_192;
+  private static final int MOST_REQUESTS = 100_000;
+
+  /** Roughly, on disk. */
+  private static final int REQUEST_BYTES = 64;
+
+  private static final long SMALLEST_SEGMENT_BYTES = 256 * 1024;
+  private static final long LARGEST_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+  /** Segments of the largest spool; one gives way when the oldest is dropped. */
+  private static final int SEGMENTS = 16;
+
+  /** With less the spool is called full: the usual payload may still find room, a larger not. */
+  private static final int LEAST_ROOM_BYTES = 1024 * 1024;
+
+  private static final long TEND_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long FLUSH_MILLIS = 1_000;
+
+  private final SpoolConfig config;
+  private final AgentIdentity agent;
+  private final AgentMetrics metrics;
+  private final LongSupplier nanoClock;
+  private final LongSupplier unixMillis;
+  private final LogThrottle failureLog;
+  private final DirectoryLock directoryLock;
+  private final AnsweredRequests answered;
+  private final SequencedMap<String, Note.Place> places;
+  private final Thread flusher = Thread.ofPlatform().name("spool-flush").unstarted(this::flush);
+  private final CountDownLatch closing = new CountDownLatch(1);
+  private final Set<FrameFile> unforced = ConcurrentHashMap.newKeySet();
+
+  // Owned by the writing thread.
+  private final Content content = new Content();
+  private Outlet outlet;
+  private List<SpooledBatch> recovered;
+  private long nextNumber;
+  // Null while none could be made.
+  private Segment active;
+  private long activeStart;
+  private long activeLimit;
+  private long nextTendNanos;
+  private boolean closed;
+
+  private final Object lock = new Object();
+  // Guarded by lock. The oldest first.
+  private final ArrayDeque<Segment> segments = new ArrayDeque<>();
+  private int batches;
+  private long batchBytes;
+  private long spans;
+
+  // Written by the writing thread only.
+  private volatile long bytes;
+  private volatile String failure = "";
+  private volatile long retryNanos;
+
+  private Spool(
+      SpoolConfig config,
+      AgentIdentity agent,
+      AgentMetrics metrics,
+      LongSupplier nanoClock,
+      LongSupplier unixMillis,
+      DirectoryLock directoryLock,
+      AnsweredRequests answered,
+      Recovery recovery) {
+    this.config = config;
+    this.agent = agent;
+    this.metrics = metrics;
+    this.nanoClock = nanoClock;
+    this.unixMillis = unixMillis;
+    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.directoryLock = directoryLock;
+    this.answered = answered;
+    this.places = recovery.places;
+    this.nextTendNanos = nanoClock.getAsLong();
+  }
+
+  /**
+   * Opens the spool: reads what earlier runs left, and begins a segment of its own.
+   *
+   * @param agent this run
+   * @throws IOException when the directory cannot be read or written, or its disk is full and there
+   *     is nothing in it that could be published to make room; the message is for the operator
+   */
+  public static Spool open(
+      SpoolConfig config,
+      AgentIdentity agent,
+      AgentMetrics metrics,
+      LongSupplier nanoClock,
+      LongSupplier unixMillis)
+      throws IOException {
+    try {
+      Files.createDirectories(config.directory());
+      DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory");
+      AnsweredRequests answered = new AnsweredRequests(mostRequests(config));
+      Recovery recovery = new Recovery(config.directory(), answered);
+      boolean opened = false;
+      try {
+        recovery.read();
+        Spool spool =
+            new Spool(
+                config, agent, metrics, nanoClock, unixMillis, directoryLock, answered, recovery);
+        spool.begin(recovery);
+        opened = true;
+        return spool;
+      } finally {
+        if (!opened) {
+          recovery.close();
+          directoryLock.close();
+        }
+      }
+    } catch (FileSystemException e) {
+      throw new IOException(cannotBeUsed(config, e), e);
+    } catch (IOException e) {
+      throw isNoSpace(e) ? new IOException(cannotBeUsed(config, e), e) : e;
+    }
+  }
+
+  private static String cannotBeUsed(SpoolConfig config, IOException e) {
+    String what =
+        switch (e) {
+          case AccessDeniedException denied -> "permission denied for " + denied.getFile();
+          case FileSystemException failed when failed.getReason() != null ->
+              failed.getReason() + ": " + failed.getFile();
+          default -> String.valueOf(e.getMessage());
+        };
+    return "spool.directory = "
+        + config.directory().toAbsolutePath()
+        + ": cannot be used ("
+        + what
+        + "): "
+        + (isNoSpace(e) ? "free space on its disk" : "let the agent's user write there")
+        + ", or set spool.directory to another one";
+  }
+
+  private static boolean isNoSpace(IOException e) {
+    String message = String.valueOf(e.getMessage());
+    return message.contains("No space left") || message.contains("quota exceeded");
+  }
+
+  private static int mostRequests(SpoolConfig config) {
+    // An eighth of a segment for what is remembered, however small the spool.
+    return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / 8 / REQUEST_BYTES);
+  }
+
+  private void begin(Recovery recovery) throws IOException {
+    segments.addAll(recovery.segments);
+    nextNumber = segments.isEmpty() ? 1 : segments.getLast().number + 1;
+    recovered = new ArrayList<>();
+    for (Segment segment : segments) {
+      List<SpooledBatch> unsettled = segment.allUnsettled();
+      unsettled.forEach(this::count);
+      recovered.addAll(unsettled);
+    }
+    measure();
+    deleteSettled();
+    register();
+    metrics.spansRecovered.inc(spans + recovery.damagedSpans);
+    drop(Settlement.DAMAGED, recovery.damagedBatches, recovery.damagedSpans);
+    metrics.spoolDamagedFrames.inc(recovery.damagedFrames);
+    if (!recovered.isEmpty()) {
+      log.info(
+          "{} batches, {} spans, of earlier runs are in the spool: they are sent first",
+          batches,
+          spans);
+    }
+    try {
+      roll();
+    } catch (IOException e) {
+      if (!isNoSpace(e) || recovered.isEmpty()) {
+        throw e;
+      }
+      // What is sent makes room: an agent that did not start would keep its disk full for ever.
+      failed(e);
+    }
+    deleteSettled();
+    flusher.start();
+  }
+
+  private void register() {
+    metrics.gauge("spool_bytes", "Bytes of the spool on disk.", () -> bytes);
+    metrics.gauge("spool_limit_bytes", "Most bytes of the spool on disk.", config::maxBytes);
+    metrics.gauge("spool_batches", "Batches in the spool that are not published.", this::batches);
+    metrics.gauge("spool_spans", "Spans in the spool that are not published.", this::spans);
+    metrics.gauge(
+        "unconfirmed_bytes",
+        "Bytes of the batches that the broker has not confirmed.",
+        this::batchBytes);
+    metrics.gauge(
+        "spool_oldest_seconds",
+        "Age of the oldest batch in the spool; 0 when there is none.",
+        this::oldestSeconds);
+    metrics.gauge(
+        "spool_writable",
+        "1 while the spool can be written, 0 after a failure until a retry succeeds.",
+        () -> failure.isEmpty() ? 1 : 0);
+  }
+
+  /** Batches of earlier runs that are not published, in the order to send them; only once. */
+  public List<SpooledBatch> takeRecovered() {
+    List<SpooledBatch> taken = recovered;
+    recovered = List.of();
+    return taken;
+  }
+
+  /**
+   * Where sources go on, those that moved last at the end. To be called before the first commit.
+   */
+  public List<Note.Place> places() {
+    return List.copyOf(places.values());
+  }
+
+  /** The requests that were answered of late; kept up to date. */
+  public AnsweredRequests answered() {
+    return answered;
+  }
+
+  /** Sets where batches go out. To be called before the first commit. */
+  public void outlet(Outlet to) {
+    outlet = to;
+  }
+
+  /** Bytes that a frame may have: a payload that grows beyond them cannot be kept whole. */
+  public long mostFrameBytes() {
+    return Math.min(FrameFile.MAX_CONTENT_BYTES, config.maxBytes() / 4);
+  }
+
+  /**
+   * Whether payloads should be taken in. Safe for any thread.
+   *
+   * @param payloadBytes of the new one and of those that are not committed yet
+   * @param alone true if there are no others
+   */
+  public boolean hasRoom(long payloadBytes, boolean alone) {
+    if (!failure.isEmpty()) {
+      // One at a time is tried, to find out whether it can be written again.
+      return alone && nanoClock.getAsLong() - retryNanos >= 0;
+    }
+    return config.whenFull() == WhenFull.DROP_OLDEST
+        || bytes + payloadBytes <= config.maxBytes() && batches() < MOST_BATCHES;
+  }
+
+  /** Why the spool takes nothing now; empty when it does. Safe for any thread. */
+  public String problem() {
+    if (!failure.isEmpty()) {
+      return "the spool cannot be written: " + failure;
+    }
+    return hasRoom(LEAST_ROOM_BYTES, true) ? "" : "the spool is full";
+  }
+
+  /**
+   * Puts the frame on disk and hands its batches on. When this returns, its payloads can be
+   * answered.
+   *
+   * @throws IOException when it is full or could not be written; nothing of the frame is kept
+   */
+  public void commit(Frame frame) throws IOException {
+    encode(frame);
+    long frameBytes = FrameFile.frameBytes(content, frame.batches());
+    makeRoom(frameBytes, frame.batches().size());
+    try {
+      write(frame, frameBytes);
+    } catch (IOException e) {
+      metrics.spoolWriteFailures.inc();
+      failed(e);
+      throw e;
+    }
+    metrics.spoolFrames.inc();
+    frame.requests().forEach(request -> answered.add(request.request(), request.answer()));
+    frame.places().forEach(this::keep);
+    if (!frame.batches().isEmpty()) {
+      outlet.append(frame.batches());
+    }
+    if (!failure.isEmpty()) {
+      failure = "";
+      log.info("The spool can be written again");
+    }
+  }
+
+  private void write(Frame frame, long frameBytes) throws IOException {
+    while (true) {
+      try {
+        writeOnce(frame, frameBytes);
+        return;
+      } catch (IOException e) {
+        boolean again = config.whenFull() == WhenFull.DROP_OLDEST && isNoSpace(e) && dropOldest();
+        if (!again) {
+          throw e;
+        }
+        encode(frame);
+      } finally {
+        measure();
+      }
+    }
+  }
+
+  private void writeOnce(Frame frame, long frameBytes) throws IOException {
+    if (active == null
+        || active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit) {
+      roll();
+      encode(frame);
+    }
+    FrameFile file = active.frames;
+    long bodies = file.end() + FrameFile.HEAD_BYTES + content.length();
+    file.append(content, frame.batches(), config.flush() == Flush.COMMIT);
+    if (config.flush() == Flush.OS) {
+      unforced.add(file);
+    }
+    synchronized (lock) {
+      for (SpooledBatch batch : frame.batches()) {
+        batch.offset = bodies;
+        bodies += batch.length();
+        active.add(batch);
+        count(batch);
+      }
+    }
+  }
+
+  private void encode(Frame frame) {
+    FrameContent.write(
+        content,
+        FrameContent.BATCHES,
+        frame.agent(),
+        frame.batches(),
+        frame.requests(),
+        frame.places());
+  }
+
+  private void count(SpooledBatch batch) {
+    batches++;
+    batchBytes += batch.length();
+    spans += batch.spans();
+  }
+
+  private void keep(Note.Place place) {
+    Recovery.keep(places, place);
+    if (places.size() > MOST_PLACES) {
+      places.pollFirstEntry();
+    }
+  }
+
+  private void failed(IOException e) {
+    failure = String.valueOf(e.getMessage());
+    retryNanos = nanoClock.getAsLong() + RETRY_NANOS;
+    if (failureLog.permits()) {
+      log.error(
+          "The spool in {} cannot be written: {}. Sources are told to wait until it can; what is in"
+              + " it is sent. Free space on its disk, or see to what it says",
+          config.directory().toAbsolutePath(),
+          e.toString());
+    }
+  }
+
+  /** Sees to it that the frame is within the bounds. */
+  private void makeRoom(long frameBytes, int frameBatches) throws IOException {
+    deleteSettled();
+    while (bytes + frameBytes > config.maxBytes() || batches() + frameBatches > MOST_BATCHES) {
+      if (config.whenFull() == WhenFull.REFUSE || !dropOldest()) {
+        throw new IOException(
+            "it is full: " + bytes + " of spool.max-bytes = " + config.maxBytes() + " are used");
+      }
+    }
+  }
+
+  /** Drops what is left of the oldest segment that is not being written. False if there is none. */
+  private boolean dropOldest() {
+    Segment eldest;
+    List<SpooledBatch> dropped;
+    synchronized (lock) {
+      eldest = segments.peekFirst();
+      if (eldest == null || eldest == segments.peekLast()) {
+        return false;
+      }
+      dropped = eldest.allUnsettled();
+      dropped.forEach(batch -> settle(batch, Settlement.FULL));
+    }
+    if (failureLog.permits()) {
+      log.warn(
+          "The spool is full: its oldest {} batches are dropped, as spool.when-full says",
+          dropped.size());
+    }
+    outlet.forget(dropped);
+    deleteSettled();
+    return true;
+  }
+
+  /** Begins a new segment. When it fails, the last one is gone on with. */
+  private void roll() throws IOException {
+    if (active != null) {
+      // Until then the last frame is neither there nor not.
+      active.frames.mend();
+    }
+    Path path = config.directory().resolve(Recovery.name(nextNumber));
+    FrameFile file = FrameFile.create(path);
+    Segment begun = new Segment(nextNumber, file);
+    boolean done = false;
+    try {
+      FrameContent.write(
+          content,
+          FrameContent.STATE,
+          agent,
+          List.of(),
+          answered.all(unixMillis.getAsLong()),
+          places.values());
+      // Older segments may be deleted from now on.
+      file.append(content, List.of(), true);
+      forceDirectory();
+      done = true;
+    } finally {
+      if (!done) {
+        begun.delete();
+      }
+    }
+    nextNumber++;
+    if (active != null) {
+      active.frames.endAppending();
+    }
+    active = begun;
+    activeStart = file.end();
+    activeLimit = segmentBytes();
+    synchronized (lock) {
+      segments.addLast(begun);
+    }
+    measure();
+  }
+
+  /** How large a segment grows: of a small disk not much, so that it can be freed in parts. */
+  private long segmentBytes() {
+    long disk = bytes + config.directory().toFile().getUsableSpace();
+    return Math.clamp(
+        Math.min(config.maxBytes(), disk) / SEGMENTS,
+        SMALLEST_SEGMENT_BYTES,
+        LARGEST_SEGMENT_BYTES);
+  }
+
+  private void forceDirectory() throws IOException {
+    try (FileChannel self = FileChannel.open(config.directory(), StandardOpenOption.READ)) {
+      self.force(true);
+    }
+  }
+
+  private void measure() {
+    long sum = 0;
+    synchronized (lock) {
+      for (Segment segment : segments) {
+        sum += segment.bytes();
+      }
+    }
+    bytes = sum;
+  }
+
+  /**
+   * Settles a batch. The first who settles it counts.
+   *
+   * @return false if it was settled before
+   */
+  public boolean settle(SpooledBatch batch, Settlement how) {
+    synchronized (lock) {
+      if (batch.isSettled()) {
+        return false;
+      }
+      batch.settle();
+      batch.segment.settle(batch);
+      batches--;
+      batchBytes -= batch.length();
+      spans -= batch.spans();
+    }
+    if (how != Settlement.PUBLISHED) {
+      drop(how, 1, batch.spans());
+    }
+    return true;
+  }
+
+  private void drop(Settlement why, long droppedBatches, long droppedSpans) {
+    metrics.batchesDropped.labels(why.label()).inc(droppedBatches);
+    metrics.spansDropped.labels(why.label()).inc(droppedSpans);
+  }
+
+  /**
+   * Reads a batch's body.
+   *
+   * @return null when it was settled meanwhile
+   * @throws DamagedBatchException when its bytes are not what was written
+   * @throws IOException when it cannot be read now
+   */
+  public byte[] read(SpooledBatch batch) throws IOException {
+    FrameFile file;
+    long offset;
+    synchronized (lock) {
+      if (batch.isSettled()) {
+        return null;
+      }
+      file = batch.segment.frames;
+      offset = batch.offset;
+    }
+    byte[] body;
+    try {
+      body = file.read(offset, batch.length());
+    } catch (ClosedChannelException e) {
+      if (batch.isSettled()) {
+        return null;
+      }
+      throw e;
+    }
+    CRC32C crc = new CRC32C();
+    crc.update(body, 0, body.length);
+    if ((int) crc.getValue() != batch.crc()) {
+      throw new DamagedBatchException(
+          file.path() + " has other bytes at " + offset + " than were written");
+    }
+    return body;
+  }
+
+  /**
+   * Keeps the files up with what was settled: notes it, and deletes segments of which nothing is
+   * left. To be called often; does something ten times a second.
+   */
+  public void tend() {
+    long now = nanoClock.getAsLong();
+    if (now - nextTendNanos >= 0) {
+      nextTendNanos = now + TEND_NANOS;
+      deleteSettled();
+      writeSettled();
+      measure();
+    }
+  }
+
+  private void deleteSettled() {
+    List<Segment> done = new ArrayList<>();
+    synchronized (lock) {
+      Iterator<Segment> all = segments.iterator();
+      while (all.hasNext()) {
+        Segment segment = all.next();
+        // The newest holds the places.
+        if (segment.unsettled() == 0 && segment != segments.peekLast()) {
+          done.add(segment);
+          all.remove();
+        }
+      }
+    }
+    for (Segment segment : done) {
+      unforced.remove(segment.frames);
+      try {
+        segment.delete();
+      } catch (IOException e) {
+        // Its batches would be sent again after a restart, and be told as repeats.
+        if (failureLog.permits()) {
+          log.warn("{} cannot be deleted: {}", segment.frames.path(), e.toString());
+        }
+      }
+    }
+    if (!done.isEmpty()) {
+      measure();
+    }
+  }
+
+  private void writeSettled() {
+    List<Segment> all;
+    synchronized (lock) {
+      all = List.copyOf(segments);
+    }
+    for (Segment segment : all) {
+      int[] settled;
+      synchronized (lock) {
+        settled = segment.takeNewlySettled();
+      }
+      if (settled != null) {
+        try {
+          segment.writeSettled(settled, content);
+        } catch (IOException e) {
+          synchronized (lock) {
+            segment.putBackNewlySettled(settled);
+          }
+          if (failureLog.permits()) {
+            log.warn(
+                "What was confirmed cannot be noted in {}: after a restart it would be sent again,"
+                    + " and be told as a repeat: {}",
+                config.directory(),
+                e.toString());
+          }
+          return;
+        }
+      }
+    }
+  }
+
+  private void flush() {
+    try {
+      while (!closing.await(FLUSH_MILLIS, TimeUnit.MILLISECONDS)) {
+        Collection<FrameFile> files = List.copyOf(unforced);
+        unforced.removeAll(files);
+        files.forEach(this::force);
+      }
+    } catch (InterruptedException e) {
+      log.warn("The spool is not flushed any more: interrupted");
+    }
+  }
+
+  private void force(FrameFile file) {
+    try {
+      file.force();
+    } catch (ClosedChannelException e) {
+      // Deleted meanwhile.
+    } catch (IOException e) {
+      if (failureLog.permits()) {
+        log.error("{} cannot be flushed to the disk: {}", file.path(), e.toString());
+      }
+    }
+  }
+
+  /** Batches that are not published. Safe for any thread; so are the others. */
+  public int batches() {
+    synchronized (lock) {
+      return batches;
+    }
+  }
+
+  /** Spans that are not published. */
+  public long spans() {
+    synchronized (lock) {
+      return spans;
+    }
+  }
+
+  /** Bytes of the batches that are not published. */
+  public long batchBytes() {
+    synchronized (lock) {
+      return batchBytes;
+    }
+  }
+
+  /** Bytes on disk. */
+  public long bytes() {
+    return bytes;
+  }
+
+  private double oldestSeconds() {
+    synchronized (lock) {
+      for (Segment segment : segments) {
+        SpooledBatch oldest = segment.oldest();
+        if (oldest != null) {
+          return Math.max(0, unixMillis.getAsLong() - oldest.createdMillis()) / 1e3;
+        }
+      }
+    }
+    return 0;
+  }
+
+  /**
+   * Writes what is settled and closes the files. To be called when nobody else uses it any more.
+   */
+  @Override
+  public void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    closing.countDown();
+    try {
+      flusher.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    deleteSettled();
+    writeSettled();
+    unforced.forEach(this::force);
+    closeSegments();
+    directoryLock.close();
+  }
+
+  private void closeSegments() throws IOException {
+    for (Segment segment : segments) {
+      segment.close();
+    }
+  }
+}

@@ -1,0 +1,247 @@
+package org.traceetl.agent.spool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.SpoolConfig.Flush;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.state.StateDirectory;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** On a small disk of its own. To mount one takes root: skipped for others. */
+final class DiskFullTest {
+  private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
+  private static final int DISK_BYTES = 8 << 20;
+  private static final int BODY_BYTES = 100_000;
+
+  @TempDir private Path directory;
+
+  private final AtomicLong nowNanos = new AtomicLong();
+  private Path disk;
+  private AgentMetrics metrics;
+  private AgentIdentity agent;
+  private long epoch;
+  private WhenFull whenFull = WhenFull.REFUSE;
+  private Spool spool;
+
+  @BeforeEach
+  void mountDisk() throws Exception {
+    disk = Files.createDirectory(directory.resolve("disk"));
+    String size = "size=" + DISK_BYTES;
+    assumeThat(run("mount", "-t", "tmpfs", "-o", size, "tmpfs", disk.toString())).isZero();
+  }
+
+  @AfterEach
+  void unmountDisk() throws Exception {
+    if (spool != null) {
+      spool.close();
+    }
+    run("umount", disk.toString());
+  }
+
+  @Test
+  void aFullDiskStopsTheSourcesAndLosesNothingAndWhatIsSentMakesRoom() throws Exception {
+    open();
+    List<SpooledBatch> kept = fill();
+    assertThat(kept.size()).isGreaterThan(40);
+    assertThat(spool.problem()).contains("cannot be written", "No space left");
+    assertThat(spool.hasRoom(1, true)).isFalse();
+    assertThat(sample("spool_write_failures_total")).isEqualTo(1);
+    for (SpooledBatch batch : kept) {
+      assertThat(spool.read(batch)).hasSize(BODY_BYTES);
+    }
+
+    // After a while one payload is let in to try it.
+    pass(TimeUnit.SECONDS.toNanos(2));
+    assertThat(spool.hasRoom(1, false)).isFalse();
+    assertThat(spool.hasRoom(1, true)).isTrue();
+    assertThatThrownBy(() -> commit(1_000)).isInstanceOf(IOException.class);
+
+    kept.subList(0, 20).forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
+    pass(TimeUnit.SECONDS.toNanos(2));
+    spool.tend();
+    SpooledBatch after = commit(1_001);
+    assertThat(spool.problem()).isEmpty();
+
+    spool.close();
+    open();
+    List<SpooledBatch> expected = new ArrayList<>(kept.subList(20, kept.size()));
+    expected.add(after);
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactlyElementsOf(expected.stream().map(SpooledBatch::sequence).toList());
+    assertThat(spool.answered().find(request(1_000))).isNull();
+    assertThat(spool.answered().find(request(1_001))).isNotNull();
+  }
+
+  @Test
+  void onAFullDiskTheOldestGivesWayWhereThatIsConfigured() throws Exception {
+    whenFull = WhenFull.DROP_OLDEST;
+    open();
+    for (int sequence = 0; sequence < 200; sequence++) {
+      commit(sequence);
+    }
+
+    assertThat(spool.problem()).isEmpty();
+    assertThat(sample("spool_spans")).isBetween(40.0, 100.0);
+    assertThat(
+            metrics.registry.getSampleValue(
+                    "trace_etl_agent_spans_dropped_total",
+                    new String[] {"reason"},
+                    new String[] {"full"})
+                + sample("spool_spans"))
+        .isEqualTo(200);
+  }
+
+  @Test
+  void anAgentWhoseDiskIsFullStartsWhenItHasSomethingToSendAndElseDoesNot() throws Exception {
+    open();
+    commit(0);
+    spool.close();
+    Path filler = fillDisk();
+    open();
+    assertThat(spool.problem()).contains("No space left");
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(spool.read(recovered.getFirst())).hasSize(BODY_BYTES);
+
+    Files.delete(filler);
+    pass(TimeUnit.SECONDS.toNanos(2));
+    commit(1);
+    assertThat(spool.problem()).isEmpty();
+    spool.settle(recovered.getFirst(), Settlement.PUBLISHED);
+    spool.close();
+    open();
+    assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(1L);
+    spool.close();
+    try (var files = Files.list(disk)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    fillDisk();
+
+    assertThatThrownBy(this::open)
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith("spool.directory = " + disk)
+        .hasMessageContaining("free space on its disk");
+  }
+
+  @Test
+  void anIdentityOnAFullDiskIsRaisedAgainAndAgain() throws Exception {
+    try (StateDirectory state = StateDirectory.open(disk.resolve("state"))) {
+      AgentIdentity.next(state);
+      fillDisk();
+      for (int expected = 2; expected < 5; expected++) {
+        assertThat(AgentIdentity.next(state).epoch()).isEqualTo(expected);
+        fillDisk();
+      }
+    }
+  }
+
+  @Test
+  void aReadOnlyDiskIsNamedAlongWithWhatToDo() throws Exception {
+    assumeThat(run("mount", "-o", "remount,ro", disk.toString())).isZero();
+
+    assertThatThrownBy(this::open)
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith("spool.directory = " + disk)
+        .hasMessageContaining("Read-only file system")
+        .hasMessageContaining("set spool.directory to another one");
+  }
+
+  private Path fillDisk() throws IOException {
+    Path filler = disk.resolve("filler-" + System.nanoTime());
+    int bytes = 64 * 1024;
+    try (var out = Files.newOutputStream(filler)) {
+      while (bytes > 0) {
+        try {
+          out.write(new byte[bytes]);
+        } catch (IOException e) {
+          bytes /= 2;
+        }
+      }
+    }
+    return filler;
+  }
+
+  /** Commits until the disk is full. */
+  private List<SpooledBatch> fill() throws IOException {
+    List<SpooledBatch> kept = new ArrayList<>();
+    while (spool.problem().isEmpty()) {
+      try {
+        kept.add(commit(kept.size()));
+      } catch (IOException e) {
+        assertThat(e).hasMessageContaining("No space left");
+      }
+    }
+    return kept;
+  }
+
+  private void open() throws IOException {
+    agent = new AgentIdentity(7, 8, ++epoch);
+    metrics = new AgentMetrics();
+    spool =
+        Spool.open(
+            new SpoolConfig(disk, 1L << 30, 24, whenFull, Flush.OS),
+            agent,
+            metrics,
+            nowNanos::get,
+            System::currentTimeMillis);
+    spool.outlet(
+        new Outlet() {
+          @Override
+          public void append(List<SpooledBatch> batches) {}
+
+          @Override
+          public void forget(List<SpooledBatch> batches) {}
+        });
+  }
+
+  private SpooledBatch commit(int number) throws IOException {
+    Frame frame = new Frame(agent, System::currentTimeMillis);
+    frame.add(QUEUE, number, new byte[BODY_BYTES], 1);
+    frame.add(request(number), 1, 0, "");
+    spool.commit(frame);
+    return frame.batches().getFirst();
+  }
+
+  private static Note.Request request(int number) {
+    return new Note.Request(number, number, number);
+  }
+
+  private void pass(long nanos) {
+    nowNanos.addAndGet(nanos);
+  }
+
+  private double sample(String name) {
+    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+  }
+
+  private static int run(String... command) throws Exception {
+    try {
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start()
+          .waitFor();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package org.traceetl.agent.spool;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** A process that writes frames is killed at any instant, again and again. */
+final class SpoolKillTest {
+  private static final int ROUNDS = 8;
+  private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
+  private static final long MAX_BYTES = 128 << 20;
+
+  @TempDir private Path directory;
+
+  private final Set<Integer> answered = new HashSet<>();
+  private final Set<String> published = new HashSet<>();
+
+  @Test
+  void whatWasAnsweredIsThereAndNothingIsThereByHalves() throws Exception {
+    Random random = new Random();
+    int first = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      writeAndKill(first, 2 * round + 1, 500 + random.nextInt(20_000));
+      first = check(first, 2 * round + 2);
+    }
+    assertThat(answered).hasSizeGreaterThan(1_000);
+  }
+
+  /** Kills the writer when it has said so many lines, wherever it is by then. */
+  private void writeAndKill(int first, int epoch, int lines) throws Exception {
+    Process writer =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Writer.class.getName(),
+                directory.toString(),
+                Integer.toString(epoch),
+                Integer.toString(first))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    int left = lines;
+    try (BufferedReader output = writer.inputReader()) {
+      String line = output.readLine();
+      while (line != null) {
+        String[] words = line.split(" ");
+        // The last line may be torn.
+        if (words.length == 3 && words[2].equals(".")) {
+          if (words[0].equals("answered")) {
+            answered.add(Integer.valueOf(words[1]));
+          } else {
+            published.add(words[1]);
+          }
+        }
+        if (--left == 0) {
+          // By its handle: what it has said is still to be read.
+          writer.toHandle().destroyForcibly();
+        }
+        line = output.readLine();
+      }
+    }
+    assertThat(writer.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(left).as("lines before the writer ended by itself").isNotPositive();
+  }
+
+  /** Looks at what the writer left, and publishes some of it. */
+  private int check(int first, int epoch) throws IOException {
+    try (Spool spool =
+        TestSpool.open(
+            TestSpool.config(directory, MAX_BYTES, WhenFull.REFUSE),
+            new AgentIdentity(7, 8, epoch),
+            new AgentMetrics())) {
+      Set<String> recovered = new HashSet<>();
+      List<SpooledBatch> batches = spool.takeRecovered();
+      for (SpooledBatch batch : batches) {
+        byte[] body = spool.read(batch);
+        String name = new String(body, UTF_8).strip();
+        assertThat(recovered.add(name)).as(name).isTrue();
+      }
+      int number = first;
+      while (spool.answered().find(Writer.request(number)) != null) {
+        for (int i = 0; i < Writer.batches(number); i++) {
+          String name = number + "/" + i;
+          assertThat(recovered.contains(name) || published.contains(name)).as(name).isTrue();
+        }
+        number++;
+      }
+      int end = number;
+      assertThat(answered).allMatch(request -> request < end);
+      assertThat(recovered).allMatch(name -> Integer.parseInt(name.split("/")[0]) < end);
+      assertThat(spool.places()).containsExactly(new Note.Place("file", Integer.toString(end - 1)));
+      for (SpooledBatch batch : batches.subList(0, batches.size() / 2)) {
+        published.add(new String(spool.read(batch), UTF_8).strip());
+        spool.settle(batch, Settlement.PUBLISHED);
+      }
+      return end;
+    }
+  }
+
+  /** The process. */
+  static final class Writer {
+    private Writer() {}
+
+    public static void main(String[] arguments) throws Exception {
+      AgentIdentity agent = new AgentIdentity(7, 8, Long.parseLong(arguments[1]));
+      int number = Integer.parseInt(arguments[2]);
+      Random random = new Random();
+      ArrayBlockingQueue<SpooledBatch> unpublished = new ArrayBlockingQueue<>(200);
+      try (Spool spool =
+          TestSpool.open(
+              TestSpool.config(Path.of(arguments[0]), MAX_BYTES, WhenFull.REFUSE),
+              agent,
+              new AgentMetrics())) {
+        spool.outlet(
+            new Outlet() {
+              @Override
+              public void append(List<SpooledBatch> batches) {}
+
+              @Override
+              public void forget(List<SpooledBatch> batches) {}
+            });
+        Frame frame = new Frame(agent, System::currentTimeMillis);
+        long sequence = 0;
+        // Bounded, should nobody be there to kill it.
+        for (int commits = 0; commits < 100_000; commits++) {
+          frame.clear();
+          int start = number;
+          for (int requests = 1 + random.nextInt(4); requests > 0; requests--) {
+            for (int i = 0; i < batches(number); i++) {
+              byte[] body = new byte[20 + random.nextInt(20_000)];
+              Arrays.fill(body, (byte) ' ');
+              byte[] name = (number + "/" + i).getBytes(UTF_8);
+              System.arraycopy(name, 0, body, 0, name.length);
+              frame.add(QUEUE, sequence++, body, 1);
+            }
+            frame.add(request(number), 1, 0, "");
+            frame.add(new Note.Place("file", Integer.toString(number)), 0, 0, "");
+            number++;
+          }
+          spool.commit(frame);
+          for (int request = start; request < number; request++) {
+            System.out.println("answered " + request + " .");
+          }
+          for (SpooledBatch batch : frame.batches()) {
+            if (!unpublished.offer(batch)) {
+              publish(spool, unpublished.remove());
+              unpublished.add(batch);
+            }
+          }
+          spool.tend();
+        }
+      }
+    }
+
+    private static void publish(Spool spool, SpooledBatch batch) throws IOException {
+      System.out.println("published " + new String(spool.read(batch), UTF_8).strip() + " .");
+      spool.settle(batch, Settlement.PUBLISHED);
+    }
+
+    static int batches(int number) {
+      return 1 + number % 3;
+    }
+
+    static Note.Request request(int number) {
+      return new Note.Request(number, -number, number);
+    }
+  }
+}

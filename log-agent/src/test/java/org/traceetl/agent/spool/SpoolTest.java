@@ -1,0 +1,471 @@
+package org.traceetl.agent.spool;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.SpoolConfig.Flush;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.flow.AnsweredRequests.Answer;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+final class SpoolTest {
+  private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
+  private static final BrokerQueue B = new BrokerQueue("broker-b", 3);
+  private static final long SMALL_BYTES = 8 << 20;
+
+  @TempDir private Path directory;
+
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final RecordingOutlet outlet = new RecordingOutlet();
+  private AgentMetrics metrics;
+  private AgentIdentity agent;
+  private Frame frame;
+  private Spool spool;
+  private long epoch;
+  private WhenFull whenFull = WhenFull.REFUSE;
+  private Flush flush = Flush.OS;
+  private long maxBytes = SMALL_BYTES;
+  private long unixMillis = 1_795_255_028_000L;
+
+  @AfterEach
+  void stop() throws IOException {
+    if (spool != null) {
+      spool.close();
+    }
+  }
+
+  @Test
+  void whatIsCommittedIsThereAgainWithAllThatBelongsToIt() throws IOException {
+    open();
+    frame.add(A, 7, body("first"), 3);
+    frame.add(B, 0, body("second"), 4);
+    frame.add(request(1), 6, 1, "bad_id");
+    frame.add(new Note.Place("file é", "12\tsome path"), 0, 0, "");
+    spool.commit(frame);
+    assertThat(outlet.appended).extracting(SpooledBatch::sequence).containsExactly(7L, 0L);
+    kill();
+    open();
+
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(recovered).extracting(SpooledBatch::queue).containsExactly(A, B);
+    assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(7L, 0L);
+    assertThat(recovered).extracting(SpooledBatch::spans).containsExactly(3, 4);
+    assertThat(recovered).extracting(batch -> batch.agent().epoch()).containsOnly(1L);
+    assertThat(recovered).extracting(SpooledBatch::createdMillis).containsOnly(unixMillis);
+    assertThat(spool.read(recovered.get(0))).isEqualTo(body("first"));
+    assertThat(spool.read(recovered.get(1))).isEqualTo(body("second"));
+    assertThat(spool.answered().find(request(1))).isEqualTo(new Answer(unixMillis, 6, 1, "bad_id"));
+    assertThat(spool.answered().find(request(2))).isNull();
+    assertThat(spool.places()).containsExactly(new Note.Place("file é", "12\tsome path"));
+    assertThat(sample("spans_recovered_total")).isEqualTo(7);
+    assertThat(sample("spool_spans")).isEqualTo(7);
+  }
+
+  @Test
+  void aPlaceMovesAndIsForgotten() throws IOException {
+    open();
+    for (String content : List.of("1", "2", "3")) {
+      frame.add(new Note.Place("moves", content), 0, 0, "");
+    }
+    frame.add(new Note.Place("goes", "1"), 0, 0, "");
+    spool.commit(frame);
+    frame.clear();
+    frame.add(new Note.Place("goes", ""), 0, 0, "");
+    spool.commit(frame);
+    kill();
+    open();
+
+    assertThat(spool.places()).containsExactly(new Note.Place("moves", "3"));
+  }
+
+  @Test
+  void whatIsSettledIsNotThereAgainOnceItIsNoted() throws IOException {
+    open();
+    List<SpooledBatch> batches = commit(0, 4, 100);
+    assertThat(spool.settle(batches.get(1), Settlement.PUBLISHED)).isTrue();
+    assertThat(spool.settle(batches.get(1), Settlement.PUBLISHED)).isFalse();
+    tend();
+    spool.settle(batches.get(2), Settlement.AGE);
+    tend();
+    spool.settle(batches.get(3), Settlement.PUBLISHED);
+    kill();
+    open();
+
+    assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L, 3L);
+  }
+
+  @Test
+  void segmentsGoWhenAllOfThemIsSettledAndThePlacesAndRequestsStay() throws IOException {
+    open();
+    frame.add(request(1), 1, 0, "");
+    frame.add(new Note.Place("file", "1"), 0, 0, "");
+    spool.commit(frame);
+    List<SpooledBatch> batches = commit(0, 60, 100_000);
+    assertThat(segments()).hasSizeGreaterThan(5);
+    for (SpooledBatch batch : batches) {
+      if (batch.sequence() != 30) {
+        spool.settle(batch, Settlement.PUBLISHED);
+      }
+    }
+    tend();
+
+    // The one with the batch that is left, and the newest.
+    assertThat(segments()).hasSize(2);
+    kill();
+    open();
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(30L);
+    assertThat(spool.read(recovered.getFirst())).hasSize(100_000);
+    assertThat(spool.answered().find(request(1))).isNotNull();
+    assertThat(spool.places()).containsExactly(new Note.Place("file", "1"));
+    spool.settle(recovered.getFirst(), Settlement.PUBLISHED);
+    tend();
+    assertThat(segments()).hasSize(1);
+    assertThat(spool.read(recovered.getFirst())).isNull();
+  }
+
+  @Test
+  void aTornTailIsCutOffWhereverItIsTorn() throws IOException {
+    open();
+    commit(0, 1, 50);
+    Path segment = segments().getLast();
+    long whole = Files.size(segment);
+    frame.add(A, 1, body("torn"), 1);
+    frame.add(request(9), 1, 0, "");
+    frame.add(new Note.Place("file", "9"), 0, 0, "");
+    spool.commit(frame);
+    kill();
+    byte[] bytes = Files.readAllBytes(segment);
+    for (int length = (int) whole; length < bytes.length; length++) {
+      Files.write(segment, Arrays.copyOf(bytes, length));
+      open();
+
+      assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
+      assertThat(spool.answered().find(request(9))).isNull();
+      assertThat(spool.places()).isEmpty();
+      assertThat(Files.size(segment)).isEqualTo(whole);
+      assertThat(sample("spool_damaged_frames_total")).isZero();
+      kill();
+      deleteNewest();
+    }
+  }
+
+  @Test
+  void aBitThatFlippedCostsItsFrameAndIsCounted() throws IOException {
+    open();
+    List<SpooledBatch> batches = commit(0, 3, 60);
+    spool.settle(batches.get(1), Settlement.PUBLISHED);
+    spool.settle(batches.get(2), Settlement.PUBLISHED);
+    tend();
+    frame.add(A, 3, body("to be damaged"), 5);
+    frame.add(A, 4, body("too"), 6);
+    Path segment = segments().getLast();
+    int start = (int) Files.size(segment);
+    spool.commit(frame);
+    int end = (int) Files.size(segment);
+    SpooledBatch settled = frame.batches().getFirst();
+    spool.settle(settled, Settlement.PUBLISHED);
+    commit(5, 6, 60);
+    kill();
+    byte[] whole = Files.readAllBytes(segment);
+
+    for (int bit = 8 * start; bit < 8 * end; bit += 11) {
+      byte[] damaged = whole.clone();
+      damaged[bit / 8] ^= (byte) (1 << bit % 8);
+      Files.write(segment, damaged);
+      open();
+      List<SpooledBatch> recovered = spool.takeRecovered();
+      boolean inHead = bit / 8 < start + 20;
+      if (inHead) {
+        // The length cannot be believed: what follows in the segment is lost.
+        assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(0L);
+      } else {
+        assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(0L, 5L);
+        assertThat(dropped("damaged")).isEqualTo(11);
+      }
+      assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+      assertThat(sample("spans_recovered_total"))
+          .isEqualTo(sample("spool_spans") + dropped("damaged"));
+      kill();
+      deleteNewest();
+    }
+  }
+
+  @Test
+  void settledBatchesOfADamagedFrameAreNotCountedAsLost() throws IOException {
+    open();
+    frame.add(A, 0, body("confirmed"), 5);
+    frame.add(A, 1, body("waits"), 6);
+    Path segment = segments().getLast();
+    int start = (int) Files.size(segment);
+    spool.commit(frame);
+    List<SpooledBatch> batches = frame.batches();
+    frame.clear();
+    commit(2, 3, 10);
+    spool.settle(batches.getFirst(), Settlement.PUBLISHED);
+    tend();
+    kill();
+    byte[] bytes = Files.readAllBytes(segment);
+    bytes[start + FrameFile.HEAD_BYTES + 40] ^= 1;
+    Files.write(segment, bytes);
+    open();
+
+    assertThat(dropped("damaged")).isEqualTo(6);
+    assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(2L);
+  }
+
+  @Test
+  void hostileFilesAreNotBelieved() throws IOException {
+    open();
+    commit(0, 1, 10);
+    kill();
+    Random random = new Random(7);
+    byte[] noise = new byte[10_000];
+    random.nextBytes(noise);
+    Files.write(directory.resolve("0000000000.seg"), noise);
+    Files.write(directory.resolve("0000000001.settled"), noise);
+    Files.writeString(directory.resolve("notes.seg"), "none of ours");
+    Files.write(directory.resolve("0000000077.settled"), noise);
+    open();
+
+    assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
+    assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+    assertThat(directory.resolve("notes.seg")).exists();
+    assertThat(directory.resolve("0000000077.settled")).doesNotExist();
+  }
+
+  @Test
+  void framesWithAValidChecksumAndAnyContentAreRejectedNotThrown() throws IOException {
+    Random random = new Random(8);
+    Content content = new Content();
+    Path path = directory.resolve("0000000001.seg");
+    try (FrameFile file = FrameFile.create(path)) {
+      for (int i = 0; i < 2_000; i++) {
+        content.clear();
+        content.putByte(random.nextInt(4));
+        for (int length = random.nextInt(60); length > 0; length--) {
+          content.putByte(random.nextInt(4) == 0 ? random.nextInt() : 0);
+        }
+        file.append(content, List.of(), false);
+      }
+    }
+    open();
+
+    assertThat(spool.takeRecovered()).isEmpty();
+    assertThat(sample("spool_damaged_frames_total")).isPositive();
+  }
+
+  @Test
+  void bytesThatChangedOnDiskAreNotSent() throws IOException {
+    open();
+    SpooledBatch batch = commit(0, 1, 1_000).getFirst();
+    Path segment = segments().getLast();
+    byte[] bytes = Files.readAllBytes(segment);
+    bytes[bytes.length - 10] ^= 1;
+    Files.write(segment, bytes);
+
+    assertThatThrownBy(() -> spool.read(batch))
+        .isInstanceOf(DamagedBatchException.class)
+        .hasMessageContaining(segment.toString());
+  }
+
+  @Test
+  void aFullSpoolRefusesAndKeepsAllItHas() throws IOException {
+    open();
+    List<SpooledBatch> batches = new ArrayList<>();
+    while (spool.hasRoom(300_000, false)) {
+      batches.addAll(commit(batches.size(), batches.size() + 1, 300_000));
+    }
+    assertThat(spool.problem()).isEqualTo("the spool is full");
+    assertThatThrownBy(() -> commit(99, 100, 1 << 20))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("spool.max-bytes = " + maxBytes);
+    assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
+    assertThat(spool.batches()).isEqualTo(batches.size());
+
+    batches.subList(0, 5).forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
+    tend();
+    assertThat(spool.problem()).isEmpty();
+    assertThat(spool.hasRoom(300_000, false)).isTrue();
+  }
+
+  @Test
+  void theOldestGivesWayWhereThatIsConfigured() throws IOException {
+    whenFull = WhenFull.DROP_OLDEST;
+    open();
+    List<SpooledBatch> batches = commit(0, 60, 300_000);
+
+    assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
+    assertThat(outlet.forgotten).isNotEmpty().allMatch(SpooledBatch::isSettled);
+    assertThat(outlet.forgotten)
+        .containsExactlyElementsOf(batches.subList(0, outlet.forgotten.size()));
+    assertThat(dropped("full")).isEqualTo(outlet.forgotten.size());
+    assertThat(spool.spans() + dropped("full")).isEqualTo(60);
+  }
+
+  @Test
+  void twoAgentsDoNotShareASpool() throws IOException {
+    open();
+
+    assertThatThrownBy(() -> TestSpool.open(directory, agent, new AgentMetrics()))
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith("spool.directory " + directory.toAbsolutePath())
+        .hasMessageContaining("another running agent");
+  }
+
+  @Test
+  void aDirectoryThatCannotBeWrittenIsNamedAlongWithWhatToDo() throws IOException {
+    // Permissions do not stop root: a file in its way stops all.
+    Path file = Files.writeString(directory.resolve("file"), "");
+
+    assertThatThrownBy(
+            () -> TestSpool.open(file.resolve("spool"), new AgentIdentity(1, 2, 3), metrics()))
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith("spool.directory = " + file.resolve("spool"))
+        .hasMessageContaining("set spool.directory to another one");
+  }
+
+  @Test
+  void whatIsForcedToTheDiskBeforeTheAnswerIsThereToo() throws IOException {
+    flush = Flush.COMMIT;
+    open();
+    commit(0, 30, 100_000);
+    kill();
+    open();
+
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactlyElementsOf(IntStream.range(0, 30).mapToObj(i -> (long) i).toList());
+  }
+
+  @Test
+  void theAgeOfTheOldestIsTold() throws IOException {
+    open();
+    assertThat(sample("spool_oldest_seconds")).isZero();
+    List<SpooledBatch> batches = commit(0, 1, 10);
+    unixMillis += 5_000;
+    batches.addAll(commit(1, 2, 10));
+    unixMillis += 2_000;
+    assertThat(sample("spool_oldest_seconds")).isEqualTo(7);
+    spool.settle(batches.getFirst(), Settlement.PUBLISHED);
+    assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
+  }
+
+  private AgentMetrics metrics() {
+    metrics = new AgentMetrics();
+    return metrics;
+  }
+
+  private void open() throws IOException {
+    agent = new AgentIdentity(7, 8, ++epoch);
+    frame = new Frame(agent, () -> unixMillis);
+    SpoolConfig config = new SpoolConfig(directory, maxBytes, 24, whenFull, flush);
+    spool = Spool.open(config, agent, metrics(), nowNanos::get, () -> unixMillis);
+    spool.outlet(outlet);
+  }
+
+  /** Leaves the directory as it is now, as a kill does, and goes on with a copy of it. */
+  private void kill() throws IOException {
+    Path copy = Files.createDirectory(directory.resolveSibling(directory.getFileName() + "-copy"));
+    for (Path file : files("")) {
+      Files.copy(file, copy.resolve(file.getFileName()));
+    }
+    spool.close();
+    for (Path file : files("")) {
+      Files.delete(file);
+    }
+    try (Stream<Path> copies = Files.list(copy)) {
+      for (Path file : copies.toList()) {
+        Files.move(
+            file, directory.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+      }
+    }
+    Files.delete(copy);
+  }
+
+  private List<SpooledBatch> commit(int from, int to, int bytes) throws IOException {
+    List<SpooledBatch> batches = new ArrayList<>();
+    for (int sequence = from; sequence < to; sequence++) {
+      frame.clear();
+      frame.add(A, sequence, new byte[bytes], 1);
+      spool.commit(frame);
+      batches.addAll(frame.batches());
+    }
+    frame.clear();
+    return batches;
+  }
+
+  private void tend() {
+    nowNanos.addAndGet(200_000_000);
+    spool.tend();
+  }
+
+  private List<Path> segments() throws IOException {
+    return files(".seg");
+  }
+
+  private void deleteNewest() throws IOException {
+    Files.delete(segments().getLast());
+  }
+
+  private List<Path> files(String suffix) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.filter(file -> file.toString().endsWith(suffix)).sorted().toList();
+    }
+  }
+
+  private static byte[] body(String text) {
+    return text.getBytes(UTF_8);
+  }
+
+  private static Note.Request request(int number) {
+    return new Note.Request(number, -number, 100);
+  }
+
+  private double dropped(String reason) {
+    return sample("spans_dropped_total", "reason", reason);
+  }
+
+  private double sample(String name, String... label) {
+    Double value =
+        label.length == 0
+            ? metrics.registry.getSampleValue("trace_etl_agent_" + name)
+            : metrics.registry.getSampleValue(
+                "trace_etl_agent_" + name, new String[] {label[0]}, new String[] {label[1]});
+    return value == null ? 0 : value;
+  }
+
+  private static final class RecordingOutlet implements Outlet {
+    final List<SpooledBatch> appended = new ArrayList<>();
+    final List<SpooledBatch> forgotten = new ArrayList<>();
+
+    @Override
+    public void append(List<SpooledBatch> batches) {
+      appended.addAll(batches);
+    }
+
+    @Override
+    public void forget(List<SpooledBatch> batches) {
+      forgotten.addAll(batches);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package org.traceetl.agent.spool;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.SpoolConfig.Flush;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** Spools and batches for tests. */
+public final class TestSpool {
+  private TestSpool() {}
+
+  public static SpoolConfig config(Path directory) {
+    return config(directory, 1L << 30, WhenFull.REFUSE);
+  }
+
+  public static SpoolConfig config(Path directory, long maxBytes, WhenFull whenFull) {
+    return new SpoolConfig(directory, maxBytes, 24, whenFull, Flush.OS);
+  }
+
+  public static Spool open(Path directory, AgentIdentity agent, AgentMetrics metrics)
+      throws IOException {
+    return open(config(directory), agent, metrics);
+  }
+
+  public static Spool open(SpoolConfig config, AgentIdentity agent, AgentMetrics metrics)
+      throws IOException {
+    return Spool.open(config, agent, metrics, System::nanoTime, System::currentTimeMillis);
+  }
+
+  /** A batch that is in no spool. */
+  public static SpooledBatch batch(
+      AgentIdentity agent, BrokerQueue queue, long sequence, byte[] body) {
+    CRC32C crc = new CRC32C();
+    crc.update(body);
+    return new SpooledBatch(agent, queue, sequence, 0, 1, body.length, (int) crc.getValue(), body);
+  }
+
+  /** Commits one batch of one span. */
+  public static void commit(
+      Spool spool,
+      AgentIdentity agent,
+      LongSupplier unixMillis,
+      BrokerQueue queue,
+      long sequence,
+      byte[] body)
+      throws IOException {
+    Frame frame = new Frame(agent, unixMillis);
+    frame.add(queue, sequence, body, 1);
+    spool.commit(frame);
+  }
+}
