@@ -72,7 +72,7 @@ final class Pipeline implements Service {
             JournalTiming.system(
                 clock, config.journal().lease(), config.journal().snapshotInterval()),
             journalCounters);
-    sinks = new Sinks(config, journals, aggregation.schema(), telemetry, clock);
+    sinks = new Sinks(config, logs, journals, aggregation.schema(), telemetry, clock);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
     followers.addAll(sinks.followers());
     spans =

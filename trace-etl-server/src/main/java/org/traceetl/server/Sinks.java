@@ -22,6 +22,7 @@ import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
@@ -49,6 +50,7 @@ final class Sinks implements AutoCloseable {
    */
   Sinks(
       ServerConfig config,
+      RocketMqLogs logs,
       LogJournals journals,
       long schema,
       ServerTelemetry telemetry,
@@ -70,7 +72,7 @@ final class Sinks implements AutoCloseable {
       historyFollower =
           new HistoryFollower(
               history,
-              new AllJournals(journals),
+              new AllJournals(logs, journals),
               History.LENGTH.plus(config.journal().snapshotInterval()),
               schema,
               boundsNanos.length + 1,
@@ -83,10 +85,11 @@ final class Sinks implements AutoCloseable {
   }
 
   /** The journals of the whole fleet. */
-  private record AllJournals(LogJournals journals) implements HistoryFollower.Journals {
+  private record AllJournals(RocketMqLogs logs, LogJournals journals)
+      implements HistoryFollower.Journals {
     @Override
     public Set<QueueId> queues() throws IOException, InterruptedException {
-      return journals.queues();
+      return logs.queues();
     }
 
     @Override

@@ -51,7 +51,10 @@ class PackagesTest {
   static final ArchRule sinksDoNotReachBack =
       noClasses()
           .that()
-          .resideInAnyPackage("org.traceetl.server.expose..", "org.traceetl.server.index..")
+          .resideInAnyPackage(
+              "org.traceetl.server.expose..",
+              "org.traceetl.server.index..",
+              "org.traceetl.server.history..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

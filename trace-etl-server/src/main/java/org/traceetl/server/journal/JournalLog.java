@@ -38,8 +38,15 @@ public interface JournalLog {
   /** Offset that the next message will get. May lag behind {@link #append} by an instant. */
   long end() throws IOException, InterruptedException;
 
-  /** Offset of the first message that came at this time or later, milliseconds since 1970. */
-  long offsetAt(long unixMillis) throws IOException, InterruptedException;
+  /**
+   * Offset of a message that came at about this time: what came later does not stand before it. A
+   * log that knows no times answers its begin.
+   *
+   * @param unixMillis milliseconds since 1970
+   */
+  default long offsetAt(long unixMillis) throws IOException, InterruptedException {
+    return begin();
+  }
 
   /** Offset that a consumer group has marked, or {@link #NONE}. */
   long mark(String group) throws IOException, InterruptedException;

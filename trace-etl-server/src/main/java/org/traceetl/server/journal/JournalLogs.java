@@ -1,7 +1,6 @@
 package org.traceetl.server.journal;
 
 import java.io.IOException;
-import java.util.Set;
 import org.traceetl.server.window.QueueId;
 
 /** The logs of all queues. Safe for any thread. */
@@ -12,13 +11,6 @@ public interface JournalLogs extends AutoCloseable {
    * @throws IOException if there is none, or that cannot be found out now
    */
   JournalLog open(QueueId queue) throws IOException, InterruptedException;
-
-  /**
-   * The queues that have a log now, whoever owns them.
-   *
-   * @throws IOException if that cannot be found out now
-   */
-  Set<QueueId> queues() throws IOException, InterruptedException;
 
   @Override
   void close();

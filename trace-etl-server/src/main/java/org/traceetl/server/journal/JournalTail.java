@@ -39,7 +39,7 @@ public final class JournalTail {
   /** Null before the first call. */
   private JournalReader reader;
 
-  /** Gathers what a call has found. */
+  /** Gathers what a call finds. */
   private List<Kept> kept = new ArrayList<>();
 
   private long restart = JournalLog.NONE;
@@ -106,13 +106,15 @@ public final class JournalTail {
     if (reader == null) {
       reader = begin();
     }
-    kept = new ArrayList<>();
     reader.advance(Long.MAX_VALUE, this::follow);
     if (reader.missed() && !missedTold) {
       missedTold = true;
       missed(reader.next());
     }
-    return kept;
+    // Windows are large: a tail that waits has none.
+    List<Kept> polled = kept;
+    kept = new ArrayList<>();
+    return polled;
   }
 
   private JournalReader begin() throws IOException, InterruptedException {

@@ -2,7 +2,6 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -69,15 +68,6 @@ public final class LogJournals implements Journal {
     this.counters = counters;
     this.maxChunkBytes = maxChunkBytes;
     writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
-  }
-
-  /**
-   * The queues that have a log now, whoever owns them.
-   *
-   * @throws IOException if that cannot be found out now
-   */
-  public Set<QueueId> queues() throws IOException, InterruptedException {
-    return logs.queues();
   }
 
   /**

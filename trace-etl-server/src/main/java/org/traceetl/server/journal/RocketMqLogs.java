@@ -89,7 +89,11 @@ public final class RocketMqLogs implements JournalLogs {
         producer, client, new MessageQueue(topic, queue.broker(), queue.queue()), config, timeout);
   }
 
-  @Override
+  /**
+   * The queues that have a log now, whoever owns them.
+   *
+   * @throws IOException if that cannot be found out now
+   */
   public Set<QueueId> queues() throws IOException, InterruptedException {
     TopicRouteData route = route(client(), topic);
     Set<QueueId> all = new HashSet<>();

@@ -54,11 +54,11 @@ final class HistoryFollowerTest {
     HistoryFollower.Journals all =
         new HistoryFollower.Journals() {
           @Override
-          public Set<QueueId> queues() throws IOException, InterruptedException {
+          public Set<QueueId> queues() throws IOException {
             if (away) {
               throw new IOException("no name server");
             }
-            return journals.queues();
+            return logs.queues();
           }
 
           @Override

@@ -82,7 +82,7 @@ final class ElasticsearchFailureTest {
         .until(() -> follower.telemetry().written() > 3_000);
     server.kill();
     assertThat(follower.telemetry().lag().get(QUEUE).records()).isPositive();
-    append(20_000, 40_000);
+    append(20_000, 25_000);
     server.startAgain();
     assertThat(follower.drain(LONG)).isTrue();
 
@@ -91,9 +91,9 @@ final class ElasticsearchFailureTest {
         .ignoreExceptions()
         .untilAsserted(() ->
             assertThat(Traces.all(index, TraceQuery.MAX_LIMIT))
-                .isEqualTo(documents(0, 40_000).reversed()));
+                .isEqualTo(documents(0, 25_000).reversed()));
     IndexTelemetry telemetry = follower.telemetry();
-    assertThat(telemetry.written()).isEqualTo(40_000);
+    assertThat(telemetry.written()).isEqualTo(25_000);
     assertThat(telemetry.dropped()).isEqualTo(Map.of("mapping", 1L));
   }
 

@@ -19,7 +19,7 @@ public final class MemoryLogs implements JournalLogs {
     return logs.computeIfAbsent(queue, absent -> new MemoryLog());
   }
 
-  @Override
+  /** Those whose log was opened. */
   public Set<QueueId> queues() {
     return Set.copyOf(logs.keySet());
   }
@@ -58,12 +58,6 @@ public final class MemoryLogs implements JournalLogs {
     @Override
     public synchronized long end() {
       return messages.size();
-    }
-
-    /** All messages have always been there. */
-    @Override
-    public synchronized long offsetAt(long unixMillis) {
-      return begin;
     }
 
     @Override

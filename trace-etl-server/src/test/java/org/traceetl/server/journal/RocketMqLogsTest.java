@@ -77,6 +77,21 @@ class RocketMqLogsTest {
     assertThat(logs.open(queue(1)).end()).isZero();
   }
 
+  @Test
+  void logsAreFoundAndReadFromATimeOn() throws Exception {
+    assertThat(logs.queues()).containsExactlyInAnyOrder(queue(0), queue(1), queue(2), queue(3));
+    JournalLog log = logs.open(queue(2));
+    long first = log.append(new byte[] {1});
+    long timeMillis = System.currentTimeMillis() + 5;
+    await().until(() -> System.currentTimeMillis() >= timeMillis);
+    long second = log.append(new byte[] {2});
+    await().untilAsserted(() -> assertThat(log.end()).isEqualTo(second + 1));
+
+    assertThat(log.offsetAt(timeMillis)).isEqualTo(second);
+    assertThat(log.offsetAt(0)).isLessThanOrEqualTo(first);
+    assertThat(log.offsetAt(timeMillis + 3_600_000)).isGreaterThanOrEqualTo(second);
+  }
+
   private static List<byte[]> messages(int count, int bytes) {
     Random random = new Random(1);
     List<byte[]> messages = new ArrayList<>();

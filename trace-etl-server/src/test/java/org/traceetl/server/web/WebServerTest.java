@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.history.Histories;
 import org.traceetl.server.index.Cursor;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
@@ -173,7 +174,7 @@ class WebServerTest {
             Map.of("server.port", 0),
             false,
             new HandMadeService.Factory())) {
-      for (String path : List.of("/metrics", "/api/traces")) {
+      for (String path : List.of("/metrics", "/api/traces", "/api/applications")) {
         assertThat(get(guarded, path).statusCode()).isEqualTo(401);
         assertThat(get(guarded, path, "Authorization", "Bearer open").statusCode()).isEqualTo(401);
         assertThat(get(guarded, path, "Authorization", "Bearer open sesame").statusCode())
@@ -255,6 +256,79 @@ class WebServerTest {
     assertThat(response.statusCode()).isEqualTo(400);
     assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
     assertThat(json(response).get("detail").asString()).contains(parts[1]);
+  }
+
+  @Test
+  void historyOfAnApplicationIsToldByTheMinute() throws Exception {
+    addHistory("history shop");
+
+    JsonNode answer = json(get("/api/history?application=history%20shop&minutes=2"));
+
+    assertThat(answer.get("application").asString()).isEqualTo("history shop");
+    assertThat(answer.get("upToDate").asBoolean()).isFalse();
+    assertThat(answer.get("minutes")).hasSize(2);
+    JsonNode ended = answer.get("minutes").get(0);
+    assertThat(ended.get("start").asString()).isEqualTo("2026-11-21T00:00:00Z");
+    assertThat(ended.get("ended").asBoolean()).isTrue();
+    assertThat(ended.get("calls").asLong()).isEqualTo(6);
+    assertThat(ended.get("errors").asLong()).isEqualTo(2);
+    assertThat(ended.get("durationMillis").asDouble()).isEqualTo(2);
+    assertThat(ended.get("p50Millis").asDouble()).isEqualTo(1.5);
+    JsonNode now = answer.get("minutes").get(1);
+    assertThat(now.get("ended").asBoolean()).isFalse();
+    assertThat(now.get("calls").asLong()).isZero();
+    assertThat(now.get("p99Millis").isNull()).isTrue();
+  }
+
+  @Test
+  void applicationsAreListedWithTheirRates() throws Exception {
+    addHistory("listed");
+
+    JsonNode answer = json(get("/api/applications?minutes=1&limit=1000"));
+
+    assertThat(answer.get("minutes").asInt()).isEqualTo(1);
+    JsonNode listed =
+        answer
+            .get("applications")
+            .valueStream()
+            .filter(application -> application.get("application").asString().equals("listed"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(listed.get("callsPerSecond").asDouble()).isEqualTo(0.1);
+    assertThat(listed.get("errorsPerSecond").asDouble()).isEqualTo(2 / 60.0);
+    assertThat(listed.get("p95Millis").asDouble()).isPositive();
+    assertThat(json(get("/api/applications?limit=1")).get("applications")).hasSize(1);
+  }
+
+  /** Four calls and two failed ones in the minute before. */
+  private static void addHistory(String application) {
+    long nowMillis = HandMadeService.NOW.toEpochMilli();
+    long[] counts = new long[17];
+    counts[0] = 4;
+    Histories.add(FACTORY.made.history, nowMillis - 60_000, application, false, counts);
+    counts[0] = 0;
+    counts[16] = 2;
+    Histories.add(FACTORY.made.history, nowMillis - 45_000, application, true, counts);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "history|400|application: must be given",
+        "history?application=nobody|404|application = nobody: had no spans in the last hour",
+        "history?application=shop&minutes=61|400|minutes = 61: must be a number from 1 to 60",
+        "applications?minutes=60|400|minutes = 60: must be a number from 1 to 59",
+        "applications?limit=x|400|limit = x: must be a number from 1 to 10000",
+        "applications?application=shop|400|application: is no parameter; there are [limit,",
+      })
+  void wrongQuestionsToTheHistoryAreExplained(String example) throws Exception {
+    String[] parts = example.split("\\|", -1);
+
+    HttpResponse<byte[]> response = get("/api/" + parts[0]);
+
+    assertThat(response.statusCode()).isEqualTo(Integer.parseInt(parts[1]));
+    assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+    assertThat(json(response).get("detail").asString()).contains(parts[2]);
   }
 
   @Test
