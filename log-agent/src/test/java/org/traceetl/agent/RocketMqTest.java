@@ -137,8 +137,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void anAgentStartedWhileTheBrokerIsAwayTakesSpansAndPublishesThemWhenItIsBack()
-      throws Exception {
+  void anAgentStartedWhileTheBrokerIsAwayTakesSpansAndPublishesThemWhenItIsBack() throws Exception {
     String topic = "restart";
     Path log = directory.resolve("restart.log");
     broker.createTopic(topic, QUEUES);

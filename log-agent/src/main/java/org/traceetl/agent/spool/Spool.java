@@ -484,7 +484,10 @@ public final class Spool implements AutoCloseable {
     return all.subList(Math.max(0, all.size() - most), all.size());
   }
 
-  /** How large a segment grows beyond its first frame: of a small disk not much, so that it can be freed in parts. */
+  /**
+   * How large a segment grows beyond its first frame: of a small disk not much, so that it can be
+   * freed in parts.
+   */
   private long segmentBytes() {
     long disk = bytes + config.directory().toFile().getUsableSpace();
     return Math.clamp(
