@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.QueueJournal.Outcome;
-import org.traceetl.server.journal.QueueJournals;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -127,7 +127,7 @@ final class Sealer implements Runnable {
   @Override
   public void run() {
     try {
-      QueueJournals.Taken taken = take();
+      Journal.Taken taken = take();
       if (taken != null) {
         own(taken);
       }
@@ -139,7 +139,7 @@ final class Sealer implements Runnable {
   }
 
   /** Null if the queue was released before it was taken. */
-  private QueueJournals.Taken take() throws InterruptedException {
+  private Journal.Taken take() throws InterruptedException {
     long retryMillis = FIRST_RETRY_MILLIS;
     do {
       takes.acquire();
@@ -148,7 +148,7 @@ final class Sealer implements Runnable {
           return null;
         }
         long startNanos = System.nanoTime();
-        QueueJournals.Taken taken = shared.journals().take(queue);
+        Journal.Taken taken = shared.journal().take(queue);
         shared.listener().taken(queue, System.nanoTime() - startNanos);
         return taken;
       } catch (IOException | RuntimeException e) {
@@ -166,7 +166,7 @@ final class Sealer implements Runnable {
     return null;
   }
 
-  private void own(QueueJournals.Taken taken) throws InterruptedException {
+  private void own(Journal.Taken taken) throws InterruptedException {
     QueueJournal journal = taken.journal();
     boolean kept = false;
     try {

@@ -9,7 +9,7 @@ import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
@@ -32,7 +32,7 @@ final class Sealers {
    * @param snapshots one permit: a snapshot needs the memory of a recovery
    */
   record Shared(
-      QueueJournals journals,
+      Journal journal,
       Duration lease,
       List<WindowFollower> followers,
       Aggregation aggregation,
@@ -47,7 +47,7 @@ final class Sealers {
   private volatile boolean closed;
 
   Sealers(
-      QueueJournals journals,
+      Journal journal,
       Duration lease,
       List<WindowFollower> followers,
       Aggregation aggregation,
@@ -55,7 +55,7 @@ final class Sealers {
       Clock clock) {
     shared =
         new Shared(
-            journals,
+            journal,
             lease,
             List.copyOf(followers),
             aggregation,

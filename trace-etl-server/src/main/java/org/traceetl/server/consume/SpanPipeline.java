@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.journal.QueueJournals;
+import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
 
 /**
@@ -37,8 +37,8 @@ public final class SpanPipeline implements AutoCloseable {
   private boolean ended;
 
   /**
-   * @param lease for how long the journals let a queue be shown
-   * @param journals where windows go; not closed by it
+   * @param lease for how long the journal lets a queue be shown
+   * @param journal where windows go; not closed by it
    * @param followers hear of each queue from its take to its release
    * @param clock tells when windows end; series and documents bear its time
    */
@@ -47,12 +47,12 @@ public final class SpanPipeline implements AutoCloseable {
       Duration lease,
       WindowConfig window,
       Aggregation aggregation,
-      QueueJournals journals,
+      Journal journal,
       List<WindowFollower> followers,
       Clock clock,
       PipelineListener listener) {
     this.aggregation = aggregation;
-    sealers = new Sealers(journals, lease, followers, aggregation, listener, clock);
+    sealers = new Sealers(journal, lease, followers, aggregation, listener, clock);
     committer = new Committer(listener, clock);
     committerThread = Thread.ofPlatform().name("trace-etl-committer").unstarted(committer);
     for (int i = 0; i < rocketMq.workers(); i++) {

@@ -16,7 +16,7 @@ import org.traceetl.server.window.QueueId;
  * Journals in logs that several processes share. Who owns a queue, and which windows count, is what
  * {@link Chain} makes of its log.
  */
-public final class LogJournals implements QueueJournals {
+public final class LogJournals implements Journal {
   private static final Logger log = LoggerFactory.getLogger(LogJournals.class);
   private static final int CLAIM_ATTEMPTS = 8;
   private static final long MAX_PAUSE_NANOS = 200_000_000;

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
-import org.traceetl.server.journal.QueueJournals;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /** Journals in memory, for several processes: who took a queue last owns it. */
-final class MemoryJournals implements QueueJournals {
+final class MemoryJournals implements Journal {
   /** What a test does to appends before they are kept. */
   interface Obstacle {
     void meet(SealedWindow window) throws IOException, InterruptedException;

@@ -153,7 +153,7 @@ class SpanPipelineTest {
         .extracting(Books::rejected)
         .filteredOn(rejected -> !rejected.isEmpty())
         .hasSize(2);
-    assertThat(pipeline.missing()).isEmpty();
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(pipeline.missing()).isEmpty());
     await()
         .atMost(PATIENCE)
         .untilAsserted(
@@ -314,7 +314,7 @@ class SpanPipelineTest {
     journals.refusal = null;
 
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
-    assertThat(pipeline.missing()).isEmpty();
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(pipeline.missing()).isEmpty());
   }
 
   @Test

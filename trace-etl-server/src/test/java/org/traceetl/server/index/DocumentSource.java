@@ -3,13 +3,13 @@ package org.traceetl.server.index;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
-import org.traceetl.server.journal.QueueJournals;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -24,7 +24,7 @@ final class DocumentSource {
   /** Takes the queue: whoever had it before is fenced. */
   DocumentSource(QueueId queue, LogJournals journals) throws Exception {
     this.queue = queue;
-    QueueJournals.Taken taken = journals.take(queue);
+    Journal.Taken taken = journals.take(queue);
     journal = taken.journal();
     to = Math.max(0, taken.image().to());
   }

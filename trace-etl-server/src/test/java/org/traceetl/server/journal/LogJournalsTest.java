@@ -9,8 +9,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.QueueJournal.Outcome;
-import org.traceetl.server.journal.QueueJournals.Taken;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

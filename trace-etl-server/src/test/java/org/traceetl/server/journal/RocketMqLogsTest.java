@@ -142,7 +142,7 @@ class RocketMqLogsTest {
     assertThat(fenced.snapshot()).isEqualTo(Outcome.KEPT);
     assertThat(fenced.append(windows.next())).isEqualTo(Outcome.KEPT);
 
-    QueueJournals.Taken taken = journals(windows).take(queue);
+    Journal.Taken taken = journals(windows).take(queue);
 
     var next = windows.next();
     assertThat(taken.image().to()).isEqualTo(next.from());

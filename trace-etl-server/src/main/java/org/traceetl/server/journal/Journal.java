@@ -8,7 +8,7 @@ import org.traceetl.server.window.QueueId;
  * nobody, and its offsets are committed by nobody, before its queue's log has it. Safe for any
  * thread.
  */
-public interface QueueJournals extends AutoCloseable {
+public interface Journal extends AutoCloseable {
   /**
    * A queue taken over.
    *
