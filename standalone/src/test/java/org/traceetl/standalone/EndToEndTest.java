@@ -116,6 +116,7 @@ final class EndToEndTest {
       assertThat(prometheus.value(spans("received", service))).isEqualTo(Expected.spans());
       assertThat(prometheus.value(spans("recorded", service))).isEqualTo(Expected.spans());
       assertExemplarsAreIndexed(service);
+      assertHistoryAgrees(service);
     }
     assertBooksBalance();
   }
@@ -175,6 +176,23 @@ final class EndToEndTest {
         .untilAsserted(() ->
             assertThat(traceIds(traces("application=" + service + "&limit=1000")))
                 .containsAll(traceIds));
+  }
+
+  private void assertHistoryAgrees(String service) throws Exception {
+    long calls =
+        (long)
+            prometheus.value(
+                "sum(traces_span_metrics_calls_total{service_name=\"" + service + "\"})");
+    eventually("the history")
+        .untilAsserted(() -> {
+          long sum = 0;
+          JsonNode history =
+              json(installation.httpPort(), "/api/history?application=" + service);
+          for (JsonNode minute : history.path("minutes")) {
+            sum += minute.path("calls").asLong();
+          }
+          assertThat(sum).isEqualTo(calls);
+        });
   }
 
   @Test
@@ -353,13 +371,16 @@ final class EndToEndTest {
   }
 
   static JsonNode traces(int port, String query) throws Exception {
+    return json(port, "/api/traces?" + query).path("traces");
+  }
+
+  private static JsonNode json(int port, String path) throws Exception {
     HttpResponse<String> response =
         HTTP.send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/traces?" + query))
-                .build(),
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
             HttpResponse.BodyHandlers.ofString());
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return new JsonMapper().readTree(response.body()).path("traces");
+    return new JsonMapper().readTree(response.body());
   }
 
   static Set<String> traceIds(JsonNode traces) {

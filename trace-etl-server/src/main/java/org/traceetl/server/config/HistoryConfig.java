@@ -8,7 +8,7 @@ import static org.traceetl.server.config.ConfigException.orElse;
  *
  * @param enabled whether this server keeps the last hour of the whole fleet; default true
  * @param maxApplications applications told apart; those above are added up as {@code _other}. One
- *     takes about 10 KB; default 2,000
+ *     takes about 15 KB with the default buckets; default 2,000
  */
 public record HistoryConfig(Boolean enabled, Integer maxApplications) {
   private static final int MOST_APPLICATIONS = 1_000_000;

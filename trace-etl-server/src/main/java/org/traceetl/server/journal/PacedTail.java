@@ -75,14 +75,17 @@ public final class PacedTail {
       }
       List<JournalTail.Kept> windows = tail.poll();
       failed = false;
-      atEnd = false;
-      dueNanos = nowNanos;
-      if (windows.isEmpty()) {
-        lag = tail.lag();
-        lagDueNanos = nowNanos + 2 * IDLE_NANOS;
-        atEnd = lag == 0;
-        dueNanos += atEnd ? IDLE_NANOS : EMPTY_NANOS;
+      if (!windows.isEmpty()) {
+        atEnd = false;
+        dueNanos = nowNanos;
+        return windows;
       }
+      if (!atEnd) {
+        lag = tail.lag();
+        lagDueNanos = nowNanos + IDLE_NANOS;
+        atEnd = lag == 0;
+      }
+      dueNanos = nowNanos + (atEnd ? IDLE_NANOS : EMPTY_NANOS);
       return windows;
     } catch (IOException e) {
       failed(nowNanos, e.toString(), null);
@@ -102,7 +105,7 @@ public final class PacedTail {
     }
   }
 
-  /** Finds out how much there is to read, once in a while if no read has told. */
+  /** Finds out how much there is to read, for a queue that is not read just now. */
   public void observe(long nowNanos) throws InterruptedException {
     if (failed || tail == null || lagDueNanos - nowNanos > 0) {
       return;
