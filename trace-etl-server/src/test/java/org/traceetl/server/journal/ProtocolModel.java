@@ -400,11 +400,6 @@ final class ProtocolModel {
     }
 
     @Override
-    public Set<QueueId> queues() {
-      return Set.of(QUEUE);
-    }
-
-    @Override
     public void close() {}
   }
 
