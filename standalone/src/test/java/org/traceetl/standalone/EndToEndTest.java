@@ -186,8 +186,7 @@ final class EndToEndTest {
     eventually("the history")
         .untilAsserted(() -> {
           long sum = 0;
-          JsonNode history =
-              json(installation.httpPort(), "/api/history?application=" + service);
+          JsonNode history = json(installation.httpPort(), "/api/history?application=" + service);
           for (JsonNode minute : history.path("minutes")) {
             sum += minute.path("calls").asLong();
           }
