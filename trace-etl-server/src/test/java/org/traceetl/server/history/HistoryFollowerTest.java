@@ -1,7 +1,6 @@
 package org.traceetl.server.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
-
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
@@ -63,8 +62,7 @@ final class HistoryFollowerTest {
           }
 
           @Override
-          public JournalTail open(
-              QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+          public JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
               throws IOException, InterruptedException {
             assertThat(sinceMillis).isEqualTo(nowMillis - 70 * 60_000);
             return journals.tail(queue, sinceMillis, snapshots);
@@ -80,7 +78,11 @@ final class HistoryFollowerTest {
 
   /** A window in which each series has so many spans below 10 ms and as many above. */
   private SealedWindow window(
-      QueueId queue, long from, long schema, List<SeriesDefinition> created, int... seriesAndSpans) {
+      QueueId queue,
+      long from,
+      long schema,
+      List<SeriesDefinition> created,
+      int... seriesAndSpans) {
     int rows = seriesAndSpans.length / 2;
     int[] series = new int[rows];
     long[] counts = new long[rows * STRIDE];
@@ -184,10 +186,7 @@ final class HistoryFollowerTest {
 
   @Test
   void nameServerThatIsAwayIsAskedAgain() throws Exception {
-    journals
-        .take(A)
-        .journal()
-        .append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    journals.take(A).journal().append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
     away = true;
     settle();
     assertThat(history.upToDate()).isFalse();

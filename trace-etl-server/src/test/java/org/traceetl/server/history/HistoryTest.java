@@ -60,9 +60,7 @@ final class HistoryTest {
 
     assertThat(history.totals(5))
         .extracting(History.Total::application, t -> t.interval().calls())
-        .containsExactly(
-            tuple("many", 3L),
-            tuple("few", 2L));
+        .containsExactly(tuple("many", 3L), tuple("few", 2L));
     assertThat(history.totals(1).getFirst().interval().calls()).isEqualTo(1);
   }
 
