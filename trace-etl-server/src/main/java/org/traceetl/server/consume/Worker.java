@@ -25,16 +25,16 @@ import org.traceetl.server.window.QueueId;
 
 /**
  * A thread with a RocketMQ consumer of its own: it pulls from the queues that RocketMQ assigns to
- * it, aggregates their messages, and hands filled windows to the sealer. All workers of a consumer
- * group share the topic's queues, within a process and across processes; a worker is never held up
- * by another one's queue.
+ * it, aggregates their messages, and hands filled windows to the queues' sealers. All workers of a
+ * consumer group share the topic's queues, within a process and across processes; a worker is never
+ * held up by another one's queue.
  *
- * <p>A queue that is taken away loses its open window: nothing of it was committed, so the next
- * owner reads it again and counts it. Were it sealed here, the next owner, which may have begun
- * already, would count it too.
+ * <p>A queue that is taken away loses its open window: nothing of it was kept, so the next owner
+ * reads it again and counts it. To seal it here would only race with that one's claim.
  *
- * <p>Concurrency: the thread owns its decoder and its queues' aggregators. RocketMQ's rebalancing
- * thread only puts assignments into a queue.
+ * <p>Concurrency: the thread owns its decoder and its queues' aggregators, each from the moment it
+ * takes it from the sealer that recovered it. RocketMQ's rebalancing thread only puts assignments
+ * into a queue.
  */
 final class Worker implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
