@@ -137,6 +137,32 @@ final class RocketMqTest {
   }
 
   @Test
+  void anAgentStartedWhileTheBrokerIsAwayTakesSpansAndPublishesThemWhenItIsBack() throws Exception {
+    String topic = "restart";
+    Path log = directory.resolve("restart.log");
+    broker.createTopic(topic, QUEUES);
+    try (RunningAgent first = RunningAgent.start(agentConfig(topic, log))) {
+      await().atMost(LONG).until(() -> first.problem().isEmpty());
+    }
+    broker.stopBroker();
+    Files.writeString(log, line(1) + line(2));
+    RunningAgent second = RunningAgent.start(agentConfig(topic, log));
+    assertThat(second.problem()).isEmpty();
+    await().atMost(LONG).until(() -> metric(second, "spool_spans 2.0"));
+    assertThat(second.drain(Duration.ZERO)).isFalse();
+
+    broker.startBroker();
+    RunningAgent third = RunningAgent.start(agentConfig(topic, log));
+    try {
+      await().atMost(LONG).until(() -> metric(third, "spans_published_total 2.0"));
+      assertThat(spans(topic)).isEqualTo(2);
+      assertThat(metric(third, "spans_recovered_total 2.0")).isTrue();
+    } finally {
+      assertThat(third.drain(LONG)).isTrue();
+    }
+  }
+
+  @Test
   void aSecondDrainTellsWhatTheFirstDid() throws Exception {
     RunningAgent agent = RunningAgent.start(agentConfig("none", directory.resolve("none.log")));
     // There is no time for the publisher to say that nothing is left.
@@ -164,6 +190,11 @@ final class RocketMqTest {
       spans += reader.spanCount();
     }
     return spans;
+  }
+
+  private static boolean metric(RunningAgent agent, String nameAndValue)
+      throws IOException, InterruptedException {
+    return get(agent, "/metrics").body().contains("\ntrace_etl_agent_" + nameAndValue + "\n");
   }
 
   private static HttpResponse<String> get(RunningAgent agent, String path)

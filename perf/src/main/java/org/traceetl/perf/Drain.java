@@ -328,7 +328,7 @@ public final class Drain implements Callable<Integer> {
     return client ? "client" : "rest";
   }
 
-  private static void deleteRecursively(Path directory) throws IOException {
+  static void deleteRecursively(Path directory) throws IOException {
     try (Stream<Path> paths = Files.walk(directory)) {
       for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(path);

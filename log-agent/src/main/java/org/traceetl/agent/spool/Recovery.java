@@ -116,6 +116,7 @@ final class Recovery {
       }
     }
     if (content.isState) {
+      segment.hasState();
       places.clear();
     }
     content.requests.forEach(request -> answered.add(request.request(), request.answer()));

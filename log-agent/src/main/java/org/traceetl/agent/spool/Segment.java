@@ -31,6 +31,7 @@ final class Segment {
   private int count;
   private int unsettled;
   private int oldest;
+  private boolean isState;
   // Ordinal and spans, in turn.
   private int[] newlySettled = new int[64];
   private int newlySettledLength;
@@ -44,6 +45,15 @@ final class Segment {
   private static Path sibling(Path path, String suffix) {
     String name = path.getFileName().toString();
     return path.resolveSibling(name.substring(0, name.length() - SUFFIX.length()) + suffix);
+  }
+
+  /** It begins with all places and remembered requests: earlier segments may go. */
+  void hasState() {
+    isState = true;
+  }
+
+  boolean isState() {
+    return isState;
   }
 
   /** Adds a batch in its order. */

@@ -11,7 +11,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
@@ -26,6 +25,7 @@ import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
@@ -53,8 +53,8 @@ public final class Spool implements AutoCloseable {
   private static final int MOST_PLACES = 8_192;
   private static final int MOST_REQUESTS = 100_000;
 
-  /** Roughly, on disk. */
-  private static final int REQUEST_BYTES = 64;
+  /** On disk, with a short reason. */
+  private static final int REQUEST_BYTES = 48;
 
   private static final long SMALLEST_SEGMENT_BYTES = 256 * 1024;
   private static final long LARGEST_SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -191,8 +191,7 @@ public final class Spool implements AutoCloseable {
   }
 
   private static int mostRequests(SpoolConfig config) {
-    // An eighth of a segment for what is remembered, however small the spool.
-    return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / 8 / REQUEST_BYTES);
+    return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / REQUEST_BYTES);
   }
 
   private void begin(Recovery recovery) throws IOException {
@@ -414,17 +413,19 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Drops what is left of the oldest segment that is not being written. False if there is none. */
+  /** Drops what is left of the oldest segment that can be deleted then. False if there is none. */
   private boolean dropOldest() {
-    Segment eldest;
-    List<SpooledBatch> dropped;
+    List<SpooledBatch> dropped = List.of();
     synchronized (lock) {
-      eldest = segments.peekFirst();
-      if (eldest == null || eldest == segments.peekLast()) {
-        return false;
+      for (Segment segment : deletable()) {
+        if (dropped.isEmpty()) {
+          dropped = segment.allUnsettled();
+        }
       }
-      dropped = eldest.allUnsettled();
       dropped.forEach(batch -> settle(batch, Settlement.FULL));
+    }
+    if (dropped.isEmpty()) {
+      return false;
     }
     if (failureLog.permits()) {
       log.warn(
@@ -442,6 +443,7 @@ public final class Spool implements AutoCloseable {
       // Until then the last frame is neither there nor not.
       active.frames.mend();
     }
+    long segmentBytes = segmentBytes();
     Path path = config.directory().resolve(Recovery.name(nextNumber));
     FrameFile file = FrameFile.create(path);
     Segment begun = new Segment(nextNumber, file);
@@ -452,7 +454,8 @@ public final class Spool implements AutoCloseable {
           FrameContent.STATE,
           agent,
           List.of(),
-          answered.all(unixMillis.getAsLong()),
+          // Of the newest no more than all else in the segment, however small that is.
+          newest(answered.all(unixMillis.getAsLong()), (int) (segmentBytes / REQUEST_BYTES)),
           places.values());
       // Older segments may be deleted from now on.
       file.append(content, List.of(), true);
@@ -469,14 +472,22 @@ public final class Spool implements AutoCloseable {
     }
     active = begun;
     activeStart = file.end();
-    activeLimit = segmentBytes();
+    activeLimit = activeStart + segmentBytes;
+    begun.hasState();
     synchronized (lock) {
       segments.addLast(begun);
     }
     measure();
   }
 
-  /** How large a segment grows: of a small disk not much, so that it can be freed in parts. */
+  private static List<Answered> newest(List<Answered> all, int most) {
+    return all.subList(Math.max(0, all.size() - most), all.size());
+  }
+
+  /**
+   * How large a segment grows beyond its first frame: of a small disk not much, so that it can be
+   * freed in parts.
+   */
   private long segmentBytes() {
     long disk = bytes + config.directory().toFile().getUsableSpace();
     return Math.clamp(
@@ -577,18 +588,21 @@ public final class Spool implements AutoCloseable {
     }
   }
 
+  /** Segments whose places and requests are in a newer one. To be called with the lock. */
+  private List<Segment> deletable() {
+    List<Segment> all = new ArrayList<>(segments);
+    while (!all.isEmpty() && !all.removeLast().isState()) {
+      // One that was begun and has no state does not stand for those before it.
+    }
+    return all;
+  }
+
   private void deleteSettled() {
-    List<Segment> done = new ArrayList<>();
+    List<Segment> done;
     synchronized (lock) {
-      Iterator<Segment> all = segments.iterator();
-      while (all.hasNext()) {
-        Segment segment = all.next();
-        // The newest holds the places.
-        if (segment.unsettled() == 0 && segment != segments.peekLast()) {
-          done.add(segment);
-          all.remove();
-        }
-      }
+      done = deletable();
+      done.removeIf(segment -> segment.unsettled() > 0);
+      segments.removeAll(done);
     }
     for (Segment segment : done) {
       unforced.remove(segment.frames);

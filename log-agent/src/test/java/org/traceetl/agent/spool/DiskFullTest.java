@@ -143,6 +143,22 @@ final class DiskFullTest {
   }
 
   @Test
+  void aStartThatFailsDeletesNothingThatTheNextOneNeeds() throws Exception {
+    open();
+    commit(0);
+    spool.settle(takeOnly(), Settlement.PUBLISHED);
+    spool.close();
+    // As a kill leaves it that comes when a segment was begun.
+    Files.createFile(disk.resolve("0000000009.seg"));
+    fillDisk();
+    assertThatThrownBy(this::open).isInstanceOf(IOException.class);
+    emptyFillers();
+    open();
+
+    assertThat(spool.answered().find(request(0))).isNotNull();
+  }
+
+  @Test
   void anIdentityOnAFullDiskIsRaisedAgainAndAgain() throws Exception {
     try (StateDirectory state = StateDirectory.open(disk.resolve("state"))) {
       AgentIdentity.next(state);
@@ -163,6 +179,20 @@ final class DiskFullTest {
         .hasMessageStartingWith("spool.directory = " + disk)
         .hasMessageContaining("Read-only file system")
         .hasMessageContaining("set spool.directory to another one");
+  }
+
+  private SpooledBatch takeOnly() throws IOException {
+    spool.close();
+    open();
+    return spool.takeRecovered().getFirst();
+  }
+
+  private void emptyFillers() throws IOException {
+    try (var files = Files.list(disk)) {
+      for (Path file : files.filter(f -> f.toString().contains("filler")).toList()) {
+        Files.delete(file);
+      }
+    }
   }
 
   private Path fillDisk() throws IOException {

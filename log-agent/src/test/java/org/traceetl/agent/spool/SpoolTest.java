@@ -170,6 +170,41 @@ final class SpoolTest {
   }
 
   @Test
+  void aSegmentThatWasOnlyBegunDoesNotStandForThoseBefore() throws IOException {
+    open();
+    frame.add(request(1), 1, 0, "");
+    frame.add(new Note.Place("file", "1"), 0, 0, "");
+    spool.commit(frame);
+    kill();
+    Path begun = directory.resolve("0000000002.seg");
+    Files.write(begun, Arrays.copyOf(Files.readAllBytes(segments().getFirst()), 30));
+    open();
+
+    assertThat(spool.places()).containsExactly(new Note.Place("file", "1"));
+    assertThat(spool.answered().find(request(1))).isNotNull();
+    assertThat(segments()).hasSize(1);
+  }
+
+  @Test
+  void theRequestsOfASmallDiskDoNotFillItsSegments() throws IOException {
+    open();
+    for (int i = 0; i < 100_000; i++) {
+      frame.add(request(i), 1, 0, "");
+    }
+    spool.commit(frame);
+    List<SpooledBatch> batches = commit(0, 20, 100_000);
+    batches.forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
+    tend();
+    kill();
+    open();
+
+    assertThat(spool.bytes()).isLessThan(2 << 20);
+    assertThat(spool.answered().find(request(99_999))).isNotNull();
+    assertThat(spool.answered().find(request(95_000))).isNotNull();
+    assertThat(spool.answered().find(request(0))).isNull();
+  }
+
+  @Test
   void aBitThatFlippedCostsItsFrameAndIsCounted() throws IOException {
     open();
     List<SpooledBatch> batches = commit(0, 3, 60);

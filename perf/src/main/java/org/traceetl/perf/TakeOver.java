@@ -1,0 +1,204 @@
+package org.traceetl.perf;
+
+import com.sun.management.ThreadMXBean;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.journal.Journal.Taken;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.standalone.EmbeddedRocketMq;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * What the journal costs an owner, and how long a new one takes: a real RocketMQ in this JVM, one
+ * queue, windows in which all series have spans. The owner goes without a word; the next one
+ * recovers from all windows, then, after a snapshot, from that and the windows of ten minutes.
+ */
+@Command(
+    name = "takeover",
+    description = "Measures the journal's appends, and the time to take over a queue.")
+public final class TakeOver implements Callable<Integer> {
+  private static final String TOPIC = "trace-spans";
+  private static final String JOURNAL_TOPIC = "trace-windows";
+  private static final String GROUP = "takeover";
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--series",
+      split = ",",
+      description = "Series of the queue (default: ${DEFAULT-VALUE}).")
+  private List<Integer> sizes = List.of(1_000, 10_000, 100_000);
+
+  @Option(
+      names = "--windows",
+      description =
+          "Windows after the snapshot (default: ${DEFAULT-VALUE}, ten minutes of 15 seconds).")
+  private int windows = 40;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  private final Aggregation aggregation =
+      new Aggregation(
+          SeriesConfig.defaults(),
+          new HistogramConfig(null),
+          DocumentsConfig.defaults(),
+          new WindowConfig(null, null));
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new TakeOver()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Path directory = Files.createTempDirectory("trace-etl-takeover");
+    try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
+      rocketMq.createTopic(TOPIC, sizes.size() + 1);
+      rocketMq.createTopic(JOURNAL_TOPIC, sizes.size() + 1);
+      RocketMqConfig config =
+          new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, 1);
+      // The first one loads and compiles the code.
+      measure(config, sizes.size(), 1_000, new PrintWriter(PrintWriter.nullWriter()));
+      for (int queue = 0; queue < sizes.size(); queue++) {
+        measure(config, queue, sizes.get(queue), spec.commandLine().getOut());
+      }
+    } finally {
+      Drain.deleteRecursively(directory);
+    }
+    return 0;
+  }
+
+  private void measure(RocketMqConfig config, int number, int series, PrintWriter out)
+      throws Exception {
+    QueueId queue = new QueueId(EmbeddedRocketMq.BROKER, number);
+    FullWindows full = new FullWindows(queue, series, aggregation.newImage());
+    try (LogJournals first = journals(config)) {
+      QueueJournal owner = first.take(queue).journal();
+      append(owner, full, 1, "first", series, out);
+      append(owner, full, windows, "later", series, out);
+    }
+    try (LogJournals second = journals(config)) {
+      QueueJournal owner = takeOver(second, queue, windows + 1 + " windows", series, out);
+      long startNanos = System.nanoTime();
+      owner.snapshot();
+      out.printf(
+          Locale.ROOT,
+          "series=%d snapshot_ms=%.0f%n",
+          series,
+          (System.nanoTime() - startNanos) / 1e6);
+      append(owner, full, windows, "later", series, out);
+    }
+    try (LogJournals third = journals(config)) {
+      takeOver(third, queue, "snapshot and " + windows + " windows", series, out);
+    }
+  }
+
+  private LogJournals journals(RocketMqConfig config) throws Exception {
+    RocketMqLogs logs = new RocketMqLogs(config, JOURNAL_TOPIC, Duration.ofSeconds(10));
+    logs.start();
+    return new LogJournals(
+        logs,
+        TOPIC,
+        GROUP,
+        aggregation::newImage,
+        JournalTiming.system(Clock.systemUTC(), Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        counters);
+  }
+
+  private final JournalCounters counters = new JournalCounters();
+
+  private void append(
+      QueueJournal owner, FullWindows full, int count, String which, int series, PrintWriter out)
+      throws Exception {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long bytes = counters.appendedBytes();
+    long nanos = 0;
+    long cpuNanos = 0;
+    for (int i = 0; i < count; i++) {
+      SealedWindow window = full.next();
+      long startNanos = System.nanoTime();
+      long startCpuNanos = threads.getCurrentThreadCpuTime();
+      owner.append(window);
+      cpuNanos += threads.getCurrentThreadCpuTime() - startCpuNanos;
+      nanos += System.nanoTime() - startNanos;
+    }
+    out.printf(
+        Locale.ROOT,
+        "series=%d window=%s bytes=%d append_ms=%.1f append_cpu_ms=%.2f"
+            + " cpu_percent_of_15_s_window=%.4f%n",
+        series,
+        which,
+        (counters.appendedBytes() - bytes) / count,
+        nanos / 1e6 / count,
+        cpuNanos / 1e6 / count,
+        cpuNanos / 1e9 / count / 15 * 100);
+    out.flush();
+  }
+
+  private QueueJournal takeOver(
+      LogJournals journals, QueueId queue, String from, int series, PrintWriter out)
+      throws Exception {
+    SpanPages pages =
+        new SpanPages(
+            new Naming(
+                MetricsConfig.defaults(), SeriesConfig.defaults(), new HistogramConfig(null)),
+            System::nanoTime,
+            nanos -> {});
+    pages.start();
+    try {
+      pages.page(Encoding.of(true, false), Duration.ofSeconds(10));
+      long startNanos = System.nanoTime();
+      Taken taken = journals.take(queue);
+      long takenNanos = System.nanoTime();
+      aggregation.newAggregator(
+          queue, aggregation.newDecoder(), PipelineListener.NONE, taken.image());
+      long readyNanos = System.nanoTime();
+      pages.restored(queue, taken.image(), readyNanos);
+      pages.shownUntil(queue, readyNanos + Duration.ofMinutes(1).toNanos());
+      pages.await(Duration.ofMinutes(1));
+      long shownNanos = System.nanoTime();
+      out.printf(
+          Locale.ROOT,
+          "series=%d takeover_from=\"%s\" read_and_claim_ms=%.0f aggregator_ms=%.0f page_ms=%.0f"
+              + " in_all_ms=%.0f%n",
+          series,
+          from,
+          (takenNanos - startNanos) / 1e6,
+          (readyNanos - takenNanos) / 1e6,
+          (shownNanos - readyNanos) / 1e6,
+          (shownNanos - startNanos) / 1e6);
+      out.flush();
+      return taken.journal();
+    } finally {
+      pages.close();
+    }
+  }
+}
