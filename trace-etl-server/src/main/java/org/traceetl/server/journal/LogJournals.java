@@ -103,7 +103,7 @@ public final class LogJournals implements Journal {
   public Taken take(QueueId queue) throws IOException, InterruptedException {
     QueueLog queueLog =
         new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
-    Recovered recovered = queueLog.recover(queueLog.end(), counters);
+    Recovered recovered = queueLog.recover();
     JournalReader reader = recovered.reader();
     if (!reader.chain().sure()) {
       counters.historyLost();

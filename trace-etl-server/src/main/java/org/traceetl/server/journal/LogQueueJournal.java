@@ -88,7 +88,7 @@ final class LogQueueJournal implements QueueJournal {
       }
       readAll();
       if (!isOwner()) {
-        return fenced("another server has claimed it");
+        return succeeded();
       }
       if (settled()) {
         // A claim that the log does not show yet may have come since: only the first call's begin
@@ -129,7 +129,7 @@ final class LogQueueJournal implements QueueJournal {
         return fenced("its journal has lost messages that it had acknowledged");
       }
       if (!isOwner()) {
-        return fenced("another server has claimed it");
+        return succeeded();
       }
       verified(beganNanos);
       if (settled()) {
@@ -164,10 +164,21 @@ final class LogQueueJournal implements QueueJournal {
     }
   }
 
+  /** What happens at each hand-over. */
+  private Outcome succeeded() {
+    log.info("Queue {} is another server's now, no longer epoch {}", queueLog.queue(), epoch);
+    return fenced();
+  }
+
+  /** What should not happen. */
   private Outcome fenced(String why) {
+    log.error("Queue {} is given up, epoch {}: {}", queueLog.queue(), epoch, why);
+    return fenced();
+  }
+
+  private Outcome fenced() {
     fenced = true;
     queueLog.counters().fenced();
-    log.warn("Queue {} is no longer this server's, epoch {}: {}", queueLog.queue(), epoch, why);
     return Outcome.FENCED;
   }
 
@@ -182,7 +193,7 @@ final class LogQueueJournal implements QueueJournal {
     }
     readAll();
     if (!isOwner()) {
-      return fenced("another server has claimed it");
+      return succeeded();
     }
     verified(beganNanos);
     return Outcome.KEPT;
@@ -209,13 +220,12 @@ final class LogQueueJournal implements QueueJournal {
     Recovered recovered = queueLog.recover(reader.next(), new JournalCounters());
     Chain chain = reader.chain();
     if (!agree(chain, recovered.reader().chain())) {
-      log.error(
-          "Queue {}: its journal says {}, this server {}. What does not agree is dropped and read"
-              + " again.",
-          queueLog.queue(),
-          recovered.reader().chain(),
-          chain);
-      return fenced("its journal says other than this server");
+      return fenced(
+          "its journal says "
+              + recovered.reader().chain()
+              + ", this server "
+              + chain
+              + ". What does not agree is read again.");
     }
     long at = reader.next();
     Draft draft =
@@ -228,7 +238,7 @@ final class LogQueueJournal implements QueueJournal {
       return fenced("its journal has lost messages that it had acknowledged");
     }
     if (!isOwner()) {
-      return fenced("another server has claimed it");
+      return succeeded();
     }
     verified(beganNanos);
     if (placed == Placed.NEXT) {

@@ -16,6 +16,12 @@ final class QueueLog {
 
   private static final long POLL_NANOS = 2_000_000;
 
+  /** Most recoveries tried beside the first. */
+  private static final int RECOVERIES = 10;
+
+  /** Instead of an offset: all messages that the log shows. */
+  private static final long ALL = Long.MAX_VALUE;
+
   private final QueueId queue;
   private final JournalLog messages;
   private final ChunkFormat format;
@@ -72,23 +78,40 @@ final class QueueLog {
   record Recovered(Recovery state, JournalReader reader) {}
 
   /**
+   * Reads the queue's state from all that the log shows. If that leaves history out, it may be that
+   * the log does not show the marked snapshot yet, or that messages were deleted meanwhile: then
+   * once more, some times.
+   */
+  Recovered recover() throws IOException, InterruptedException {
+    Recovered recovered = recover(ALL, counters);
+    for (int more = RECOVERIES; more > 0 && !recovered.reader().chain().sure(); more--) {
+      timing.pause().nanos(PATIENCE_NANOS / RECOVERIES);
+      recovered = recover(ALL, counters);
+    }
+    return recovered;
+  }
+
+  /**
    * Reads the queue's state: from the marked snapshot if it is there, else from the begin of the
    * log.
    *
-   * @param until offset of the first message that does not matter
+   * @param until offset of the first message that does not matter, or {@link #ALL}
    * @param counters for what is rejected on the way
    */
-  Recovered recover(long until, JournalCounters counters) throws IOException, InterruptedException {
+  Recovered recover(long until, JournalCounters counters)
+      throws IOException, InterruptedException {
     long mark = messages.mark(group);
     long begin = messages.begin();
-    if (mark >= begin && mark < until) {
-      Recovered recovered = recover(mark, Chain.UNKNOWN, until, counters);
+    // Asked last, so that it is not before either of them even if the process was stopped.
+    long end = until == ALL ? messages.end() : until;
+    if (mark >= begin && mark < end) {
+      Recovered recovered = recover(mark, Chain.UNKNOWN, end, counters);
       if (recovered.reader().chain().sure()) {
         return recovered;
       }
       log.warn("No snapshot of queue {} at offset {} of its journal, which is marked", queue, mark);
     }
-    return recover(begin, begin == 0 ? Chain.FRESH : Chain.UNKNOWN, until, counters);
+    return recover(begin, begin == 0 ? Chain.FRESH : Chain.UNKNOWN, end, counters);
   }
 
   private Recovered recover(long from, Chain chain, long until, JournalCounters counters)

@@ -59,6 +59,9 @@ final class ProtocolModel {
   /** Below the quarter of the lease that a new owner waits beyond it. */
   private static final long MAX_LAG_NANOS = 24 * MILLI;
 
+  /** Most readers that begin anywhere, at the end. */
+  private static final int READERS = 10;
+
   /** Small enough for windows and snapshots of several chunks. */
   private static final int CHUNK_BYTES = 96;
 
@@ -76,6 +79,9 @@ final class ProtocolModel {
   private final List<byte[]> underWay = new ArrayList<>();
   private final Map<String, Deque<Long>> marks = new HashMap<>();
   private long begin;
+
+  /** The servers' mark names no snapshot. */
+  private boolean misled;
 
   // The span queue.
   private record Message(long sequence, long[] spans) {}
@@ -145,7 +151,7 @@ final class ProtocolModel {
         case 238 -> crash(tape.next(SERVER_COUNT));
         case 239 -> crashSink();
         case 240, 241 -> rubbish();
-        case 242 -> loseMark(tape.next(2) == 0 ? SERVERS : SINK);
+        case 242 -> loseMark();
         case 243, 244 -> delete();
         case 245, 246 -> repeat();
         default -> storeLate();
@@ -232,20 +238,30 @@ final class ProtocolModel {
     }
   }
 
-  /** As a broker that has crashed before it wrote its offsets down. */
-  private void loseMark(String group) {
-    Deque<Long> marked = marks.get(group);
-    boolean hasOlder = marked.size() > 1;
-    // What a sink has marked may be deleted; then only a mark tells it that it has read that.
-    if (hasOlder || (group.equals(SERVERS) && !marked.isEmpty())) {
-      met(Event.MARK_LOST);
-      marked.removeLast();
+  /** As a broker that has crashed before it wrote its offsets down, or a person who errs. */
+  private void loseMark() {
+    Deque<Long> servers = marks.get(SERVERS);
+    Deque<Long> sinks = marks.get(SINK);
+    switch (tape.next(3)) {
+      case 0 -> servers.pollLast();
+      case 1 -> {
+        // What a sink has marked may be deleted: then only a mark tells it that it has read that.
+        if (sinks.size() > 1) {
+          sinks.removeLast();
+        }
+      }
+      default -> {
+        misled = true;
+        servers.clear();
+        servers.add(begin + tape.next(256));
+      }
     }
+    met(Event.MARK_LOST);
   }
 
   private void delete() {
     long to = Math.min(mark(SERVERS), mark(SINK));
-    if (to > begin) {
+    if (to > begin && !misled) {
       met(Event.DELETED);
       begin = to;
       marks.values().forEach(marked -> marked.removeIf(offset -> offset < begin));
@@ -358,6 +374,10 @@ final class ProtocolModel {
     @Override
     public void mark(String group, long offset) {
       actor.pause();
+      if (group.equals(SERVERS) && misled) {
+        marks.get(group).clear();
+        misled = false;
+      }
       marks.get(group).add(offset);
     }
   }
@@ -632,13 +652,12 @@ final class ProtocolModel {
     assertThat(whole.image().to()).isEqualTo(last.to);
     assertThat(Windows.totals(whole.image())).isEqualTo(truth(spans.size()));
     assertThat(last.totals).isEqualTo(truth(spans.size()));
+    int stride = 1 + messages.size() / READERS;
+    for (long offset = messages.size() % stride; offset < messages.size(); offset += stride) {
+      compareFrom(offset, log, reader.chain());
+    }
     for (long snapshot : snapshots) {
-      Recovery part = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
-      JournalReader behind =
-          new JournalReader(log, format, new JournalCounters(), snapshot, Chain.UNKNOWN);
-      readAll(behind, part);
-      assertThat(behind.chain()).as("from snapshot %d", snapshot).isEqualTo(reader.chain());
-      assertThat(Windows.totals(part.image())).isEqualTo(truth(spans.size()));
+      assertThat(compareFrom(snapshot, log, reader.chain())).isTrue();
     }
     for (int number = 0; number < windows.size(); number++) {
       List<Long> rest = new ArrayList<>();
@@ -654,6 +673,19 @@ final class ProtocolModel {
       assertThat(rest).isEqualTo(windows.subList(number + 1, windows.size()));
     }
     compareSink(windows);
+  }
+
+  /** Whether a reader that knows nothing before the offset comes to be sure; if so, it is right. */
+  private boolean compareFrom(long offset, JournalLog log, Chain chain) throws Exception {
+    Recovery part = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
+    JournalReader behind =
+        new JournalReader(log, format, new JournalCounters(), offset, Chain.UNKNOWN);
+    readAll(behind, part);
+    if (behind.chain().sure()) {
+      assertThat(behind.chain()).as("from %d", offset).isEqualTo(chain);
+      assertThat(Windows.totals(part.image())).isEqualTo(truth(spans.size()));
+    }
+    return behind.chain().sure();
   }
 
   private static void readAll(JournalReader reader, Visitor visitor) throws Exception {
