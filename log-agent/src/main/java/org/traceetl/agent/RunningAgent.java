@@ -17,7 +17,6 @@ import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.route.Router;
-import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.spool.Spool;
@@ -97,14 +96,15 @@ public final class RunningAgent implements AutoCloseable {
       List<Note.Place> places = spool.places();
       pipeline.start();
       TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
-      topologyFile.load().ifPresent(this::use);
       TopologyWatch watch =
           open(
               new TopologyWatch(
                   transport,
                   config.rocketmq(),
+                  topologyFile::load,
                   topology -> {
-                    use(topology);
+                    publisher.topology(topology);
+                    pipeline.topology(topology);
                     topologyFile.save(topology);
                   }));
       watch.start();
@@ -137,11 +137,6 @@ public final class RunningAgent implements AutoCloseable {
       closeOpened();
       throw e;
     }
-  }
-
-  private void use(Topology topology) {
-    publisher.topology(topology);
-    pipeline.topology(topology);
   }
 
   private <T extends AutoCloseable> T open(T part) {

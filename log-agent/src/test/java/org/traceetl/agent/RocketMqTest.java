@@ -147,7 +147,7 @@ final class RocketMqTest {
     broker.stopBroker();
     Files.writeString(log, line(1) + line(2));
     RunningAgent second = RunningAgent.start(agentConfig(topic, log));
-    assertThat(second.problem()).isEmpty();
+    await().atMost(LONG).until(() -> second.problem().isEmpty());
     await().atMost(LONG).until(() -> metric(second, "spool_spans 2.0"));
     assertThat(second.drain(Duration.ZERO)).isFalse();
 

@@ -46,6 +46,7 @@ final class Lane {
   private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();
   private final Set<Attempt> inFlight = new HashSet<>();
   private int failures;
+  private int readFailures;
   private long failedNanos;
   private long pausedUntilNanos;
 
@@ -118,6 +119,16 @@ final class Lane {
   /** The lane works. */
   void succeeded() {
     failures = 0;
+  }
+
+  /** The next batch could not be read. How often in a row, now. */
+  int unreadable() {
+    return ++readFailures;
+  }
+
+  /** Ends a row of failures to read. */
+  void readable() {
+    readFailures = 0;
   }
 
   /** The batch is settled. True if it was in the window. */

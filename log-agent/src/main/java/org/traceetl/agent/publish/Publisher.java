@@ -42,6 +42,9 @@ public final class Publisher implements Outlet, AutoCloseable {
   /** Failures in a row to reach a broker for one queue that mean it is away. */
   private static final int FAILURES_TO_AWAY = 3;
 
+  /** Failures in a row to read a batch that mean it is lost. */
+  private static final int MOST_READ_FAILURES = 10;
+
   private final Transport transport;
   private final RocketMqConfig config;
   private final Spool spool;
@@ -271,6 +274,7 @@ public final class Publisher implements Outlet, AutoCloseable {
         lane.answered(attempt);
         return false;
       }
+      lane.readable();
       batch.body(body);
       bodyBytes.addAndGet(body.length);
       return true;
@@ -279,7 +283,12 @@ public final class Publisher implements Outlet, AutoCloseable {
       drop(batch, Settlement.DAMAGED, e.getMessage());
     } catch (IOException e) {
       pause(lane, lane.failed(attempt, nanoClock.getAsLong()));
-      if (failureLog.permits()) {
+      if (lane.unreadable() > MOST_READ_FAILURES) {
+        // For ever it would keep all others of the queue from being sent.
+        lane.remove(batch);
+        drop(batch, Settlement.DAMAGED, "it cannot be read from the spool: " + e);
+        lane.readable();
+      } else if (failureLog.permits()) {
         log.warn(
             "Batch {} of queue {} cannot be read from the spool ({}): it is tried again",
             batch.sequence(),

@@ -45,7 +45,7 @@ public final class TopologyFile {
       }
       return Optional.of(new Topology(queues));
     } catch (IOException | RuntimeException e) {
-      log.warn("The last known queues cannot be read, they are asked for: {}", e.toString());
+      log.warn("The last known queues cannot be read: {}", e.toString());
       return Optional.empty();
     }
   }

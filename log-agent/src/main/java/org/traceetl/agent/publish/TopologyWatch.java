@@ -1,9 +1,11 @@
 package org.traceetl.agent.publish;
 
 import java.io.IOException;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RocketMqConfig;
@@ -12,7 +14,7 @@ import org.traceetl.agent.telemetry.LogThrottle;
 
 /**
  * Asks for the topic's queues: every second until they are known, then at the configured interval.
- * When they cannot be had, the last known ones stay.
+ * When they cannot be had, the last known ones stay, be it those of an earlier run.
  */
 public final class TopologyWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopologyWatch.class);
@@ -21,6 +23,7 @@ public final class TopologyWatch implements AutoCloseable {
 
   private final Transport transport;
   private final RocketMqConfig config;
+  private final Supplier<Optional<Topology>> lastKnown;
   private final Consumer<Topology> listener;
   private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -32,11 +35,17 @@ public final class TopologyWatch implements AutoCloseable {
   /**
    * Not started yet.
    *
+   * @param lastKnown the queues of an earlier run; asked for when the first question fails
    * @param listener told each time the queues have changed, on the watch's thread
    */
-  public TopologyWatch(Transport transport, RocketMqConfig config, Consumer<Topology> listener) {
+  public TopologyWatch(
+      Transport transport,
+      RocketMqConfig config,
+      Supplier<Optional<Topology>> lastKnown,
+      Consumer<Topology> listener) {
     this.transport = transport;
     this.config = config;
+    this.lastKnown = lastKnown;
     this.listener = listener;
   }
 
@@ -62,6 +71,11 @@ public final class TopologyWatch implements AutoCloseable {
     }
   }
 
+  private void fallBack(Topology topology) {
+    known = topology;
+    listener.accept(topology);
+  }
+
   private void refresh() {
     try {
       Topology now = new Topology(transport.queues());
@@ -71,6 +85,9 @@ public final class TopologyWatch implements AutoCloseable {
         listener.accept(now);
       }
     } catch (IOException | RuntimeException e) {
+      if (known == null) {
+        lastKnown.get().ifPresent(this::fallBack);
+      }
       if (closed.getCount() > 0 && failureLog.permits()) {
         log.warn(
             "{}{}",

@@ -233,6 +233,43 @@ final class PipelineTest {
     assertThat(read(transport.stored()).operations).contains(big(49).lines().toList().getLast());
   }
 
+  @Test
+  void whatTheSpoolCannotTakeIsAnsweredAsFailedAndCanBeSentAgain() {
+    transport.mode(Mode.UNREACHABLE);
+    spoolBytes = 8 << 20;
+    // Each span is a batch and repeats the resource: much more than was asked for room.
+    start(new PipelineConfig(64 << 20, 65_536, 1, 0, 8), 2);
+    String payload = "a".repeat(10_000) + " x\n" + "= x\n".repeat(99);
+    while (outcomes.failed == 0) {
+      int settled = outcomes.settled();
+      assertThat(offer(payload)).isEqualTo(Admission.ACCEPTED);
+      await().until(() -> outcomes.settled() > settled);
+    }
+    assertThat(outcomes.reason).contains("full");
+    assertThat(sample("spans_failed_total", "source", "test")).isEqualTo(100);
+    int kept = outcomes.confirmed;
+
+    transport.mode(Mode.CONFIRM);
+    await().until(() -> spool.batches() == 0);
+    assertThat(offer(payload)).isEqualTo(Admission.ACCEPTED);
+    await().until(() -> outcomes.confirmed == kept + 1 && spool.batches() == 0);
+    assertThat(read(transport.stored()).spansOf.values()).containsExactly((kept + 1) * 100);
+    assertThat(transport.stored().stream().map(s -> List.of(s.queue(), s.sequence())))
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
+  void whatAPayloadWouldTakeOfASmallSpoolIsBounded() {
+    spoolBytes = 8 << 20;
+    start(new PipelineConfig(64 << 20, 65_536, 1, 0, 8), 2);
+    offer("a".repeat(60_000) + " x\n" + "= x\n".repeat(99));
+    await().until(() -> outcomes.settled() == 1);
+
+    assertThat(outcomes.accepted).isBetween(30, 40);
+    assertThat(outcomes.accepted + outcomes.rejected).isEqualTo(100);
+    assertThat(outcomes.reason).isEqualTo("payload_too_large");
+  }
+
   /** Offers until there is no room. */
   private int fill() {
     int taken = 0;
@@ -546,6 +583,7 @@ final class PipelineTest {
 
     @Override
     public synchronized void failed(String reason) {
+      this.reason = reason;
       failed++;
     }
 

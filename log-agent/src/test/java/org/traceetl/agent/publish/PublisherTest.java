@@ -1,13 +1,16 @@
 package org.traceetl.agent.publish;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -168,6 +171,33 @@ final class PublisherTest {
         });
     assertThat(transport.stored()).hasSize(1_000);
     assertThat(memory()).isZero();
+  }
+
+  @Test
+  void aBatchWhoseBytesChangedOnDiskIsDroppedAndTheOthersAreSent() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    mostBodyBytes = 0;
+    start();
+    for (int sequence = 0; sequence < 3; sequence++) {
+      commit(A, sequence);
+    }
+    damage(body(epoch, 1));
+    transport.mode(Mode.CONFIRM);
+    await()
+        .until(() -> {
+          pass(10);
+          return spool.batches() == 0;
+        });
+
+    assertThat(transport.stored()).extracting(Stored::sequence).containsExactly(0L, 2L);
+    assertThat(dropped("damaged")).isEqualTo(1);
+    assertThat(memory()).isZero();
+  }
+
+  private void damage(String body) throws IOException {
+    Path segment = directory.resolve("0000000001.seg");
+    String bytes = Files.readString(segment, ISO_8859_1);
+    Files.writeString(segment, bytes.replace(body, body.toUpperCase(Locale.ROOT)), ISO_8859_1);
   }
 
   @Test
