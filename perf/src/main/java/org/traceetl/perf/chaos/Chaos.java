@@ -14,6 +14,8 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -44,6 +46,10 @@ public final class Chaos implements Callable<Integer> {
   /** Without any change for so long, a difference stays. */
   private static final Duration STILL = Duration.ofSeconds(40);
 
+  /** What would come late and double has come when all was exact so often, a window apart. */
+  private static final int EXACT_TIMES = 4;
+
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(20);
   private static final Duration PROGRESS = Duration.ofSeconds(10);
 
   @Spec private CommandSpec spec;
@@ -53,6 +59,12 @@ public final class Chaos implements Callable<Integer> {
 
   @Option(names = "--seed", description = "Repeats the plan of another run (default: random).")
   private Long seed;
+
+  @Option(
+      names = "--only",
+      split = ",",
+      description = "Only these kinds of faults: ${COMPLETION-CANDIDATES}.")
+  private Set<FaultKind> only = EnumSet.allOf(FaultKind.class);
 
   @Option(
       names = "--duration",
@@ -114,20 +126,39 @@ public final class Chaos implements Callable<Integer> {
                 serverJar.toAbsolutePath(),
                 elasticsearch.toAbsolutePath(),
                 prometheus.toAbsolutePath()));
-    Thread atEnd = new Thread(() -> close(installation));
-    Runtime.getRuntime().addShutdownHook(atEnd);
+    CountDownLatch closed = new CountDownLatch(1);
+    endOnSignal(Thread.currentThread(), closed);
     int code = 1;
     try {
       code = run(installation, home, seedInUse, spreadMillis);
     } catch (IOException e) {
-      out.printf("The run failed: %s%n", e.getMessage());
+      out.printf("FAILED: %s; logs are in %s%n", e.getMessage(), home);
+    } catch (InterruptedException e) {
+      out.printf("Interrupted; logs are in %s%n", home);
     } finally {
-      close(installation);
+      installation.close();
+      closed.countDown();
     }
     if (code == 0 && !keep) {
       delete(home);
     }
     return code;
+  }
+
+  /** Has the programs ended by their own thread when the JVM is told to end. */
+  private static void endOnSignal(Thread runner, CountDownLatch closed) {
+    Runnable end =
+        () -> {
+          runner.interrupt();
+          try {
+            if (!closed.await(CLOSE_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+              System.err.println("Some programs may still run.");
+            }
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        };
+    Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("end").unstarted(end));
   }
 
   private int run(Installation installation, Path home, long seedInUse, long spreadMillis)
@@ -138,10 +169,9 @@ public final class Chaos implements Callable<Integer> {
     out.printf(
         "all programs work after %d s%n",
         Duration.ofNanos(System.nanoTime() - startNanos).toSeconds());
-    Set<FaultKind> possible = EnumSet.allOf(FaultKind.class);
+    Set<FaultKind> possible = EnumSet.copyOf(only);
     List<String> notRun = new ArrayList<>();
-    if (installation.spoolDisk() == null) {
-      possible.remove(FaultKind.FILL_SPOOL_DISK);
+    if (installation.spoolDisk() == null && possible.remove(FaultKind.FILL_SPOOL_DISK)) {
       notRun.add(FaultKind.FILL_SPOOL_DISK.label() + " (needs root and mount)");
     }
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
@@ -202,7 +232,7 @@ public final class Chaos implements Callable<Integer> {
         : senders + " senders have no answer to their last request, which may count or not";
   }
 
-  /** Waits until nothing changes any more, or all is as it was sent. */
+  /** Waits until all is read and nothing changes any more, or all is as it was sent. */
   private Verdict verdict(
       Installation installation,
       Observer observer,
@@ -217,38 +247,47 @@ public final class Chaos implements Callable<Integer> {
       Thread.sleep(200);
     }
     out.printf("the load has ended: %d spans are taken over%n", truth.spans());
-    PrometheusAnswers prometheus = new PrometheusAnswers(installation.prometheusUri(), http);
-    IndexedDocuments index = new IndexedDocuments(installation.elasticsearchUri(), http);
+    PrometheusAnswers counts = new PrometheusAnswers(installation.prometheusUri(), http);
+    IndexedDocuments documents = new IndexedDocuments(installation.elasticsearchUri(), http);
     deadlineNanos = System.nanoTime() + DRAIN_LIMIT.toNanos();
     long changedNanos = System.nanoTime();
-    long toldNanos = 0;
+    long toldNanos = changedNanos - PROGRESS.toNanos();
     int exactTimes = 0;
-    Verdict last = null;
+    Verdict verdict = null;
     while (true) {
       Thread.sleep(Installation.WINDOW.toMillis());
-      Duration run = Duration.ofNanos(System.nanoTime() - startNanos);
-      Verdict verdict = Verdict.of(truth, prometheus, index, run);
       Observation now = observer.newest();
-      if (!verdict.equals(last)) {
-        changedNanos = System.nanoTime();
-      }
-      last = verdict;
       boolean drained = now.lag() == 0 && now.spooled() == 0 && now.eachQueueIsOwnedOnce();
-      exactTimes = verdict.isExact() && drained ? exactTimes + 1 : 0;
-      boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
-      // Exact for a few windows: what would come late and double has come.
-      if (exactTimes > 4 || (still && drained) || System.nanoTime() > deadlineNanos) {
-        return verdict;
+      boolean late = System.nanoTime() > deadlineNanos;
+      if (drained || late) {
+        Duration run = Duration.ofNanos(System.nanoTime() - startNanos);
+        Verdict last = verdict;
+        verdict =
+            Verdict.of(
+                truth,
+                new Verdict.Found(
+                    counts.calls(),
+                    counts.durationCounts(),
+                    counts.durationSumsMillis(),
+                    counts.resets(run),
+                    documents.copies()));
+        exactTimes = verdict.isExact() ? exactTimes + 1 : 0;
+        if (!verdict.equals(last)) {
+          changedNanos = System.nanoTime();
+        }
+        boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
+        if (exactTimes >= EXACT_TIMES || still || late) {
+          return verdict;
+        }
       }
       if (System.nanoTime() - toldNanos > PROGRESS.toNanos()) {
         toldNanos = System.nanoTime();
         out.printf(
             Locale.ROOT,
-            "draining: lag %.0f, spooled %.0f, still to come or gone %d spans, %d documents%n",
+            "draining: lag %.0f, spooled %.0f, %s%n",
             now.lag(),
             now.spooled(),
-            verdict.lost(),
-            verdict.missingIds());
+            verdict == null ? "queues " + now.queues() : verdict.line(faults));
       }
     }
   }
@@ -266,14 +305,6 @@ public final class Chaos implements Callable<Integer> {
     } catch (NumberFormatException e) {
       throw new ParameterException(
           spec.commandLine(), "--duration = " + text + ": must be such as 90s, 30m or 1h", e);
-    }
-  }
-
-  private void close(Installation installation) {
-    try {
-      installation.close();
-    } catch (IOException e) {
-      out.println("The installation did not end cleanly: " + e.getMessage());
     }
   }
 

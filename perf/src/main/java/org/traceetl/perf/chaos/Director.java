@@ -57,14 +57,12 @@ final class Director {
     private final long dueNanos;
     private long endedNanos;
     private boolean ended;
-    private boolean alone;
     private List<Long> confirmedBefore;
     private long recoveredMillis = -1;
 
-    Active(PlannedFault fault, List<Program> targets, boolean alone, List<Long> confirmedBefore) {
+    Active(PlannedFault fault, List<Program> targets, List<Long> confirmedBefore) {
       this.fault = fault;
       this.targets = targets;
-      this.alone = alone;
       this.confirmedBefore = confirmedBefore;
       dueNanos = beganNanos + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
     }
@@ -106,8 +104,7 @@ final class Director {
       while (System.nanoTime() < beginNanos || isTaken(fault.kind(), targets)) {
         tick();
       }
-      active.forEach(other -> other.alone = false);
-      Active one = new Active(fault, targets, active.isEmpty(), load.confirmed());
+      Active one = new Active(fault, targets, load.confirmed());
       begin(one, plan.size());
       active.add(one);
       while (!fault.overlaps() && active.contains(one)) {
@@ -247,8 +244,7 @@ final class Director {
         new Outcome(
             one.fault.kind(),
             TimeUnit.NANOSECONDS.toMillis(one.endedNanos - one.beganNanos),
-            one.recoveredMillis,
-            one.alone));
+            one.recoveredMillis));
     active.remove(one);
   }
 

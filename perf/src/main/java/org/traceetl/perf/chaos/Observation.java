@@ -11,7 +11,7 @@ import java.util.Map;
  * @param lag messages that are not read yet
  * @param calls spans on the servers' pages
  * @param agents whether each agent says that it can work
- * @param spooled bytes or records in the agents' spools; 0 if the agents have no spool
+ * @param spooled batches in the agents' spools
  */
 record Observation(
     long askedNanos,

@@ -83,7 +83,7 @@ final class Observer {
       well.add(agent.isReady(http));
       Matcher samples = SAMPLE.matcher(page(agent));
       while (samples.find()) {
-        if (samples.group(1).equals("trace_etl_agent_spool_records")) {
+        if (samples.group(1).equals("trace_etl_agent_spool_batches")) {
           spooled += Double.parseDouble(samples.group(3));
         }
       }

@@ -6,6 +6,5 @@ package org.traceetl.perf.chaos;
  * @param heldMillis how long it lasted
  * @param recoveredMillis from its end, or from its begin where others take over, until all queues
  *     were read and counted again; negative if that was not seen
- * @param alone whether no other fault came between
  */
-record Outcome(FaultKind kind, long heldMillis, long recoveredMillis, boolean alone) {}
+record Outcome(FaultKind kind, long heldMillis, long recoveredMillis) {}

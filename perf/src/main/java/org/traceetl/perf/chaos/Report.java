@@ -32,8 +32,7 @@ final class Report {
       if (all.isEmpty()) {
         continue;
       }
-      List<Outcome> alone =
-          all.stream().filter(o -> o.alone() && o.recoveredMillis() >= 0).toList();
+      List<Outcome> recovered = all.stream().filter(one -> one.recoveredMillis() >= 0).toList();
       lines.add(
           String.format(
               Locale.ROOT,
@@ -41,13 +40,13 @@ final class Report {
               kind.label(),
               all.size(),
               seconds(all, Outcome::heldMillis),
-              seconds(alone, Outcome::recoveredMillis)));
+              seconds(recovered, Outcome::recoveredMillis)));
     }
     lines.add("");
     lines.add(
         "Recovered: from the fault's end (of a server that others stand in for, from its begin)"
-            + " until each queue is owned by one server, the lag is gone and pages grow; of faults"
-            + " that no other one overlapped.");
+            + " until each queue is owned by one server, the lag is gone and pages grow. Others"
+            + " may have come between.");
     lines.add("");
     lines.add("| measure | value |");
     lines.add("|---|--:|");

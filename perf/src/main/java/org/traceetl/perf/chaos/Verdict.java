@@ -1,7 +1,5 @@
 package org.traceetl.perf.chaos;
 
-import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -32,12 +30,19 @@ record Verdict(
   private static final double RELATIVE_ERROR = 1e-9;
   private static final int DOCUMENTS_TOLD = 20;
 
-  static Verdict of(Truth truth, PrometheusAnswers prometheus, IndexedDocuments index, Duration run)
-      throws IOException, InterruptedException {
+  /** What was found: span counts, sums of durations, falls of counters, and documents by name. */
+  record Found(
+      Map<SeriesKey, Double> calls,
+      Map<SeriesKey, Double> durationCounts,
+      Map<SeriesKey, Double> durationSumsMillis,
+      Map<SeriesKey, Double> resets,
+      Map<String, Integer> documents) {}
+
+  static Verdict of(Truth truth, Found found) {
     List<String> differences = new ArrayList<>();
-    Map<SeriesKey, Double> calls = prometheus.calls();
-    Map<SeriesKey, Double> counts = prometheus.durationCounts();
-    Map<SeriesKey, Double> sums = prometheus.durationSumsMillis();
+    Map<SeriesKey, Double> calls = found.calls;
+    Map<SeriesKey, Double> counts = found.durationCounts;
+    Map<SeriesKey, Double> sums = found.durationSumsMillis;
     Map<SeriesKey, Truth.Total> expected = truth.series();
     Set<SeriesKey> all = new TreeSet<>(expected.keySet());
     all.addAll(calls.keySet());
@@ -72,15 +77,14 @@ record Verdict(
               counted,
               sum - expectedSum));
     }
-    Map<SeriesKey, Double> resets = prometheus.resets(run);
-    resets.forEach((series, times) ->
+    found.resets.forEach((series, times) ->
         differences.add(String.format(Locale.ROOT, "%s: went down %.0f times", series, times)));
     return new Verdict(
         lost,
         doubled,
-        missing(truth.documents(), index.copies(), differences),
-        repeated(truth.documents(), index.copies(), differences),
-        Math.round(resets.values().stream().mapToDouble(Double::doubleValue).sum()),
+        missing(truth.documents(), found.documents, differences),
+        repeated(truth.documents(), found.documents, differences),
+        Math.round(found.resets.values().stream().mapToDouble(Double::doubleValue).sum()),
         List.copyOf(differences));
   }
 
