@@ -186,7 +186,7 @@ final class Director {
         return;
       }
       surprise(names(one.targets) + " did not end within 90 s of SIGTERM, and was killed");
-      one.targets.forEach(Program::close);
+      Program.kill(one.targets);
     }
     for (Program target : one.targets) {
       switch (action) {

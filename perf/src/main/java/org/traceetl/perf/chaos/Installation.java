@@ -357,7 +357,7 @@ final class Installation implements AutoCloseable {
             producer.createTopic(CLUSTER, topic, QUEUES, Map.of());
             break;
           } catch (MQClientException e) {
-            if (System.nanoTime() > deadlineNanos) {
+            if (!broker.isRunning() || System.nanoTime() > deadlineNanos) {
               throw e;
             }
             Thread.sleep(500);
@@ -437,7 +437,7 @@ final class Installation implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    all().forEach(Program::close);
+    Program.kill(all());
     if (spoolDisk != null) {
       spoolDisk.close();
     }

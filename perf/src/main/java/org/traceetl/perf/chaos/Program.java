@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * on the ports and the data that it had. For one thread, which must live as long as the process:
  * with it the process dies.
  */
-final class Program implements AutoCloseable {
+final class Program {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final String name;
@@ -86,11 +86,20 @@ final class Program implements AutoCloseable {
 
   /** Ends it, and what it has started, as {@code kill -9} does; gone when this returns. */
   void kill() {
+    kill(List.of(this));
+  }
+
+  /** Ends them all at once. */
+  static void kill(List<Program> programs) {
     List<ProcessHandle> all =
-        Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
+        programs.stream()
+            .filter(Program::isRunning)
+            .map(program -> program.process)
+            .flatMap(one -> Stream.concat(Stream.of(one.toHandle()), one.descendants()))
+            .toList();
     all.forEach(ProcessHandle::destroyForcibly);
     all.forEach(handle -> handle.onExit().join());
-    paused = false;
+    programs.forEach(program -> program.paused = false);
   }
 
   /** Asks it to end, by SIGTERM. */
@@ -129,13 +138,6 @@ final class Program implements AutoCloseable {
       return http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
     } catch (IOException e) {
       return false;
-    }
-  }
-
-  @Override
-  public void close() {
-    if (isRunning()) {
-      kill();
     }
   }
 }
