@@ -29,6 +29,7 @@ final class Installation implements AutoCloseable {
   private static final String CLUSTER = "chaos";
   private static final Duration START_LIMIT = Duration.ofMinutes(3);
   private static final int SPOOL_DISK_MEBIBYTES = 64;
+  private static final int SPOOL_BYTES = 48 << 20;
   private static final String NOBODY = "65534";
 
   /**
@@ -62,7 +63,7 @@ final class Installation implements AutoCloseable {
     this.directory = directory;
     this.parts = parts;
     Ports ports = new Ports();
-    spoolDisk = SpoolDisk.mount(directory.resolve("agent-1-spool"), SPOOL_DISK_MEBIBYTES);
+    spoolDisk = SpoolDisk.mount(spoolMountPoint(), SPOOL_DISK_MEBIBYTES);
     int nameServerPort = ports.next();
     nameServerAddress = "127.0.0.1:" + nameServerPort;
     nameServer = nameServer(nameServerPort);
@@ -226,6 +227,9 @@ final class Installation implements AutoCloseable {
         home.resolve("log-agent.yaml"),
         """
         state-directory: %s
+        spool:
+          directory: %s
+          max-bytes: %d
         otlp:
           host: 127.0.0.1
           grpc-port: 0
@@ -240,6 +244,8 @@ final class Installation implements AutoCloseable {
         """
             .formatted(
                 home.resolve("state"),
+                number == 1 ? spoolMountPoint() : home.resolve("spool"),
+                SPOOL_BYTES,
                 otlpPort,
                 number == AGENTS ? traceLog() : "",
                 nameServerAddress,
@@ -265,6 +271,9 @@ final class Installation implements AutoCloseable {
         trace-etl:
           rocketmq:
             name-server: %s
+          journal:
+            lease: %ds
+            snapshot-interval: 20s
           window:
             length: %dms
             idle: 1d
@@ -279,13 +288,19 @@ final class Installation implements AutoCloseable {
               data-stream: %s
               request-timeout: 10s
         """
-            .formatted(port, nameServerAddress, WINDOW.toMillis(), elasticsearchUri, DATA_STREAM));
+            .formatted(
+                port,
+                nameServerAddress,
+                LEASE.toSeconds(),
+                WINDOW.toMillis(),
+                elasticsearchUri,
+                DATA_STREAM));
     List<String> command = java(name, 320, 256);
     command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
     return new Program(
         name,
         command,
-        Map.of("TRACE_ETL_JOURNAL_LEASE", LEASE.toSeconds() + "s"),
+        Map.of(),
         log(name),
         URI.create("http://127.0.0.1:" + port + "/ready"));
   }
@@ -380,6 +395,10 @@ final class Installation implements AutoCloseable {
       }
       Thread.sleep(200);
     }
+  }
+
+  private Path spoolMountPoint() {
+    return directory.resolve("agent-1-spool");
   }
 
   /** Whether an agent's spool has a disk that can be filled. */
