@@ -1,4 +1,5 @@
-# Sourced by the scripts beside it: finds the JDK and Maven, or says how to get them.
+# Sourced by the scripts beside it, which set root: finds the JDK, Maven and Prometheus, or says how
+# to get them.
 
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$1" >&2
@@ -50,4 +51,34 @@ find_maven() {
   esac
   # Older Mavens use what newer JDKs warn about.
   export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
+}
+
+# Unpacks Debian's prometheus package into .cache/, which needs no root.
+unpack_prometheus() {
+  command -v apt-get >/dev/null && command -v dpkg >/dev/null || return 1
+  local cache=$root/.cache folder=$root/.cache/prometheus-package
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  (
+    cd "$folder"
+    apt-get download prometheus >apt.log 2>&1 ||
+      { [ "$(id -u)" = 0 ] && apt-get update >apt.log 2>&1 &&
+        apt-get download prometheus >>apt.log 2>&1; }
+  ) || return 1
+  dpkg -x "$folder"/prometheus_*.deb "$cache/prometheus"
+}
+
+# Sets prometheus and promtool to the programs: those on PATH, or those of .cache/.
+find_prometheus() {
+  if prometheus=$(command -v prometheus) && promtool=$(command -v promtool); then
+    return
+  fi
+  prometheus=$root/.cache/prometheus/usr/bin/prometheus
+  promtool=$root/.cache/prometheus/usr/bin/promtool
+  if [ ! -x "$prometheus" ]; then
+    echo "Fetching Prometheus into .cache/prometheus" >&2
+    unpack_prometheus ||
+      fail "needs prometheus and promtool on PATH, and cannot fetch the Debian package." \
+        "Install Prometheus 2.42 or newer: apt-get install prometheus, or the archive of its project."
+  fi
 }

@@ -1,0 +1,318 @@
+package org.traceetl.perf.chaos;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command line: a run from the start of all programs to the verdict. */
+@Command(
+    name = "chaos",
+    description = {
+      "Runs a whole installation as real processes under load, kills, pauses, takes away and scales"
+          + " them at random, and holds the counts in Prometheus and the documents in Elasticsearch"
+          + " to what was sent.",
+      ""
+    },
+    footer = {
+      "",
+      "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=…",
+      "Exit codes: 0 all of the last four are 0 and no counter went down, 1 they are not, or the",
+      "installation did not work, 2 wrong usage."
+    })
+public final class Chaos implements Callable<Integer> {
+  private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
+  private static final Duration DRAIN_LIMIT = Duration.ofMinutes(5);
+
+  /** Without any change for so long, a difference stays. */
+  private static final Duration STILL = Duration.ofSeconds(40);
+
+  /** What would come late and double has come when all was exact so often, a window apart. */
+  private static final int EXACT_TIMES = 4;
+
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(20);
+  private static final Duration PROGRESS = Duration.ofSeconds(10);
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--faults", description = "How many (default: ${DEFAULT-VALUE}).")
+  private int faults = 20;
+
+  @Option(names = "--seed", description = "Repeats the plan of another run (default: random).")
+  private Long seed;
+
+  @Option(
+      names = "--only",
+      split = ",",
+      description = "Only these kinds of faults: ${COMPLETION-CANDIDATES}.")
+  private Set<FaultKind> only = EnumSet.allOf(FaultKind.class);
+
+  @Option(
+      names = "--duration",
+      paramLabel = "30m",
+      description = "Spreads the faults over this time (default: as fast as it recovers).")
+  private String duration;
+
+  @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
+  private int rate = 400;
+
+  @Option(names = "--report", paramLabel = "FILE", description = "Writes a Markdown table to it.")
+  private Path report;
+
+  @Option(
+      names = "--directory",
+      description = "For data and logs; kept (default: a temporary one, kept after a failure).")
+  private Path directory;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  @Option(names = "--server-jar", hidden = true, required = true)
+  private Path serverJar;
+
+  @Option(names = "--elasticsearch", hidden = true, required = true)
+  private Path elasticsearch;
+
+  @Option(names = "--prometheus", hidden = true, required = true)
+  private Path prometheus;
+
+  private final PrintStream out = System.out;
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Chaos()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    long spreadMillis = duration == null ? 0 : millis(duration);
+    if (faults < 0 || rate < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--faults must be 0 or more, and --rate 1 or more");
+    }
+    long seedInUse = seed == null ? new Random().nextInt(1_000_000) : seed;
+    boolean keep = directory != null;
+    Path home =
+        keep
+            ? Files.createDirectories(directory.toAbsolutePath())
+            : Files.createTempDirectory("trace-etl-chaos-");
+    // Elasticsearch runs as another user.
+    home.toFile().setExecutable(true, false);
+    home.toFile().setReadable(true, false);
+    out.printf("seed %d, all logs in %s%n", seedInUse, home);
+
+    Installation installation =
+        new Installation(
+            home,
+            new Installation.Parts(
+                serverJar.toAbsolutePath(),
+                elasticsearch.toAbsolutePath(),
+                prometheus.toAbsolutePath()));
+    CountDownLatch closed = new CountDownLatch(1);
+    endOnSignal(Thread.currentThread(), closed);
+    int code = 1;
+    try {
+      code = run(installation, home, seedInUse, spreadMillis);
+    } catch (IOException e) {
+      out.printf("FAILED: %s; logs are in %s%n", e.getMessage(), home);
+    } catch (InterruptedException e) {
+      out.printf("Interrupted; logs are in %s%n", home);
+    } finally {
+      installation.close();
+      closed.countDown();
+    }
+    if (code == 0 && !keep) {
+      delete(home);
+    }
+    return code;
+  }
+
+  /** Has the programs ended by their own thread when the JVM is told to end. */
+  private static void endOnSignal(Thread runner, CountDownLatch closed) {
+    Runnable end =
+        () -> {
+          runner.interrupt();
+          try {
+            if (!closed.await(CLOSE_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+              System.err.println("Some programs may still run.");
+            }
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        };
+    Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("end").unstarted(end));
+  }
+
+  private int run(Installation installation, Path home, long seedInUse, long spreadMillis)
+      throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+    installation.start(http);
+    out.printf(
+        "all programs work after %d s%n",
+        Duration.ofNanos(System.nanoTime() - startNanos).toSeconds());
+    Set<FaultKind> possible = EnumSet.copyOf(only);
+    List<String> notRun = new ArrayList<>();
+    if (installation.spoolDisk() == null && possible.remove(FaultKind.FILL_SPOOL_DISK)) {
+      notRun.add(FaultKind.FILL_SPOOL_DISK.label() + " (needs root and mount)");
+    }
+    notRun.forEach(kind -> out.println("NOT RUN: " + kind));
+
+    Truth truth = new Truth();
+    Load load = new Load(truth, installation.otlpPorts(), installation.traceLog(), rate, seedInUse);
+    Observer observer = new Observer(installation, http);
+    observer.start();
+    load.start();
+    Director director = new Director(installation, observer, load, http, out);
+    List<PlannedFault> plan = PlannedFault.plan(faults, seedInUse, possible);
+    director.follow(plan, spreadMillis);
+
+    Verdict verdict = verdict(installation, observer, load, truth, http, startNanos);
+    String failure = load.refused() != null ? load.refused() : unanswered(load);
+    Files.write(home.resolve("differences.txt"), verdict.differences());
+    verdict.differences().stream().limit(40).forEach(line -> out.println("  " + line));
+    boolean good = verdict.isExact() && failure == null && truth.spans() > 0;
+    director.surprises().forEach(what -> out.println("!! " + what));
+    if (failure != null) {
+      out.println("!! " + failure);
+    }
+    out.printf(
+        Locale.ROOT,
+        "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d%n",
+        seedInUse,
+        Duration.ofNanos(System.nanoTime() - startNanos).toSeconds(),
+        truth.spans(),
+        truth.documents().size(),
+        load.repeated(),
+        verdict.resets());
+    if (!good) {
+      out.printf("FAILED: logs are in %s, all differences in differences.txt there%n", home);
+    }
+    if (report != null) {
+      Files.writeString(
+          report,
+          Report.of(
+              "bin/chaos --faults " + faults + " --seed " + seedInUse,
+              Duration.ofNanos(System.nanoTime() - startNanos),
+              truth.spans(),
+              truth.documents().size(),
+              load.repeated(),
+              director,
+              verdict,
+              plan.size(),
+              notRun));
+    }
+    out.println(verdict.line(plan.size()));
+    out.flush();
+    return good ? 0 : 1;
+  }
+
+  private static String unanswered(Load load) {
+    long senders = load.underWay();
+    return senders == 0
+        ? null
+        : senders + " senders have no answer to their last request, which may count or not";
+  }
+
+  /** Waits until all is read and nothing changes any more, or all is as it was sent. */
+  private Verdict verdict(
+      Installation installation,
+      Observer observer,
+      Load load,
+      Truth truth,
+      HttpClient http,
+      long startNanos)
+      throws IOException, InterruptedException {
+    load.stop();
+    long deadlineNanos = System.nanoTime() + ANSWER_LIMIT.toNanos();
+    while (load.underWay() > 0 && System.nanoTime() < deadlineNanos) {
+      Thread.sleep(200);
+    }
+    out.printf("the load has ended: %d spans are taken over%n", truth.spans());
+    PrometheusAnswers counts = new PrometheusAnswers(installation.prometheusUri(), http);
+    IndexedDocuments documents = new IndexedDocuments(installation.elasticsearchUri(), http);
+    deadlineNanos = System.nanoTime() + DRAIN_LIMIT.toNanos();
+    long changedNanos = System.nanoTime();
+    long toldNanos = changedNanos - PROGRESS.toNanos();
+    int exactTimes = 0;
+    Verdict verdict = null;
+    while (true) {
+      Thread.sleep(Installation.WINDOW.toMillis());
+      Observation now = observer.newest();
+      boolean drained = now.lag() == 0 && now.spooled() == 0 && now.eachQueueIsOwnedOnce();
+      boolean late = System.nanoTime() > deadlineNanos;
+      if (drained || late) {
+        Duration run = Duration.ofNanos(System.nanoTime() - startNanos);
+        Verdict last = verdict;
+        verdict =
+            Verdict.of(
+                truth,
+                new Verdict.Found(
+                    counts.calls(),
+                    counts.durationCounts(),
+                    counts.durationSumsMillis(),
+                    counts.resets(run),
+                    documents.copies()));
+        exactTimes = verdict.isExact() ? exactTimes + 1 : 0;
+        if (!verdict.equals(last)) {
+          changedNanos = System.nanoTime();
+        }
+        boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
+        if (exactTimes >= EXACT_TIMES || still || late) {
+          return verdict;
+        }
+      }
+      if (System.nanoTime() - toldNanos > PROGRESS.toNanos()) {
+        toldNanos = System.nanoTime();
+        out.printf(
+            Locale.ROOT,
+            "draining: lag %.0f, spooled %.0f, %s%n",
+            now.lag(),
+            now.spooled(),
+            verdict == null ? "queues " + now.queues() : verdict.line(faults));
+      }
+    }
+  }
+
+  private long millis(String text) {
+    String digits = text.replaceFirst("[smh]$", "");
+    try {
+      long number = Long.parseLong(digits);
+      return switch (text.charAt(text.length() - 1)) {
+        case 's' -> number * 1_000;
+        case 'm' -> number * 60_000;
+        case 'h' -> number * 3_600_000;
+        default -> throw new NumberFormatException();
+      };
+    } catch (NumberFormatException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--duration = " + text + ": must be such as 90s, 30m or 1h", e);
+    }
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}

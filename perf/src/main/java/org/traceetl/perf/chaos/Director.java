@@ -1,0 +1,327 @@
+package org.traceetl.perf.chaos;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.http.HttpClient;
+import java.time.LocalTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Does what the plan says, one line for each act, and measures how long the installation takes to
+ * recover. For the thread that lives as long as the programs.
+ */
+final class Director {
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+  private static final long TICK_MILLIS = 100;
+  private static final long PATIENCE_SECONDS = 120;
+  private static final long END_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+  private static final double RECOVERED_LAG_MESSAGES = 50;
+
+  private final Installation installation;
+  private final Observer observer;
+  private final Load load;
+  private final HttpClient http;
+  private final PrintStream out;
+  private final List<Active> active = new ArrayList<>();
+  private final List<Outcome> outcomes = new ArrayList<>();
+  private final List<Long> scaledUpMillis = new ArrayList<>();
+  private final Map<Program, Long> joiningSinceNanos = new HashMap<>();
+  private final List<String> surprises = new ArrayList<>();
+  private Observation before;
+  private Observation now;
+
+  Director(
+      Installation installation, Observer observer, Load load, HttpClient http, PrintStream out) {
+    this.installation = installation;
+    this.observer = observer;
+    this.load = load;
+    this.http = http;
+    this.out = out;
+    this.now = observer.newest();
+    this.before = now;
+  }
+
+  /** A fault from its begin until the recovery from it. */
+  private static final class Active {
+    private final PlannedFault fault;
+    private final List<Program> targets;
+    private final long beganNanos = System.nanoTime();
+    private final long dueNanos;
+    private long endedNanos;
+    private boolean ended;
+    private List<Long> confirmedBefore;
+    private long recoveredMillis = -1;
+
+    Active(PlannedFault fault, List<Program> targets, List<Long> confirmedBefore) {
+      this.fault = fault;
+      this.targets = targets;
+      this.confirmedBefore = confirmedBefore;
+      dueNanos = beganNanos + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
+    }
+
+    /** When what is to be recovered from happened last. */
+    long changedNanos() {
+      return ended ? endedNanos : beganNanos;
+    }
+  }
+
+  List<Outcome> outcomes() {
+    return outcomes;
+  }
+
+  /** From the start of a server's process until it has queues, of servers started by scaling. */
+  List<Long> scaledUpMillis() {
+    return scaledUpMillis;
+  }
+
+  /** Programs that ended without having been asked to. */
+  List<String> surprises() {
+    return surprises;
+  }
+
+  /**
+   * Follows the plan to its end, and waits until the last fault is dealt with.
+   *
+   * @param spreadMillis the faults begin within this time, as evenly as the installation allows; 0:
+   *     as soon as the plan says
+   */
+  void follow(List<PlannedFault> plan, long spreadMillis) throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    for (PlannedFault fault : plan) {
+      long gapNanos = TimeUnit.MILLISECONDS.toNanos(fault.gapMillis());
+      long evenNanos =
+          TimeUnit.MILLISECONDS.toNanos(spreadMillis * (fault.number() - 1) / plan.size());
+      long beginNanos = Math.max(System.nanoTime() + gapNanos, startNanos + evenNanos);
+      List<Program> targets = targets(fault);
+      while (System.nanoTime() < beginNanos || isTaken(fault.kind(), targets)) {
+        tick();
+      }
+      Active one = new Active(fault, targets, load.confirmed());
+      begin(one, plan.size());
+      active.add(one);
+      while (!fault.overlaps() && active.contains(one)) {
+        tick();
+      }
+    }
+    while (!active.isEmpty()) {
+      tick();
+    }
+  }
+
+  private List<Program> targets(PlannedFault fault) {
+    List<Program> candidates = installation.programs(fault.kind().role());
+    List<Program> targets = new ArrayList<>();
+    for (int i = 0; i < fault.kind().targets(); i++) {
+      targets.add(candidates.get((fault.target() + i) % candidates.size()));
+    }
+    return targets;
+  }
+
+  /** Whether one of the programs, or the disk, is in another fault that has not ended. */
+  private boolean isTaken(FaultKind kind, List<Program> targets) {
+    for (Active other : active) {
+      if (other.ended) {
+        continue;
+      }
+      boolean sameThing =
+          (other.fault.kind().role() == FaultKind.Role.SPOOL_DISK)
+              == (kind.role() == FaultKind.Role.SPOOL_DISK);
+      if (sameThing && other.targets.stream().anyMatch(targets::contains)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void begin(Active one, int of) throws IOException, InterruptedException {
+    FaultKind kind = one.fault.kind();
+    say(
+        "#%d/%d  %s: %s%s",
+        one.fault.number(),
+        of,
+        kind.label(),
+        names(one.targets),
+        one.fault.holdMillis() == 0
+            ? ""
+            : String.format(Locale.ROOT, ", for %.1f s", one.fault.holdMillis() / 1e3));
+    for (Program target : one.targets) {
+      switch (kind.action()) {
+        case KILL -> target.kill();
+        case TERMINATE -> target.terminate();
+        case PAUSE -> target.pause();
+        case FILL -> installation.spoolDisk().fill();
+      }
+    }
+  }
+
+  private void tick() throws IOException, InterruptedException {
+    Thread.sleep(TICK_MILLIS);
+    Observation newest = observer.newest();
+    if (newest != now) {
+      before = now;
+      now = newest;
+    }
+    for (Active one : List.copyOf(active)) {
+      if (!one.ended && System.nanoTime() >= one.dueNanos) {
+        tryToEnd(one);
+      }
+      lookForRecovery(one);
+    }
+    lookForJoined();
+    lookForSurprises();
+  }
+
+  private void tryToEnd(Active one) throws IOException, InterruptedException {
+    FaultKind.Action action = one.fault.kind().action();
+    if (action == FaultKind.Action.TERMINATE && one.targets.stream().anyMatch(Program::isRunning)) {
+      if (System.nanoTime() - one.beganNanos < END_LIMIT_NANOS) {
+        return;
+      }
+      surprise(names(one.targets) + " did not end within 90 s of SIGTERM, and was killed");
+      Program.kill(one.targets);
+    }
+    for (Program target : one.targets) {
+      switch (action) {
+        case KILL, TERMINATE -> {
+          target.start();
+          if (one.fault.kind() == FaultKind.SCALE) {
+            joiningSinceNanos.put(target, System.nanoTime());
+          }
+        }
+        case PAUSE -> target.resume();
+        case FILL -> installation.spoolDisk().free();
+      }
+    }
+    one.ended = true;
+    one.endedNanos = System.nanoTime();
+    one.confirmedBefore = load.confirmed();
+    say(
+        "    %s %s after %.1f s",
+        names(one.targets),
+        switch (action) {
+          case KILL, TERMINATE -> "started again";
+          case PAUSE -> "resumed";
+          case FILL -> "has room again";
+        },
+        (one.endedNanos - one.beganNanos) / 1e9);
+  }
+
+  /** Takes the fault off the list when the installation works as before, or patience ends. */
+  private void lookForRecovery(Active one) throws InterruptedException {
+    if (!one.ended && !one.fault.kind().isTakenOver()) {
+      return;
+    }
+    boolean works = isWorking(one);
+    if (works && one.recoveredMillis < 0) {
+      long fromNanos = one.fault.kind().isTakenOver() ? one.beganNanos : one.endedNanos;
+      one.recoveredMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - fromNanos);
+      say("    recovered from #%d after %.1f s", one.fault.number(), one.recoveredMillis / 1e3);
+    }
+    boolean patient =
+        System.nanoTime() - one.changedNanos() < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    if (!one.ended || (!works && patient)) {
+      return;
+    }
+    if (!works) {
+      surprise(
+          String.format(
+              Locale.ROOT,
+              "no recovery from #%d (%s) seen within %d s: %s",
+              one.fault.number(),
+              one.fault.kind().label(),
+              PATIENCE_SECONDS,
+              now));
+    }
+    outcomes.add(
+        new Outcome(
+            one.fault.kind(),
+            TimeUnit.NANOSECONDS.toMillis(one.endedNanos - one.beganNanos),
+            one.recoveredMillis));
+    active.remove(one);
+  }
+
+  private boolean isWorking(Active one) throws InterruptedException {
+    return before.askedNanos() > one.changedNanos()
+        && now.eachQueueIsOwnedOnce()
+        && now.agentsWork()
+        && now.lag() <= RECOVERED_LAG_MESSAGES
+        && now.calls() > before.calls()
+        && isConfirming(one)
+        && (!one.ended || targetsWork(one));
+  }
+
+  /** Whether each agent has confirmed a request since the fault began or ended. */
+  private boolean isConfirming(Active one) {
+    List<Long> confirmed = load.confirmed();
+    for (int i = 0; i < confirmed.size(); i++) {
+      if (confirmed.get(i) <= one.confirmedBefore.get(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean targetsWork(Active one) throws InterruptedException {
+    for (Program target : one.targets) {
+      if (!target.isReady(http)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void lookForJoined() {
+    joiningSinceNanos
+        .entrySet()
+        .removeIf(joining -> {
+          Program server = joining.getKey();
+          if (!server.isRunning()) {
+            return true;
+          }
+          if (now.askedNanos() < joining.getValue() || now.queuesOf(server).isEmpty()) {
+            return false;
+          }
+          long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - joining.getValue());
+          scaledUpMillis.add(millis);
+          say(
+              "    %s has %d queues, %.1f s after its process started",
+              server.name(), now.queuesOf(server).size(), millis / 1e3);
+          return true;
+        });
+  }
+
+  private void lookForSurprises() throws IOException {
+    for (Program program : installation.all()) {
+      boolean meant = active.stream().anyMatch(one -> !one.ended && one.targets.contains(program));
+      if (!meant && !program.isRunning()) {
+        surprise(program.name() + " ended with " + program.exitCode() + " without being asked to");
+        program.start();
+      }
+    }
+  }
+
+  private void surprise(String what) {
+    surprises.add(what);
+    say("    !! %s", what);
+  }
+
+  private static String names(List<Program> programs) {
+    return String.join(
+        ", ",
+        programs.stream().sorted(Comparator.comparing(Program::name)).map(Program::name).toList());
+  }
+
+  private void say(String format, Object... arguments) {
+    out.println(
+        LocalTime.now().format(TIME) + "  " + String.format(Locale.ROOT, format, arguments));
+    out.flush();
+  }
+}

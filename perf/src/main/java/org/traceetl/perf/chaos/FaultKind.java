@@ -1,0 +1,102 @@
+package org.traceetl.perf.chaos;
+
+/** What is done to the installation. The first eight are those that a short run holds. */
+enum FaultKind {
+  KILL_SERVER("kill -9 of a server", Role.SERVER, Action.KILL, 1, 0, 8),
+  PAUSE_SERVER_BEYOND_SESSION(
+      "SIGSTOP of a server, beyond its session",
+      Role.SERVER,
+      Action.PAUSE,
+      1,
+      (int) Installation.SESSION.toSeconds() + 15,
+      (int) Installation.SESSION.toSeconds() + 25),
+  KILL_AGENT("kill -9 of an agent", Role.AGENT, Action.KILL, 1, 0, 5),
+  KILL_BROKER("kill -9 of the broker", Role.BROKER, Action.KILL, 1, 0, 5),
+  ELASTICSEARCH_AWAY("Elasticsearch away", Role.ELASTICSEARCH, Action.KILL, 1, 30, 60),
+  FILL_SPOOL_DISK("an agent's spool disk full", Role.SPOOL_DISK, Action.FILL, 1, 8, 20),
+  SCALE("scaling 3 servers to 1 and back", Role.SERVER, Action.TERMINATE, 2, 10, 20),
+  RESTART_SERVER("restart of a server (SIGTERM)", Role.SERVER, Action.TERMINATE, 1, 0, 0),
+
+  PAUSE_SERVER("SIGSTOP of a server, short", Role.SERVER, Action.PAUSE, 1, 1, 12),
+  PAUSE_AGENT("SIGSTOP of an agent", Role.AGENT, Action.PAUSE, 1, 1, 20),
+  PAUSE_BROKER("SIGSTOP of the broker", Role.BROKER, Action.PAUSE, 1, 1, 15),
+  RESTART_AGENT("restart of an agent (SIGTERM)", Role.AGENT, Action.TERMINATE, 1, 0, 0),
+  BROKER_AWAY("broker away (SIGTERM)", Role.BROKER, Action.TERMINATE, 1, 15, 40),
+  KILL_NAME_SERVER("kill -9 of the name server", Role.NAME_SERVER, Action.KILL, 1, 0, 15),
+  KILL_ELASTICSEARCH("kill -9 of Elasticsearch", Role.ELASTICSEARCH, Action.KILL, 1, 0, 3),
+  KILL_PROMETHEUS("kill -9 of Prometheus", Role.PROMETHEUS, Action.KILL, 1, 0, 8);
+
+  /** How many a short run begins with. */
+  static final int ESSENTIAL = 8;
+
+  /** Which program it happens to. */
+  enum Role {
+    SERVER,
+    AGENT,
+    BROKER,
+    NAME_SERVER,
+    ELASTICSEARCH,
+    PROMETHEUS,
+    SPOOL_DISK
+  }
+
+  /** What happens, and with what it is ended. */
+  enum Action {
+    /** Ended by SIGKILL; started again. */
+    KILL,
+    /** Asked to end by SIGTERM; started again. */
+    TERMINATE,
+    /** Stopped by SIGSTOP; resumed. */
+    PAUSE,
+    /** The disk has no room; freed. */
+    FILL
+  }
+
+  private final String label;
+  private final Role role;
+  private final Action action;
+  private final int targets;
+  private final int minSeconds;
+  private final int maxSeconds;
+
+  FaultKind(String label, Role role, Action action, int targets, int minSeconds, int maxSeconds) {
+    this.label = label;
+    this.role = role;
+    this.action = action;
+    this.targets = targets;
+    this.minSeconds = minSeconds;
+    this.maxSeconds = maxSeconds;
+  }
+
+  String label() {
+    return label;
+  }
+
+  Role role() {
+    return role;
+  }
+
+  Action action() {
+    return action;
+  }
+
+  /** How many programs it happens to at once. */
+  int targets() {
+    return targets;
+  }
+
+  /** Shortest time until it is ended. */
+  int minSeconds() {
+    return minSeconds;
+  }
+
+  /** Longest time until it is ended. */
+  int maxSeconds() {
+    return maxSeconds;
+  }
+
+  /** Whether others have to take over while it lasts: the recovery counts from its begin. */
+  boolean isTakenOver() {
+    return role == Role.SERVER && this != PAUSE_SERVER;
+  }
+}

@@ -1,0 +1,464 @@
+package org.traceetl.perf.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+
+/** Every program of one installation, each with its configuration, ports and directory. */
+final class Installation implements AutoCloseable {
+  static final int QUEUES = 8;
+  static final int AGENTS = 2;
+  static final int SERVERS = 3;
+  static final String DATA_STREAM = "chaos";
+
+  /** After it the broker takes a client that sends no heartbeat for gone; clients send every 30. */
+  static final Duration SESSION = Duration.ofSeconds(40);
+
+  static final Duration WINDOW = Duration.ofSeconds(2);
+  static final Duration LEASE = Duration.ofSeconds(5);
+
+  private static final String CLUSTER = "chaos";
+  private static final Duration START_LIMIT = Duration.ofMinutes(3);
+  private static final int SPOOL_DISK_MEBIBYTES = 64;
+  private static final int SPOOL_BYTES = 48 << 20;
+  private static final String NOBODY = "65534";
+
+  /**
+   * What is needed from outside.
+   *
+   * @param serverJar the server as it is shipped
+   * @param elasticsearch the home of an unpacked Elasticsearch
+   * @param prometheus the program
+   */
+  record Parts(Path serverJar, Path elasticsearch, Path prometheus) {}
+
+  private final Path directory;
+  private final Parts parts;
+  private final String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  private final boolean root = "root".equals(System.getProperty("user.name"));
+  private final SpoolDisk spoolDisk;
+  private final Program nameServer;
+  private final Program broker;
+  private final Program elasticsearch;
+  private final Program prometheus;
+  private final List<Program> agents = new ArrayList<>();
+  private final List<Program> servers = new ArrayList<>();
+  private final List<Integer> otlpPorts = new ArrayList<>();
+  private final List<Integer> agentTelemetryPorts = new ArrayList<>();
+  private final List<Integer> serverPorts = new ArrayList<>();
+  private final String nameServerAddress;
+  private final URI elasticsearchUri;
+  private final URI prometheusUri;
+
+  Installation(Path directory, Parts parts) throws IOException, InterruptedException {
+    this.directory = directory;
+    this.parts = parts;
+    Ports ports = new Ports();
+    spoolDisk = SpoolDisk.mount(spoolMountPoint(), SPOOL_DISK_MEBIBYTES);
+    int nameServerPort = ports.next();
+    nameServerAddress = "127.0.0.1:" + nameServerPort;
+    nameServer = nameServer(nameServerPort);
+    // The broker opens the port two below as well, and the one above.
+    broker = broker(ports.next(2, 1));
+    int elasticsearchPort = ports.next();
+    elasticsearchUri = URI.create("http://127.0.0.1:" + elasticsearchPort);
+    elasticsearch = elasticsearch(elasticsearchPort, ports.next());
+    for (int i = 1; i <= AGENTS; i++) {
+      otlpPorts.add(ports.next());
+      agentTelemetryPorts.add(ports.next());
+      agents.add(agent(i, otlpPorts.getLast(), agentTelemetryPorts.getLast()));
+    }
+    for (int i = 1; i <= SERVERS; i++) {
+      serverPorts.add(ports.next());
+      servers.add(server(i, serverPorts.getLast()));
+    }
+    int prometheusPort = ports.next();
+    prometheusUri = URI.create("http://127.0.0.1:" + prometheusPort);
+    prometheus = prometheus(prometheusPort);
+  }
+
+  private List<String> java(String name, int heapMebibytes, int directMebibytes)
+      throws IOException {
+    Path home = Files.createDirectories(directory.resolve(name));
+    return new ArrayList<>(
+        List.of(
+            java,
+            "-Xmx" + heapMebibytes + "m",
+            "-XX:MaxDirectMemorySize=" + directMebibytes + "m",
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-Duser.home=" + home,
+            "-Drocketmq.home.dir=" + home,
+            "-Drocketmq.log.root=" + home.resolve("rocketmq-log")));
+  }
+
+  private Path log(String name) {
+    return directory.resolve(name + ".log");
+  }
+
+  private Program nameServer(int port) throws IOException {
+    List<String> command = java("name-server", 128, 128);
+    command.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            NameServer.class.getName(),
+            Integer.toString(port),
+            directory.resolve("name-server").toString()));
+    return new Program("name-server", command, Map.of(), log("name-server"), null);
+  }
+
+  private Program broker(int port) throws IOException {
+    Path home = Files.createDirectories(directory.resolve("broker"));
+    Path config = home.resolve("broker.conf");
+    Map<String, Object> settings = new TreeMap<>();
+    settings.put("listenPort", port);
+    settings.put("bindAddress", "127.0.0.1");
+    settings.put("brokerName", "broker-a");
+    settings.put("brokerClusterName", CLUSTER);
+    settings.put("brokerIP1", "127.0.0.1");
+    settings.put("brokerIP2", "127.0.0.1");
+    settings.put("namesrvAddr", nameServerAddress);
+    settings.put("storePathRootDir", home.resolve("store"));
+    settings.put("storePathCommitLog", home.resolve("store").resolve("commitlog"));
+    settings.put("mappedFileSizeCommitLog", 64 << 20);
+    settings.put("mappedFileSizeConsumeQueue", 20 * 20_000);
+    settings.put("messageIndexEnable", false);
+    settings.put("timerWheelEnable", false);
+    settings.put("autoCreateTopicEnable", false);
+    settings.put("waitTimeMillsInSendQueue", 5_000);
+    settings.put("diskMaxUsedSpaceRatio", 95);
+    settings.put("channelExpiredTimeout", SESSION.toMillis());
+    // A name server that came back has to hear of the broker soon.
+    settings.put("registerNameServerPeriod", 10_000);
+    Files.write(
+        config,
+        settings.entrySet().stream()
+            .map(setting -> setting.getKey() + "=" + setting.getValue())
+            .toList());
+    List<String> command = java("broker", 512, 1_024);
+    command.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            "org.apache.rocketmq.broker.BrokerStartup",
+            "-c",
+            config.toString()));
+    return new Program("broker", command, Map.of(), log("broker"), null);
+  }
+
+  private Program elasticsearch(int port, int transportPort)
+      throws IOException, InterruptedException {
+    Path home = Files.createDirectories(directory.resolve("elasticsearch"));
+    for (String folder : List.of("config", "config/jvm.options.d", "data", "logs")) {
+      Files.createDirectories(home.resolve(folder));
+    }
+    for (String file : List.of("jvm.options", "log4j2.properties")) {
+      Files.copy(
+          parts.elasticsearch.resolve("config").resolve(file),
+          home.resolve("config").resolve(file));
+    }
+    Files.writeString(
+        home.resolve("config").resolve("elasticsearch.yml"),
+        """
+        network.host: 127.0.0.1
+        http.port: %d
+        transport.port: %d
+        path.data: %s
+        path.logs: %s
+        discovery.type: single-node
+        xpack.security.enabled: false
+        cluster.routing.allocation.disk.threshold_enabled: false
+        """
+            .formatted(port, transportPort, home.resolve("data"), home.resolve("logs")));
+    Path program = parts.elasticsearch.resolve("bin").resolve("elasticsearch");
+    List<String> command = new ArrayList<>();
+    if (root) {
+      // It refuses to run as root.
+      run(List.of("chown", "-R", NOBODY + ":" + NOBODY, home.toString()));
+      command.addAll(
+          List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+      command.addAll(List.of("--pdeathsig", "KILL"));
+    }
+    command.add(program.toString());
+    return new Program(
+        "elasticsearch",
+        command,
+        Map.of(
+            "ES_PATH_CONF",
+            home.resolve("config").toString(),
+            "ES_JAVA_HOME",
+            System.getProperty("java.home"),
+            "ES_JAVA_OPTS",
+            "-Xms512m -Xmx512m"),
+        log("elasticsearch"),
+        elasticsearchUri.resolve("/_cluster/health?wait_for_status=yellow&timeout=1s"));
+  }
+
+  private static void run(List<String> command) throws IOException, InterruptedException {
+    int status = new ProcessBuilder(command).inheritIO().start().waitFor();
+    if (status != 0) {
+      throw new IOException(String.join(" ", command) + " ended with " + status);
+    }
+  }
+
+  private Program agent(int number, int otlpPort, int telemetryPort) throws IOException {
+    String name = "agent-" + number;
+    Path home = Files.createDirectories(directory.resolve(name));
+    List<String> command = java(name, 256, 256);
+    command.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            "org.traceetl.agent.LogAgent",
+            "--config=" + home.resolve("log-agent.yaml")));
+    Files.writeString(
+        home.resolve("log-agent.yaml"),
+        """
+        state-directory: %s
+        spool:
+          directory: %s
+          max-bytes: %d
+        otlp:
+          host: 127.0.0.1
+          grpc-port: 0
+          http-port: %d
+        files:
+          paths: [%s]
+        rocketmq:
+          name-server: %s
+        telemetry:
+          host: 127.0.0.1
+          port: %d
+        """
+            .formatted(
+                home.resolve("state"),
+                number == 1 ? spoolMountPoint() : home.resolve("spool"),
+                SPOOL_BYTES,
+                otlpPort,
+                number == AGENTS ? traceLog() : "",
+                nameServerAddress,
+                telemetryPort));
+    return new Program(
+        name,
+        command,
+        Map.of(),
+        log(name),
+        URI.create("http://127.0.0.1:" + telemetryPort + "/health"));
+  }
+
+  private Program server(int number, int port) throws IOException {
+    String name = "server-" + number;
+    Path home = Files.createDirectories(directory.resolve(name));
+    Path config = home.resolve("trace-etl-server.yaml");
+    Files.writeString(
+        config,
+        """
+        server:
+          port: %d
+          address: 127.0.0.1
+        trace-etl:
+          rocketmq:
+            name-server: %s
+          journal:
+            lease: %ds
+            snapshot-interval: 20s
+          window:
+            length: %dms
+            idle: 1d
+          documents:
+            per-series: 100000
+            per-queue: 1000000
+            exemplars-per-queue: 0
+          index:
+            type: elasticsearch
+            elasticsearch:
+              urls: [%s]
+              data-stream: %s
+              request-timeout: 10s
+        """
+            .formatted(
+                port,
+                nameServerAddress,
+                LEASE.toSeconds(),
+                WINDOW.toMillis(),
+                elasticsearchUri,
+                DATA_STREAM));
+    List<String> command = java(name, 320, 256);
+    command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
+    return new Program(
+        name,
+        command,
+        Map.of(),
+        log(name),
+        URI.create("http://127.0.0.1:" + port + "/ready"));
+  }
+
+  private Program prometheus(int port) throws IOException {
+    Path home = Files.createDirectories(directory.resolve("prometheus"));
+    Path config = home.resolve("prometheus.yml");
+    // Without the instance a series is the same one on whichever server shows it.
+    Files.writeString(
+        config,
+        """
+        global:
+          scrape_interval: 1s
+          scrape_timeout: 1s
+        scrape_configs:
+          - job_name: trace-etl
+            static_configs:
+              - targets: [%s]
+            metric_relabel_configs:
+              - source_labels: [__name__]
+                regex: traces_span_metrics_.*
+                action: keep
+              - regex: instance
+                action: labeldrop
+        """
+            .formatted(
+                String.join(
+                    ", ",
+                    serverPorts.stream().map(target -> "\"127.0.0.1:" + target + "\"").toList())));
+    return new Program(
+        "prometheus",
+        List.of(
+            parts.prometheus.toString(),
+            "--config.file=" + config,
+            "--storage.tsdb.path=" + home.resolve("data"),
+            "--web.listen-address=127.0.0.1:" + port),
+        Map.of(),
+        log("prometheus"),
+        prometheusUri.resolve("/-/ready"));
+  }
+
+  /** Starts all, in the order that they need, and makes the topics. */
+  void start(HttpClient http) throws IOException, InterruptedException {
+    elasticsearch.start();
+    nameServer.start();
+    broker.start();
+    makeTopics();
+    for (Program agent : agents) {
+      agent.start();
+    }
+    for (Program server : servers) {
+      server.start();
+    }
+    prometheus.start();
+    for (Program program : all()) {
+      awaitReady(program, http);
+    }
+  }
+
+  private void makeTopics() throws IOException, InterruptedException {
+    DefaultMQProducer producer = new DefaultMQProducer("chaos");
+    producer.setNamesrvAddr(nameServerAddress);
+    try {
+      producer.start();
+      long deadlineNanos = System.nanoTime() + START_LIMIT.toNanos();
+      for (String topic : List.of("trace-spans", "trace-windows")) {
+        while (true) {
+          try {
+            producer.createTopic(CLUSTER, topic, QUEUES, Map.of());
+            break;
+          } catch (MQClientException e) {
+            if (!broker.isRunning() || System.nanoTime() > deadlineNanos) {
+              throw e;
+            }
+            Thread.sleep(500);
+          }
+        }
+      }
+    } catch (MQClientException e) {
+      throw new IOException("the topics cannot be made; see " + broker.log(), e);
+    } finally {
+      producer.shutdown();
+    }
+  }
+
+  private static void awaitReady(Program program, HttpClient http)
+      throws IOException, InterruptedException {
+    long deadlineNanos = System.nanoTime() + START_LIMIT.toNanos();
+    while (!program.isReady(http)) {
+      if (!program.isRunning() || System.nanoTime() > deadlineNanos) {
+        throw new IOException(program.name() + " does not work; see " + program.log());
+      }
+      Thread.sleep(200);
+    }
+  }
+
+  private Path spoolMountPoint() {
+    return directory.resolve("agent-1-spool");
+  }
+
+  /** Whether an agent's spool has a disk that can be filled. */
+  SpoolDisk spoolDisk() {
+    return spoolDisk;
+  }
+
+  List<Program> programs(FaultKind.Role role) {
+    return switch (role) {
+      case SERVER -> servers;
+      case AGENT -> agents;
+      case BROKER -> List.of(broker);
+      case NAME_SERVER -> List.of(nameServer);
+      case ELASTICSEARCH -> List.of(elasticsearch);
+      case PROMETHEUS -> List.of(prometheus);
+      case SPOOL_DISK -> List.of(agents.getFirst());
+    };
+  }
+
+  List<Program> all() {
+    List<Program> all = new ArrayList<>(List.of(nameServer, broker, elasticsearch));
+    all.addAll(agents);
+    all.addAll(servers);
+    all.add(prometheus);
+    return all;
+  }
+
+  /** The file that the last agent follows. */
+  Path traceLog() {
+    return directory.resolve("logs").resolve("trace.log");
+  }
+
+  List<Integer> otlpPorts() {
+    return otlpPorts;
+  }
+
+  /** Where a server's or an agent's own metrics are. */
+  URI metrics(Program program) {
+    int server = servers.indexOf(program);
+    int port = server >= 0 ? serverPorts.get(server) : telemetryPort(program);
+    return URI.create("http://127.0.0.1:" + port + "/metrics");
+  }
+
+  private int telemetryPort(Program agent) {
+    return agentTelemetryPorts.get(agents.indexOf(agent));
+  }
+
+  URI elasticsearchUri() {
+    return elasticsearchUri;
+  }
+
+  URI prometheusUri() {
+    return prometheusUri;
+  }
+
+  @Override
+  public void close() throws IOException {
+    Program.kill(all());
+    if (spoolDisk != null) {
+      spoolDisk.close();
+    }
+  }
+}

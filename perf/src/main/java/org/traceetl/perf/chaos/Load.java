@@ -1,0 +1,151 @@
+package org.traceetl.perf.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Sends spans that are never given up: a request without a good answer is repeated with the same
+ * bytes, to the same agent, until it has one. Each sender has one request under way. One more
+ * writer appends to a trace log.
+ */
+final class Load {
+  private static final int SENDERS_PER_AGENT = 3;
+  private static final int SPANS_PER_REQUEST = 25;
+  private static final int LINES_PER_SECOND = 10;
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(8);
+  private static final long RETRY_NANOS = Duration.ofMillis(300).toNanos();
+  private static final List<String> SERVICES =
+      List.of("cart", "catalogue", "checkout", "frontend", "mail", "payment", "search", "stock");
+
+  private final Truth truth;
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+  private final List<Thread> threads = new ArrayList<>();
+  private final List<AtomicLong> confirmed;
+  private final AtomicLong repeated = new AtomicLong();
+  private final AtomicReference<String> refused = new AtomicReference<>();
+  private volatile boolean stopped;
+
+  /**
+   * @param agents their OTLP/HTTP ports
+   * @param traceLog a file that one of the agents follows
+   * @param spansPerSecond of all senders together, at least 1
+   */
+  Load(Truth truth, List<Integer> agents, Path traceLog, int spansPerSecond, long seed)
+      throws IOException {
+    this.truth = truth;
+    confirmed = agents.stream().map(port -> new AtomicLong()).toList();
+    int senders = agents.size() * SENDERS_PER_AGENT;
+    long pauseNanos = (long) (1e9 * senders * SPANS_PER_REQUEST / spansPerSecond);
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = 0; i < senders; i++) {
+      int agent = i % agents.size();
+      URI uri = URI.create("http://127.0.0.1:" + agents.get(agent) + "/v1/traces");
+      Traffic traffic = new Traffic(random.split(), SERVICES, "sender-" + i);
+      threads.add(
+          Thread.ofPlatform()
+              .name("sender-" + i)
+              .unstarted(() -> send(uri, traffic, pauseNanos, confirmed.get(agent))));
+    }
+    Traffic lines = new Traffic(random.split(), List.of("legacy"), "log");
+    TraceLog log = new TraceLog(traceLog);
+    threads.add(Thread.ofPlatform().name("trace-log").unstarted(() -> write(log, lines)));
+  }
+
+  void start() {
+    threads.forEach(thread -> {
+      thread.setDaemon(true);
+      thread.start();
+    });
+  }
+
+  private void send(URI uri, Traffic traffic, long pauseNanos, AtomicLong confirmedHere) {
+    long dueNanos = System.nanoTime() + (long) (Math.random() * pauseNanos);
+    while (!stopped) {
+      LockSupport.parkNanos(Math.max(0, dueNanos - System.nanoTime()));
+      // What an outage delayed is not made up for: the load stays what it is.
+      dueNanos = Math.max(dueNanos + pauseNanos, System.nanoTime());
+      List<SentSpan> spans = traffic.next(SPANS_PER_REQUEST);
+      HttpRequest request =
+          HttpRequest.newBuilder(uri)
+              .timeout(REQUEST_TIMEOUT)
+              .header("Content-Type", "application/x-protobuf")
+              .POST(HttpRequest.BodyPublishers.ofByteArray(OtlpRequest.of(spans)))
+              .build();
+      while (!isTaken(request)) {
+        repeated.incrementAndGet();
+        LockSupport.parkNanos(RETRY_NANOS);
+      }
+      truth.add(spans);
+      confirmedHere.incrementAndGet();
+    }
+  }
+
+  private boolean isTaken(HttpRequest request) {
+    try {
+      HttpResponse<byte[]> response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+      int status = response.statusCode();
+      if (status == 400 || status == 413 || (status == 200 && response.body().length > 0)) {
+        refused.set("an agent refused spans of the load: status " + status);
+      }
+      return status == 200;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      // Nobody interrupts senders but the end of the JVM.
+      return false;
+    }
+  }
+
+  private void write(TraceLog log, Traffic traffic) {
+    try (log) {
+      while (!stopped) {
+        List<SentSpan> spans = traffic.next(LINES_PER_SECOND);
+        log.append(spans);
+        truth.add(spans);
+        LockSupport.parkNanos(1_000_000_000L);
+      }
+    } catch (IOException e) {
+      refused.set("the trace log cannot be written: " + e);
+    }
+  }
+
+  /** Makes no new requests; those under way go on until they are answered. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Senders whose last request has no answer yet. */
+  long underWay() {
+    return threads.stream().filter(Thread::isAlive).count();
+  }
+
+  /** Requests with a good answer, by agent. */
+  List<Long> confirmed() {
+    return confirmed.stream().map(AtomicLong::get).toList();
+  }
+
+  /** Requests sent once more. */
+  long repeated() {
+    return repeated.get();
+  }
+
+  /** Why the run is worth nothing, or null. */
+  String refused() {
+    return refused.get();
+  }
+}

@@ -1,0 +1,37 @@
+package org.traceetl.perf.chaos;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the programs said at one time.
+ *
+ * @param askedNanos when the questions were asked, by {@link System#nanoTime}
+ * @param queues names of the queues by server, of servers that answer
+ * @param lag messages that are not read yet
+ * @param calls spans on the servers' pages
+ * @param agents whether each agent says that it can work
+ * @param spooled batches in the agents' spools
+ */
+record Observation(
+    long askedNanos,
+    Map<String, List<String>> queues,
+    double lag,
+    double calls,
+    List<Boolean> agents,
+    double spooled) {
+  /** Whether each queue is shown by one server. */
+  boolean eachQueueIsOwnedOnce() {
+    List<String> all = queues.values().stream().flatMap(List::stream).toList();
+    return all.size() == Installation.QUEUES && all.stream().distinct().count() == all.size();
+  }
+
+  boolean agentsWork() {
+    return agents.stream().allMatch(Boolean::booleanValue);
+  }
+
+  /** Those of a server. */
+  List<String> queuesOf(Program server) {
+    return queues.getOrDefault(server.name(), List.of());
+  }
+}

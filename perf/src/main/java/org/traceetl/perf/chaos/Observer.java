@@ -1,0 +1,110 @@
+package org.traceetl.perf.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Asks servers and agents how they are, again and again, from a thread of its own: a paused one
+ * answers late.
+ */
+final class Observer {
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final long PAUSE_MILLIS = 500;
+  private static final Pattern SAMPLE =
+      Pattern.compile("^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(.*)})? ([^ ]+)$", Pattern.MULTILINE);
+  private static final Pattern QUEUE = Pattern.compile("queue=\"([^\"]*)\"");
+
+  private final Installation installation;
+  private final HttpClient http;
+  private volatile Observation newest =
+      new Observation(System.nanoTime(), Map.of(), 0, 0, List.of(false), 0);
+
+  Observer(Installation installation, HttpClient http) {
+    this.installation = installation;
+    this.http = http;
+  }
+
+  void start() {
+    Thread.ofPlatform().daemon().name("observer").start(this::run);
+  }
+
+  /** The newest one that is complete. */
+  Observation newest() {
+    return newest;
+  }
+
+  private void run() {
+    try {
+      while (true) {
+        newest = observe();
+        Thread.sleep(PAUSE_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Observation observe() throws InterruptedException {
+    long askedNanos = System.nanoTime();
+    Map<String, List<String>> queues = new TreeMap<>();
+    double lag = 0;
+    double calls = 0;
+    for (Program server : installation.programs(FaultKind.Role.SERVER)) {
+      List<String> mine = new ArrayList<>();
+      Matcher samples = SAMPLE.matcher(page(server));
+      while (samples.find()) {
+        switch (samples.group(1)) {
+          case "trace_etl_queue_lag_messages" -> {
+            Matcher queue = QUEUE.matcher(samples.group(2));
+            if (queue.find()) {
+              mine.add(queue.group(1));
+            }
+            lag += Math.max(0, Double.parseDouble(samples.group(3)));
+          }
+          case "traces_span_metrics_calls_total" -> calls += Double.parseDouble(samples.group(3));
+          default -> {}
+        }
+      }
+      queues.put(server.name(), mine);
+    }
+    List<Boolean> well = new ArrayList<>();
+    double spooled = 0;
+    for (Program agent : installation.programs(FaultKind.Role.AGENT)) {
+      well.add(agent.isReady(http));
+      Matcher samples = SAMPLE.matcher(page(agent));
+      while (samples.find()) {
+        if (samples.group(1).equals("trace_etl_agent_spool_batches")) {
+          spooled += Double.parseDouble(samples.group(3));
+        }
+      }
+    }
+    return new Observation(askedNanos, queues, lag, calls, well, spooled);
+  }
+
+  /** A program's metrics; empty if it does not answer. */
+  private String page(Program program) throws InterruptedException {
+    if (program.isPaused()) {
+      return "";
+    }
+    URI metrics = installation.metrics(program);
+    try {
+      HttpResponse<String> response =
+          http.send(
+              HttpRequest.newBuilder(metrics).timeout(PATIENCE).build(),
+              HttpResponse.BodyHandlers.ofString());
+      return response.statusCode() == 200 ? response.body() : "";
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package org.traceetl.perf.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A program of the installation as a process of its own. It can be ended, paused, and started again
+ * on the ports and the data that it had. For one thread, which must live as long as the process:
+ * with it the process dies.
+ */
+final class Program {
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  private final String name;
+  private final List<String> command;
+  private final Map<String, String> environment;
+  private final Path log;
+  private final URI ready;
+  private Process process;
+  private volatile boolean paused;
+
+  /**
+   * @param command the program and its arguments
+   * @param log gets what the program writes, of all its lives
+   * @param ready answers 200 when the program works; null: it works as soon as it runs
+   */
+  Program(String name, List<String> command, Map<String, String> environment, Path log, URI ready) {
+    this.name = name;
+    this.command = List.copyOf(command);
+    this.environment = Map.copyOf(environment);
+    this.log = log;
+    this.ready = ready;
+  }
+
+  String name() {
+    return name;
+  }
+
+  Path log() {
+    return log;
+  }
+
+  /** Where it says whether it works; null if nowhere. */
+  URI readyUri() {
+    return ready;
+  }
+
+  void start() throws IOException {
+    if (isRunning()) {
+      throw new IllegalStateException(name + " runs already");
+    }
+    List<String> dyingWithUs = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL"));
+    dyingWithUs.addAll(command);
+    ProcessBuilder builder =
+        new ProcessBuilder(dyingWithUs)
+            .directory(log.getParent().toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+    builder.environment().putAll(environment);
+    paused = false;
+    process = builder.start();
+  }
+
+  boolean isRunning() {
+    return process != null && process.isAlive();
+  }
+
+  boolean isPaused() {
+    return paused;
+  }
+
+  /** What it ended with, if it has ended. */
+  int exitCode() {
+    return process.exitValue();
+  }
+
+  /** Ends it, and what it has started, as {@code kill -9} does; gone when this returns. */
+  void kill() {
+    kill(List.of(this));
+  }
+
+  /** Ends them all at once. */
+  static void kill(List<Program> programs) {
+    List<ProcessHandle> all =
+        programs.stream()
+            .filter(Program::isRunning)
+            .map(program -> program.process)
+            .flatMap(one -> Stream.concat(Stream.of(one.toHandle()), one.descendants()))
+            .toList();
+    all.forEach(ProcessHandle::destroyForcibly);
+    all.forEach(handle -> handle.onExit().join());
+    programs.forEach(program -> program.paused = false);
+  }
+
+  /** Asks it to end, by SIGTERM. */
+  void terminate() {
+    process.destroy();
+  }
+
+  void pause() throws IOException, InterruptedException {
+    signal("-STOP");
+    paused = true;
+  }
+
+  void resume() throws IOException, InterruptedException {
+    signal("-CONT");
+    paused = false;
+  }
+
+  private void signal(String signal) throws IOException, InterruptedException {
+    Process kill =
+        new ProcessBuilder("kill", signal, Long.toString(process.pid())).inheritIO().start();
+    if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+      throw new IOException("kill " + signal + " did not reach " + name);
+    }
+  }
+
+  /** Whether it says that it works. */
+  boolean isReady(HttpClient http) throws InterruptedException {
+    if (!isRunning() || paused) {
+      return false;
+    }
+    if (ready == null) {
+      return true;
+    }
+    HttpRequest request = HttpRequest.newBuilder(ready).timeout(PATIENCE).build();
+    try {
+      return http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package org.traceetl.perf.chaos;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+/** A trace log as OzHera's exporter writes it, which an agent follows. */
+final class TraceLog implements AutoCloseable {
+  private final FileChannel file;
+
+  TraceLog(Path path) throws IOException {
+    Files.createDirectories(path.getParent());
+    file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  void append(List<SentSpan> spans) throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (SentSpan span : spans) {
+      lines.append("2026-01-01 00:00:00.000 ||| ");
+      for (String field :
+          List.of(
+              Long.toString(span.startUnixNanos()),
+              Long.toString(span.durationNanos()),
+              "127.0.0.1",
+              span.service(),
+              span.name(),
+              span.statusName(),
+              span.traceId(),
+              span.spanId(),
+              "[{\"key\":\"span.kind\",\"type\":\"string\",\"value\":\""
+                  + span.kindName().toLowerCase(java.util.Locale.ROOT)
+                  + "\"}]",
+              "[]",
+              "{\"serviceName\":\"" + span.service() + "\",\"tags\":[]}",
+              "[]")) {
+        lines.append(field).append(" ### ");
+      }
+      lines.append('\n');
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(lines.toString().getBytes(UTF_8));
+    while (bytes.hasRemaining()) {
+      file.write(bytes);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

@@ -1,0 +1,78 @@
+package org.traceetl.perf.chaos;
+
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Makes spans of several services: most are ordinary, one in fifty failed, one in a hundred slow,
+ * and now and then a service gets an operation that it did not have. For one thread.
+ */
+final class Traffic {
+  private static final int ERRORS_PER_MILLE = 20;
+  private static final int SLOW_PER_MILLE = 10;
+  private static final int NEW_OPERATION_PER_MILLE = 1;
+  private static final int MAX_NEW_OPERATIONS = 40;
+
+  private record Operation(String name, int kind) {}
+
+  private final SplittableRandom random;
+  private final List<String> services;
+  private final String origin;
+  private final List<Operation> operations =
+      new ArrayList<>(
+          List.of(
+              new Operation("GET /items/{id}", 2),
+              new Operation("POST /items", 2),
+              new Operation("SELECT items", 3),
+              new Operation("GET prices", 3),
+              new Operation("orders send", 4),
+              new Operation("orders process", 5),
+              new Operation("validate", 1)));
+  private int newOperations;
+
+  /**
+   * @param origin part of the names of new operations, so that they differ from other origins'
+   */
+  Traffic(SplittableRandom random, List<String> services, String origin) {
+    this.random = random;
+    this.services = List.copyOf(services);
+    this.origin = origin;
+  }
+
+  /** Spans that ended just now. */
+  List<SentSpan> next(int spans) {
+    List<SentSpan> made = new ArrayList<>(spans);
+    String service = services.get(random.nextInt(services.size()));
+    for (int i = 0; i < spans; i++) {
+      made.add(span(service));
+    }
+    return made;
+  }
+
+  private SentSpan span(String service) {
+    if (newOperations < MAX_NEW_OPERATIONS && random.nextInt(1_000) < NEW_OPERATION_PER_MILLE) {
+      operations.add(new Operation("new " + origin + "-" + newOperations, 1 + random.nextInt(5)));
+      newOperations++;
+    }
+    Operation operation = operations.get(random.nextInt(operations.size()));
+    int status =
+        random.nextInt(1_000) < ERRORS_PER_MILLE ? SentSpan.ERROR : operation.kind == 2 ? 1 : 0;
+    long durationNanos =
+        random.nextInt(1_000) < SLOW_PER_MILLE
+            ? random.nextLong(SentSpan.SLOW_NANOS, 4 * SentSpan.SLOW_NANOS)
+            : random.nextLong(SentSpan.SLOW_NANOS / 2);
+    long endUnixNanos = System.currentTimeMillis() * 1_000_000;
+    HexFormat hex = HexFormat.of();
+    return new SentSpan(
+        hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong() | 1),
+        hex.toHexDigits(random.nextLong() | 1),
+        service,
+        operation.name,
+        operation.kind,
+        status,
+        endUnixNanos - durationNanos,
+        durationNanos);
+  }
+}
