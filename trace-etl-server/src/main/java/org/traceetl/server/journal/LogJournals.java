@@ -127,6 +127,10 @@ public final class LogJournals implements Journal {
       if (placed == Placed.REWOUND) {
         break;
       }
+      if (reader.missed()) {
+        throw new IOException(
+            "The journal of queue " + queue + " was deleted while it was read: to be taken anew");
+      }
       if (reader.chain().isOwner(epoch, writer)) {
         return taken(queueLog, recovered, beganNanos);
       }
