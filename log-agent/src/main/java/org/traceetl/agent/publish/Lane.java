@@ -2,7 +2,6 @@ package org.traceetl.agent.publish;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -87,8 +86,8 @@ final class Lane {
     boolean fits =
         next != null
             && (unconfirmed.isEmpty()
-                || next.agent().equals(unconfirmed.firstEntry().getValue().agent())
-                    && next.sequence() < unconfirmed.firstKey() + SEQUENCE_WINDOW);
+                || (next.agent().equals(unconfirmed.firstEntry().getValue().agent())
+                    && next.sequence() < unconfirmed.firstKey() + SEQUENCE_WINDOW));
     if (fits) {
       behind.remove();
       unconfirmed.put(next.sequence(), next);
@@ -186,10 +185,5 @@ final class Lane {
   void forEachWaiting(Consumer<SpooledBatch> action) {
     waiting.forEach(action);
     behind.forEach(action);
-  }
-
-  /** Batches in the window, in order. */
-  Collection<SpooledBatch> window() {
-    return unconfirmed.values();
   }
 }

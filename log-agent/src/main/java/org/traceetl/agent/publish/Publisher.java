@@ -66,8 +66,9 @@ public final class Publisher implements Outlet, AutoCloseable {
   private Set<BrokerQueue> queues = Set.of();
   private long nextCheckNanos;
 
-  // Changed by the thread only.
+  // Changed by the thread only; the pipeline's reads it.
   private final Set<String> awayBrokers = ConcurrentHashMap.newKeySet();
+  // Of all batches handed over and not settled.
   private final AtomicLong bodyBytes = new AtomicLong();
   private volatile boolean available = true;
 

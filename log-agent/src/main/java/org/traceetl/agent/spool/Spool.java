@@ -206,7 +206,7 @@ public final class Spool implements AutoCloseable {
     measure();
     deleteSettled();
     register();
-    metrics.spansRecovered.inc(spans + recovery.damagedSpans);
+    metrics.spansRecovered.inc((double) (spans + recovery.damagedSpans));
     drop(Settlement.DAMAGED, recovery.damagedBatches, recovery.damagedSpans);
     metrics.spoolDamagedFrames.inc(recovery.damagedFrames);
     if (!recovered.isEmpty()) {
@@ -288,7 +288,7 @@ public final class Spool implements AutoCloseable {
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
     return config.whenFull() == WhenFull.DROP_OLDEST
-        || bytes + payloadBytes <= config.maxBytes() && batches() < MOST_BATCHES;
+        || (bytes + payloadBytes <= config.maxBytes() && batches() < MOST_BATCHES);
   }
 
   /** Why the spool takes nothing now; empty when it does. Safe for any thread. */
@@ -347,7 +347,8 @@ public final class Spool implements AutoCloseable {
 
   private void writeOnce(Frame frame, long frameBytes) throws IOException {
     if (active == null
-        || active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit) {
+        || (active.frames.end() > activeStart
+            && active.frames.end() + frameBytes > activeLimit)) {
       roll();
       encode(frame);
     }
@@ -535,8 +536,8 @@ public final class Spool implements AutoCloseable {
   }
 
   private void drop(Settlement why, long droppedBatches, long droppedSpans) {
-    metrics.batchesDropped.labels(why.label()).inc(droppedBatches);
-    metrics.spansDropped.labels(why.label()).inc(droppedSpans);
+    metrics.batchesDropped.labels(why.label()).inc((double) droppedBatches);
+    metrics.spansDropped.labels(why.label()).inc((double) droppedSpans);
   }
 
   /**
