@@ -13,8 +13,9 @@ import java.util.stream.DoubleStream;
  * @param namespace what the names begin with; default the profile's own: {@code
  *     traces_span_metrics}, {@code traces_spanmetrics}
  * @param unit of durations; default the profile's own; tempo's is seconds alone
+ * @param queueLabel which series bear their queue's name; default {@link QueueLabel#CONFLICT}
  */
-public record MetricsConfig(Profile profile, String namespace, Unit unit) {
+public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueLabel queueLabel) {
   /** Marks the series of what found no room. */
   public static final String OVERFLOW_LABEL = "otel_metric_overflow";
 
@@ -27,6 +28,7 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit) {
     profile = orElse(profile, Profile.OTEL);
     namespace = orElse(namespace, profile.namespace);
     unit = orElse(unit, profile.unit);
+    queueLabel = orElse(queueLabel, QueueLabel.CONFLICT);
     check(
         namespace.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
         PREFIX + "namespace",
@@ -40,7 +42,7 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit) {
   }
 
   public static MetricsConfig defaults() {
-    return new MetricsConfig(null, null, null);
+    return new MetricsConfig(null, null, null, null);
   }
 
   /** Whose dashboards the names fit. */
@@ -74,6 +76,15 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit) {
               ? null
               : DoubleStream.iterate(2, bound -> 2 * bound).limit(TEMPO_BOUNDS).boxed().toList());
     }
+  }
+
+  /** Which series have the label {@link #QUEUE_LABEL}. */
+  public enum QueueLabel {
+    /** Those whose labels another series of the same page has. Other servers' pages are not seen. */
+    CONFLICT,
+
+    /** All: whatever has the same labels on another queue is another series, on every server. */
+    ALWAYS
   }
 
   /** Of durations. */

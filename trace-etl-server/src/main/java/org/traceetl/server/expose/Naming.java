@@ -7,6 +7,7 @@ import java.util.List;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Profile;
+import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
@@ -34,6 +35,7 @@ public final class Naming {
   private final List<String> labels;
 
   private final boolean seconds;
+  private final boolean namesQueues;
   final byte[] callsTotal;
   final byte[] callsCreated;
   final byte[] durationBucket;
@@ -51,6 +53,7 @@ public final class Naming {
   /** The parts of one {@link ServerConfig}, which has settled that no label stands twice. */
   public Naming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
     seconds = metrics.unit() == Unit.SECONDS;
+    namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     labels = new ArrayList<>(metrics.profile().labels());
     series.dimensions().forEach(dimension -> labels.add(dimension.label()));
     calls = metrics.namespace() + "_calls";
@@ -136,9 +139,12 @@ public final class Naming {
     return bytes(out.toString());
   }
 
-  /** Whether a series is named after its queue from the start: every queue may have one like it. */
-  static String queueLabel(SeriesDefinition definition, QueueId queue) {
-    return definition.overflow() ? queue.toString() : null;
+  /**
+   * The queue that a series is named after from the start, as other queues may have one like it;
+   * null for none.
+   */
+  String queueLabel(SeriesDefinition definition, QueueId queue) {
+    return namesQueues || definition.overflow() ? queue.toString() : null;
   }
 
   private static String shown(int dimension, String value) {

@@ -154,7 +154,7 @@ final class QueueSeries {
    */
   private void label(SeriesDefinition definition) {
     int series = definition.series();
-    String queueLabel = Naming.queueLabel(definition, queue);
+    String queueLabel = naming.queueLabel(definition, queue);
     while (true) {
       byte[] candidate = naming.labels(definition, queueLabel);
       long hash = Hashing.farmHashFingerprint64().hashBytes(candidate).asLong();

@@ -37,7 +37,7 @@ class SpanPagesPropertyTest {
   void pageIsTheSumOfTheWindows(@ForAll long seed, @ForAll MetricsConfig.Profile profile) {
     var random = new Random(seed);
     boolean seconds = profile == MetricsConfig.Profile.TEMPO;
-    var naming = PageFixture.naming(new MetricsConfig(profile, null, null));
+    var naming = PageFixture.naming(new MetricsConfig(profile, null, null, null));
     Map<Integer, Map<Integer, Model>> queues = new HashMap<>();
     try (SpanPages pages = PageFixture.started(naming)) {
       int steps = random.nextInt(1, 25);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -87,6 +88,17 @@ class SpanPagesTest {
     assertThat(PageFixture.text(pages, Encoding.TEXT))
         .contains("status_code=\"STATUS_CODE_UNSET\"} 1\n")
         .contains("status_code=\"STATUS_CODE_UNSET\",trace_etl_queue=\"broker-a/4\"} 2\n");
+  }
+
+  @Test
+  void everySeriesIsNamedAfterItsQueueWhereThatIsWanted() {
+    var wanted = new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS);
+    try (SpanPages named = PageFixture.started(PageFixture.naming(wanted))) {
+      named.window(window(OTHER, 2, "a"));
+
+      assertThat(PageFixture.text(named, Encoding.TEXT))
+          .contains("status_code=\"STATUS_CODE_UNSET\",trace_etl_queue=\"broker-a/4\"} 2\n");
+    }
   }
 
   @Test
