@@ -347,8 +347,7 @@ public final class Spool implements AutoCloseable {
 
   private void writeOnce(Frame frame, long frameBytes) throws IOException {
     if (active == null
-        || (active.frames.end() > activeStart
-            && active.frames.end() + frameBytes > activeLimit)) {
+        || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit)) {
       roll();
       encode(frame);
     }

@@ -298,11 +298,7 @@ final class Installation implements AutoCloseable {
     List<String> command = java(name, 320, 256);
     command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
     return new Program(
-        name,
-        command,
-        Map.of(),
-        log(name),
-        URI.create("http://127.0.0.1:" + port + "/ready"));
+        name, command, Map.of(), log(name), URI.create("http://127.0.0.1:" + port + "/ready"));
   }
 
   private Program prometheus(int port) throws IOException {

@@ -80,7 +80,9 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
 
   /** Which series have the label {@link #QUEUE_LABEL}. */
   public enum QueueLabel {
-    /** Those whose labels another series of the same page has. Other servers' pages are not seen. */
+    /**
+     * Those whose labels another series of the same page has. Other servers' pages are not seen.
+     */
     CONFLICT,
 
     /** All: whatever has the same labels on another queue is another series, on every server. */

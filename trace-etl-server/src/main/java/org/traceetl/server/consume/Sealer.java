@@ -1,6 +1,7 @@
 package org.traceetl.server.consume;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -38,6 +39,14 @@ import org.traceetl.server.window.SealedWindow;
 final class Sealer implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Sealer.class);
   private static final int CAPACITY = 2;
+
+  /**
+   * A queue that moves is told to its new owner and to its old one in the same second. This is how
+   * long the old one is given to release it, from when it was assigned: claimed before, it would
+   * have to stay out of sight for a lease.
+   */
+  private static final Duration COURTESY = Duration.ofSeconds(3);
+
   private static final long FIRST_RETRY_MILLIS = 100;
   private static final long LAST_RETRY_MILLIS = 5_000;
   private static final long SNAPSHOT_RETRY_MILLIS = 30_000;
@@ -68,7 +77,8 @@ final class Sealer implements Runnable {
   private final BlockingQueue<Task> tasks = new ArrayBlockingQueue<>(CAPACITY);
   private final CountDownLatch releasing = new CountDownLatch(1);
   private final long tendMillis;
-  private long nextRenewalNanos = System.nanoTime();
+  private final long assignedNanos = System.nanoTime();
+  private long nextRenewalNanos = assignedNanos;
   private long nextSnapshotNanos = nextRenewalNanos;
   private long renewalRetryMillis = FIRST_RETRY_MILLIS;
 
@@ -148,7 +158,7 @@ final class Sealer implements Runnable {
           return null;
         }
         long startNanos = System.nanoTime();
-        Journal.Taken taken = shared.journal().take(queue);
+        Journal.Taken taken = shared.journal().take(queue, courtesyLeft(startNanos));
         shared.listener().taken(queue, System.nanoTime() - startNanos);
         return taken;
       } catch (IOException | RuntimeException e) {
@@ -164,6 +174,11 @@ final class Sealer implements Runnable {
       retryMillis = Math.min(retryMillis * 2, LAST_RETRY_MILLIS);
     } while (!releasing.await(retryMillis, TimeUnit.MILLISECONDS));
     return null;
+  }
+
+  private Duration courtesyLeft(long nowNanos) {
+    Duration left = COURTESY.minusNanos(nowNanos - assignedNanos);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   private void own(Journal.Taken taken) throws InterruptedException {

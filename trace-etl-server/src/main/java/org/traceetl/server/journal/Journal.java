@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.io.IOException;
+import java.time.Duration;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -23,9 +24,16 @@ public interface Journal extends AutoCloseable {
    * Reads a queue's state from its log and claims the queue for the caller. Whoever claimed it
    * before is fenced by that.
    *
+   * @param patience how long another process that owns it may take to release it, so that its
+   *     counts can be shown at once
    * @throws IOException if the log cannot be read or written now
    */
-  Taken take(QueueId queue) throws IOException, InterruptedException;
+  Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException;
+
+  /** The same without patience. */
+  default Taken take(QueueId queue) throws IOException, InterruptedException {
+    return take(queue, Duration.ZERO);
+  }
 
   @Override
   void close();

@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +21,7 @@ public final class LogJournals implements Journal {
   private static final Logger log = LoggerFactory.getLogger(LogJournals.class);
   private static final int CLAIM_ATTEMPTS = 8;
   private static final long MAX_PAUSE_NANOS = 200_000_000;
+  private static final long RELEASE_POLL_NANOS = 50_000_000;
 
   private final JournalLogs logs;
   private final String topic;
@@ -100,7 +102,7 @@ public final class LogJournals implements Journal {
   }
 
   @Override
-  public Taken take(QueueId queue) throws IOException, InterruptedException {
+  public Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException {
     QueueLog queueLog =
         new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
     Recovered recovered = queueLog.recover();
@@ -116,6 +118,7 @@ public final class LogJournals implements Journal {
           recovered.state().image().to(),
           timing.snapshotInterval());
     }
+    awaitRelease(queueLog, recovered, patience);
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
       long epoch = reader.chain().nextEpoch(timing.clock().millis());
       long beganNanos = timing.nowNanos();
@@ -138,6 +141,27 @@ public final class LogJournals implements Journal {
     }
     throw new IOException(
         "Queue " + queue + " could not be claimed: other servers claimed it at the same time");
+  }
+
+  /** Reads on until the queue is released, for so long. */
+  private void awaitRelease(QueueLog queueLog, Recovered recovered, Duration patience)
+      throws IOException, InterruptedException {
+    long untilNanos = timing.nowNanos() + patience.toNanos();
+    while (isAnothers(queueLog.queue(), recovered.reader().chain())
+        && timing.nowNanos() - untilNanos < 0) {
+      timing.pause().nanos(RELEASE_POLL_NANOS);
+      queueLog.readUntil(recovered.reader(), queueLog.end(), recovered.state());
+    }
+  }
+
+  private boolean isAnothers(QueueId queue, Chain chain) {
+    return chain.sure() && chain.epoch() > 0 && !chain.released() && !isHeld(queue, chain);
+  }
+
+  /** Whether the owner is this process, or was it last. */
+  private boolean isHeld(QueueId queue, Chain chain) {
+    Holding held = holdings.get(queue);
+    return held != null && chain.isOwner(held.epoch(), writer);
   }
 
   private RecordHeader claim(long epoch, Chain chain) {
@@ -169,9 +193,8 @@ public final class LogJournals implements Journal {
     if (before.sure() && (before.released() || before.epoch() == 0)) {
       return nowNanos;
     }
-    Holding held = holdings.get(queue);
-    if (held != null && before.isOwner(held.epoch(), writer)) {
-      return later(nowNanos, held.showFromNanos());
+    if (isHeld(queue, before)) {
+      return later(nowNanos, holdings.get(queue).showFromNanos());
     }
     return nowNanos + timing.waitNanos();
   }

@@ -41,7 +41,7 @@ final class MemoryJournals implements Journal {
   }
 
   @Override
-  public Taken take(QueueId queue) throws IOException {
+  public Taken take(QueueId queue, Duration patience) throws IOException {
     IOException refused = refusal;
     if (refused != null) {
       throw refused;
@@ -51,7 +51,7 @@ final class MemoryJournals implements Journal {
 
   /** Another process takes the queue. */
   void fence(QueueId queue) throws IOException {
-    take(queue);
+    take(queue, Duration.ZERO);
   }
 
   @Override

@@ -18,7 +18,8 @@ import org.traceetl.server.config.SeriesConfig;
 final class PageFixture {
   static final Duration LONG = Duration.ofSeconds(60);
   static final MetricsConfig OTEL = MetricsConfig.defaults();
-  static final MetricsConfig TEMPO = new MetricsConfig(MetricsConfig.Profile.TEMPO, null, null, null);
+  static final MetricsConfig TEMPO =
+      new MetricsConfig(MetricsConfig.Profile.TEMPO, null, null, null);
   static final HistogramConfig BOUNDS = new HistogramConfig(List.of(2.0, 10.5, 1_000.0));
   static final int STRIDE = 4;
 

@@ -31,11 +31,25 @@ class LogJournalsTest {
           () -> nowNanos,
           () -> Instant.ofEpochMilli(1_800_000_000_000L + nowNanos / 1_000_000),
           random,
-          nanos -> nowNanos += nanos,
+          this::pause,
           LEASE,
           INTERVAL);
   private final LogJournals one = server();
   private final LogJournals other = server();
+
+  /** Releases its queue as soon as somebody waits. */
+  private QueueJournal leaving;
+
+  private void pause(long nanos) {
+    nowNanos += nanos;
+    if (leaving != null) {
+      try {
+        leaving.release();
+      } catch (IOException | InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
 
   private LogJournals server() {
     return new LogJournals(logs, "trace-spans", GROUP, Windows::newImage, timing, counters, CHUNK);
@@ -97,6 +111,26 @@ class LogJournalsTest {
 
     assertThat(other.take(QUEUE).showFromNanos()).isEqualTo(nowNanos);
     assertThat(first.append(window(10, 20))).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void anOwnerThatIsAboutToReleaseIsGivenTheTime() throws Exception {
+    leaving = one.take(QUEUE).journal();
+    leaving.append(window(0, 10));
+
+    Taken taken = other.take(QUEUE, Duration.ofSeconds(3));
+
+    assertThat(taken.showFromNanos()).isEqualTo(nowNanos);
+    assertThat(taken.image().to()).isEqualTo(10);
+  }
+
+  @Test
+  void anOwnerThatSaysNothingIsNotWaitedForLongerThanPatienceLasts() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    long beganNanos = nowNanos;
+
+    assertThat(other.take(QUEUE, Duration.ofSeconds(3)).image().to()).isEqualTo(10);
+    assertThat(nowNanos - beganNanos).isBetween(3_000_000_000L, 3_500_000_000L);
   }
 
   @Test
