@@ -98,8 +98,7 @@ final class QueueLog {
    * @param until offset of the first message that does not matter, or {@link #ALL}
    * @param counters for what is rejected on the way
    */
-  Recovered recover(long until, JournalCounters counters)
-      throws IOException, InterruptedException {
+  Recovered recover(long until, JournalCounters counters) throws IOException, InterruptedException {
     long mark = messages.mark(group);
     long begin = messages.begin();
     // Asked last, so that it is not before either of them even if the process was stopped.

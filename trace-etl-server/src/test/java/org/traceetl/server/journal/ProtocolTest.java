@@ -32,7 +32,8 @@ class ProtocolTest {
   void whatIsShownIsWhatWasSent(@ForAll("tapes") byte[] tape) throws Exception {
     ProtocolModel model = new ProtocolModel(new Tape(tape));
     // Beside the model's own threads: handing over to one of another kind takes far longer.
-    FutureTask<Void> run = new FutureTask<>(() -> {
+    FutureTask<Void> run =
+        new FutureTask<>(() -> {
           model.run();
           return null;
         });
