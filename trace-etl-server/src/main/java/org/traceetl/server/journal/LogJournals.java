@@ -110,11 +110,10 @@ public final class LogJournals implements Journal {
     if (!reader.chain().sure()) {
       counters.historyLost();
       log.error(
-          "The journal of queue {} begins at offset {}, and there is no snapshot in it: what was"
-              + " before is lost. Its counters begin anew, and {} is where its spans are read from."
-              + " The broker must keep messages for longer than {}.",
+          "The journal of queue {} has neither its begin nor a snapshot: what was before is lost. Its"
+              + " counters begin anew, and its spans are read from {} on. The broker must keep"
+              + " messages for longer than {}, and longer than all servers may be away.",
           queue,
-          reader.next(),
           recovered.state().image().to(),
           timing.snapshotInterval());
     }

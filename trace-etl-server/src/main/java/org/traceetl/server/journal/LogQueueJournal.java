@@ -71,7 +71,9 @@ final class LogQueueJournal implements QueueJournal {
       // The clock of the one who made it may be ahead.
       return Math.min(reader.snapshotMillis(), nowMillis) + snapshotIntervalMillis;
     }
-    return reader.chain().number() == 0 ? nowMillis + snapshotIntervalMillis : nowMillis;
+    // A log without windows needs none; whoever reads one without a begin waits for it.
+    boolean isNew = reader.chain().sure() && reader.chain().number() == 0;
+    return isNew ? nowMillis + snapshotIntervalMillis : nowMillis;
   }
 
   @Override

@@ -215,10 +215,13 @@ class LogJournalsTest {
     Taken taken = other.take(QUEUE);
 
     assertThat(counters.lostHistories()).isEqualTo(1);
-    assertThat(taken.journal().snapshotDue()).isFalse();
     assertThat(taken.journal().append(window(20, 30))).isEqualTo(Outcome.KEPT);
+    assertThat(taken.journal().snapshotDue()).isTrue();
+    assertThat(taken.journal().snapshot()).isEqualTo(Outcome.KEPT);
+    assertThat(taken.journal().append(window(30, 31))).isEqualTo(Outcome.KEPT);
+    assertThat(server().take(QUEUE).image().to()).isEqualTo(31);
     assertThat(owner.append(window(15, 16))).isEqualTo(Outcome.FENCED);
-    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(30L);
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(30L, 31L);
   }
 
   @Test
