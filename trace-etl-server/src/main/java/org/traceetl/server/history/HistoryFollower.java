@@ -65,7 +65,13 @@ public final class HistoryFollower implements AutoCloseable {
   private volatile boolean closed;
 
   // The thread's own.
+
+  /** All queues that there ever were: one that comes back is not to be added anew. */
   private final Map<QueueId, Followed> followed = new HashMap<>();
+
+  /** The queues that there are. */
+  private Set<QueueId> present = Set.of();
+
   private long queuesDueNanos;
 
   private record Followed(PacedTail tail, SeriesApplications series) {}
@@ -172,8 +178,9 @@ public final class HistoryFollower implements AutoCloseable {
       findQueues(nowNanos);
     }
     long idleNanos = IDLE_NANOS;
-    boolean upToDate = !followed.isEmpty();
-    for (Followed queue : followed.values()) {
+    boolean upToDate = !present.isEmpty();
+    for (QueueId id : present) {
+      Followed queue = followed.get(id);
       if (queue.tail().dueInNanos(nowNanos) <= 0 && !closed) {
         read(queue, nowNanos);
       }
@@ -196,9 +203,8 @@ public final class HistoryFollower implements AutoCloseable {
   }
 
   private void findQueues(long nowNanos) throws InterruptedException {
-    Set<QueueId> queues;
     try {
-      queues = journals.queues();
+      present = journals.queues();
     } catch (IOException e) {
       queuesDueNanos = nowNanos + QUEUES_FAILED_NANOS;
       if (throttle.permits()) {
@@ -207,8 +213,7 @@ public final class HistoryFollower implements AutoCloseable {
       return;
     }
     queuesDueNanos = nowNanos + QUEUES_NANOS;
-    followed.keySet().retainAll(queues);
-    for (QueueId queue : queues) {
+    for (QueueId queue : present) {
       followed.computeIfAbsent(queue, absent -> follow(absent, nowNanos));
     }
   }

@@ -28,7 +28,9 @@ final class FollowedQueue {
   /** When the window read last was sealed, milliseconds since 1970. */
   private long readMillis;
 
+  /** Where to begin again. Never goes back: what was before a mark may be deleted by now. */
   private long settled = JournalLog.NONE;
+
   private long marked = JournalLog.NONE;
   private long nextMarkNanos;
   private boolean leaving;
@@ -76,9 +78,11 @@ final class FollowedQueue {
 
   /** Marks what is settled. */
   void mark() throws InterruptedException {
-    long offset = waiting.isEmpty() ? tail.restart() : settled;
-    if (offset != JournalLog.NONE && offset != marked && tail.mark(offset)) {
-      marked = offset;
+    if (waiting.isEmpty()) {
+      settled = tail.restart();
+    }
+    if (settled != JournalLog.NONE && settled != marked && tail.mark(settled)) {
+      marked = settled;
     }
   }
 

@@ -44,6 +44,7 @@ final class HistoryFollowerTest {
   private long nowNanos = Long.MAX_VALUE - 1;
   private final History history = new History(10, BOUNDS_NANOS, this::now);
   private boolean away;
+  private boolean unregistered;
   private HistoryFollower follower = follower();
 
   private Instant now() {
@@ -58,7 +59,7 @@ final class HistoryFollowerTest {
             if (away) {
               throw new IOException("no name server");
             }
-            return logs.queues();
+            return unregistered ? Set.of() : logs.queues();
           }
 
           @Override
@@ -196,6 +197,23 @@ final class HistoryFollowerTest {
 
     assertThat(calls("shop")).isEqualTo(2);
     assertThat(history.upToDate()).isTrue();
+  }
+
+  @Test
+  void queuesOfABrokerThatComesBackAreNotAddedAnew() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    settle();
+    unregistered = true;
+    nowNanos += 30_000_000_000L;
+    settle();
+    unregistered = false;
+    journal.append(window(A, 1, SCHEMA, List.of(), 0, 10));
+    nowNanos += 30_000_000_000L;
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(22);
+    assertThat(follower.unknownRows()).isZero();
   }
 
   @Test

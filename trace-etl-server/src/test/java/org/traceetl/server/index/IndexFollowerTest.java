@@ -327,6 +327,28 @@ final class IndexFollowerTest {
   }
 
   @Test
+  void markDoesNotGoBackToTheLastDocumentsWhileOthersWait() throws Exception {
+    append(A, documents(0, 10));
+    own(follower, A);
+    settle(follower);
+    for (int window = 0; window < 100; window++) {
+      append(A, List.of());
+    }
+    settle(follower);
+    long mark = mark(A);
+    assertThat(mark).isEqualTo(logs.open(A).end() - 1);
+    index.fail(true);
+    append(A, documents(10, 20));
+    for (int step = 0; step < 10; step++) {
+      nowNanos += 1_000_000_000;
+      follower.step();
+    }
+
+    assertThat(follower.telemetry().waitingDocuments()).isEqualTo(10);
+    assertThat(mark(A)).isEqualTo(mark);
+  }
+
+  @Test
   void whatIsRefusedIsDroppedAloneAndCountedByReason() throws Exception {
     index.answer(d ->
         new WriteResult(
