@@ -210,7 +210,7 @@ public final class Chaos implements Callable<Integer> {
       Files.writeString(
           report,
           Report.of(
-              "bin/chaos --faults " + faults + " --seed " + seedInUse,
+              "bin/chaos --faults " + faults + " --seed " + seedInUse + " --rate " + rate,
               Duration.ofNanos(System.nanoTime() - startNanos),
               truth.spans(),
               truth.documents().size(),
