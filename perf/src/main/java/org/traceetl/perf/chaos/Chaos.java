@@ -36,8 +36,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=…",
-      "Exit codes: 0 all of the last four are 0 and no counter went down, 1 they are not, or the",
-      "installation did not work, 2 wrong usage."
+      "Exit codes: 0 the last four are 0 and no counter went down; 1 they are",
+      "not, or the installation did not work; 2 wrong usage."
     })
 public final class Chaos implements Callable<Integer> {
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
@@ -210,7 +210,7 @@ public final class Chaos implements Callable<Integer> {
       Files.writeString(
           report,
           Report.of(
-              "bin/chaos --faults " + faults + " --seed " + seedInUse,
+              "bin/chaos --faults " + faults + " --seed " + seedInUse + " --rate " + rate,
               Duration.ofNanos(System.nanoTime() - startNanos),
               truth.spans(),
               truth.documents().size(),
