@@ -62,6 +62,9 @@ public final class Spool implements AutoCloseable {
   /** Segments of the largest spool; one gives way when the oldest is dropped. */
   private static final int SEGMENTS = 16;
 
+  /** So that many small batches do not all end in a segment that cannot give way. */
+  private static final int MOST_SEGMENT_BATCHES = MOST_BATCHES / SEGMENTS;
+
   /** With less the spool is called full: the usual payload may still find room, a larger not. */
   private static final int LEAST_ROOM_BYTES = 1024 * 1024;
 
@@ -347,6 +350,7 @@ public final class Spool implements AutoCloseable {
 
   private void writeOnce(Frame frame, long frameBytes) throws IOException {
     if (active == null
+        || active.count() >= MOST_SEGMENT_BATCHES
         || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit)) {
       roll();
       encode(frame);

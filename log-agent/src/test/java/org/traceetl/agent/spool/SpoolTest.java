@@ -358,6 +358,27 @@ final class SpoolTest {
   }
 
   @Test
+  void manySmallBatchesGiveWayInPartsToo() throws IOException {
+    whenFull = WhenFull.DROP_OLDEST;
+    maxBytes = 1L << 30;
+    open();
+    int frames = 300;
+    int framesBatches = 1_000;
+    for (int number = 0; number < frames; number++) {
+      frame.clear();
+      for (int i = 0; i < framesBatches; i++) {
+        frame.add(A, (long) number * framesBatches + i, new byte[1], 1);
+      }
+      spool.commit(frame);
+    }
+
+    int dropped = outlet.forgotten.size();
+    assertThat(dropped).isBetween(1, frames * framesBatches / 4);
+    assertThat(spool.batches() + dropped).isEqualTo(frames * framesBatches);
+    assertThat(dropped("full")).isEqualTo(dropped);
+  }
+
+  @Test
   void twoAgentsDoNotShareASpool() throws IOException {
     open();
 
