@@ -95,6 +95,7 @@ public final class Spool implements AutoCloseable {
   private long activeStart;
   private long activeLimit;
   private long nextTendNanos;
+  private long nextTryNanos;
   private boolean closed;
 
   private final Object lock = new Object();
@@ -128,6 +129,7 @@ public final class Spool implements AutoCloseable {
     this.answered = answered;
     this.places = recovery.places;
     this.nextTendNanos = nanoClock.getAsLong();
+    this.nextTryNanos = nextTendNanos;
   }
 
   /**
@@ -326,9 +328,13 @@ public final class Spool implements AutoCloseable {
       outlet.append(frame.batches());
     }
     if (!failure.isEmpty()) {
-      failure = "";
-      log.info("The spool can be written again");
+      writtenAgain();
     }
+  }
+
+  private void writtenAgain() {
+    failure = "";
+    log.info("The spool can be written again");
   }
 
   private void write(Frame frame, long frameBytes) throws IOException {
@@ -588,7 +594,28 @@ public final class Spool implements AutoCloseable {
       nextTendNanos = now + TEND_NANOS;
       deleteSettled();
       writeSettled();
+      tryAgain(now);
       measure();
+    }
+  }
+
+  /**
+   * Looks after a failure whether it can be written again. The next payload would find out too; but
+   * none may come while the agent says that it has a problem.
+   */
+  private void tryAgain(long now) {
+    if (failure.isEmpty() || now - retryNanos < 0 || now - nextTryNanos < 0) {
+      return;
+    }
+    nextTryNanos = now + RETRY_NANOS;
+    try {
+      // With less a segment might find room, and the next payload not.
+      if (config.directory().toFile().getUsableSpace() >= LEAST_ROOM_BYTES) {
+        roll();
+        writtenAgain();
+      }
+    } catch (IOException e) {
+      failure = String.valueOf(e.getMessage());
     }
   }
 

@@ -91,6 +91,24 @@ final class DiskFullTest {
   }
 
   @Test
+  void thatThereIsSpaceAgainIsFoundOutWithoutAPayload() throws Exception {
+    open();
+    List<SpooledBatch> kept = fill();
+    pass(TimeUnit.SECONDS.toNanos(2));
+    spool.tend();
+    assertThat(spool.problem()).contains("No space left");
+
+    kept.subList(0, 40).forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
+    pass(TimeUnit.SECONDS.toNanos(2));
+    spool.tend();
+    assertThat(spool.problem()).isEmpty();
+    assertThat(sample("spool_writable")).isEqualTo(1);
+    for (SpooledBatch batch : kept.subList(40, kept.size())) {
+      assertThat(spool.read(batch)).hasSize(BODY_BYTES);
+    }
+  }
+
+  @Test
   void onAFullDiskTheOldestGivesWayWhereThatIsConfigured() throws Exception {
     whenFull = WhenFull.DROP_OLDEST;
     open();
