@@ -414,11 +414,30 @@ public final class Spool implements AutoCloseable {
 
   /** Sees to it that the frame is within the bounds. */
   private void makeRoom(long frameBytes, int frameBatches) throws IOException {
+    if (frameBytes > config.maxBytes() || frameBatches > MOST_BATCHES) {
+      // Nothing that could be dropped would make it fit.
+      throw new IOException(
+          "spool.max-bytes = "
+              + config.maxBytes()
+              + ": what has to be kept together is too large, "
+              + frameBytes
+              + " bytes in "
+              + frameBatches
+              + " batches");
+    }
     deleteSettled();
     while (bytes + frameBytes > config.maxBytes() || batches() + frameBatches > MOST_BATCHES) {
       if (config.whenFull() == WhenFull.REFUSE || !dropOldest()) {
         throw new IOException(
-            "it is full: " + bytes + " of spool.max-bytes = " + config.maxBytes() + " are used");
+            "it is full: "
+                + bytes
+                + " of spool.max-bytes = "
+                + config.maxBytes()
+                + " are used, and "
+                + batches()
+                + " of "
+                + MOST_BATCHES
+                + " batches");
       }
     }
   }

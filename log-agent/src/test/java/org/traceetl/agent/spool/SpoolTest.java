@@ -358,6 +358,22 @@ final class SpoolTest {
   }
 
   @Test
+  void nothingGivesWayToWhatCannotFit() throws IOException {
+    whenFull = WhenFull.DROP_OLDEST;
+    open();
+    commit(0, 10, 300_000);
+    assertThatThrownBy(() -> commit(10, 11, (int) maxBytes))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("spool.max-bytes = " + maxBytes);
+
+    assertThat(outlet.forgotten).isEmpty();
+    assertThat(spool.batches()).isEqualTo(10);
+    frame.clear();
+    commit(11, 12, 300_000);
+    assertThat(spool.problem()).isEmpty();
+  }
+
+  @Test
   void manySmallBatchesGiveWayInPartsToo() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
     maxBytes = 1L << 30;
