@@ -23,7 +23,11 @@ public final class AnsweredRequests {
    * @param rejected spans
    * @param reason why they were rejected, or empty
    */
-  public record Answer(long unixMillis, int accepted, int rejected, String reason) {}
+  public record Answer(long unixMillis, int accepted, int rejected, String reason) {
+    private Answer later(long millis) {
+      return new Answer(unixMillis + millis, accepted, rejected, reason);
+    }
+  }
 
   /** A request with its answer. */
   public record Answered(Note.Request request, Answer answer) {}
@@ -52,6 +56,17 @@ public final class AnsweredRequests {
           oldestFirst.remove();
         }
       }
+    }
+  }
+
+  /**
+   * Dates all anew, as if the last had been answered now: the time that the agent was down does not
+   * count, for its senders' repeats come when it is back.
+   */
+  public void goOn(long nowMillis) {
+    synchronized (answers) {
+      long last = answers.values().stream().mapToLong(Answer::unixMillis).max().orElse(nowMillis);
+      answers.replaceAll((request, answer) -> answer.later(nowMillis - last));
     }
   }
 

@@ -154,6 +154,7 @@ public final class Spool implements AutoCloseable {
       boolean opened = false;
       try {
         recovery.read();
+        answered.goOn(unixMillis.getAsLong());
         Spool spool =
             new Spool(
                 config, agent, metrics, nanoClock, unixMillis, directoryLock, answered, recovery);

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.route.BrokerQueue;
@@ -371,6 +372,32 @@ final class SpoolTest {
     frame.clear();
     commit(11, 12, 300_000);
     assertThat(spool.problem()).isEmpty();
+  }
+
+  @Test
+  void theTimeThatTheAgentWasDownDoesNotMakeRequestsOld() throws IOException {
+    open();
+    frame.add(request(1), 6, 1, "bad_id");
+    spool.commit(frame);
+    unixMillis += AnsweredRequests.MOST_AGE_MILLIS / 2;
+    frame.clear();
+    frame.add(request(2), 5, 0, "");
+    spool.commit(frame);
+    kill();
+    unixMillis += 10 * AnsweredRequests.MOST_AGE_MILLIS;
+    open();
+    frame.add(request(3), 4, 0, "");
+    spool.commit(frame);
+    kill();
+    open();
+
+    assertThat(spool.answered().find(request(1)).accepted()).isEqualTo(6);
+    assertThat(spool.answered().find(request(2)).accepted()).isEqualTo(5);
+    assertThat(spool.answered().find(request(3)).accepted()).isEqualTo(4);
+    unixMillis += AnsweredRequests.MOST_AGE_MILLIS + 1;
+    frame.add(request(4), 3, 0, "");
+    spool.commit(frame);
+    assertThat(spool.answered().size()).isEqualTo(1);
   }
 
   @Test
