@@ -255,9 +255,18 @@ public final class Publisher implements Outlet, AutoCloseable {
     while (batch != null && (batch.body() != null || hasRoomFor(batch, lane))) {
       Lane.Attempt attempt = lane.take(nowNanos);
       if (batch.body() != null || load(lane, attempt)) {
-        transport.send(batch, answerTo(lane, attempt));
+        send(batch, answerTo(lane, attempt));
       }
       batch = lane.peek(nowNanos);
+    }
+  }
+
+  private void send(SpooledBatch batch, Transport.Answer answer) {
+    try {
+      transport.send(batch, answer);
+    } catch (RuntimeException e) {
+      // A transport must not throw; if it does for one queue, the others are still to be sent.
+      answer.failed(Transport.Failure.CLIENT, e.toString());
     }
   }
 

@@ -34,6 +34,7 @@ public final class MemoryTransport implements Transport {
   private Mode mode = Mode.CONFIRM;
   private Predicate<SpooledBatch> refused = batch -> false;
   private String awayBroker = "";
+  private String throwingBroker = "";
   private int attempts;
 
   public synchronized void mode(Mode now) {
@@ -45,6 +46,11 @@ public final class MemoryTransport implements Transport {
     awayBroker = broker;
   }
 
+  /** Attempts to reach this one throw. */
+  public synchronized void throwing(String broker) {
+    throwingBroker = broker;
+  }
+
   /** Refuses these for good, whatever it does with others. */
   public synchronized void refuse(Predicate<SpooledBatch> which) {
     refused = which;
@@ -53,6 +59,9 @@ public final class MemoryTransport implements Transport {
   @Override
   public synchronized void send(SpooledBatch batch, Answer answer) {
     attempts++;
+    if (throwingBroker.equals(batch.queue().broker())) {
+      throw new IllegalStateException("a fault of the transport");
+    }
     if (awayBroker.equals(batch.queue().broker())) {
       answer.failed(Failure.CONNECT, "connection refused");
       return;

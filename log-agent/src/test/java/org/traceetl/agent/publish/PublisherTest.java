@@ -174,6 +174,28 @@ final class PublisherTest {
   }
 
   @Test
+  void aTransportThatThrowsForOneBrokerHoldsUpNoOther() throws Exception {
+    transport.throwing("broker-b");
+    start();
+    for (int queue = 0; queue < 8; queue++) {
+      for (long sequence = 0; sequence < 300; sequence++) {
+        commit(new BrokerQueue("broker-b", queue), sequence);
+      }
+    }
+    commit(A, 0);
+    await().until(() -> transport.stored().size() == 1);
+    assertThat(spool.batches()).isEqualTo(2_400);
+
+    transport.throwing("");
+    await()
+        .until(() -> {
+          pass(10);
+          return spool.batches() == 0;
+        });
+    assertThat(transport.stored()).hasSize(2_401);
+  }
+
+  @Test
   void aBatchWhoseBytesChangedOnDiskIsDroppedAndTheOthersAreSent() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     mostBodyBytes = 0;
