@@ -3,8 +3,8 @@ package org.traceetl.agent.config;
 /**
  * Bounds of what is under way between the sources and the broker.
  *
- * @param maxBytesInFlight bytes of payloads accepted and not yet confirmed, or of the batches made
- *     of them, whichever is more; above it sources are told to wait
+ * @param maxBytesInFlight bytes of payloads accepted and not yet in the spool; above it sources are
+ *     told to wait. As much again bounds OTLP requests being read, and the batches in memory
  * @param batchBytes size of a batch's spans at which it is closed, bytes; it ends at most one span
  *     above it, and its resource comes on top
  * @param batchSpans number of spans at which a batch is closed
