@@ -418,11 +418,10 @@ final class IndexFollowerTest {
     // The write that fails may begin at any time: its pause has to pass whenever that was.
     await()
         .atMost(LONG)
-        .until(
-            () -> {
-              nowNanos += 10_000_000_000L;
-              return follower.drain(Duration.ofMillis(100));
-            });
+        .until(() -> {
+          nowNanos += 10_000_000_000L;
+          return follower.drain(Duration.ofMillis(100));
+        });
     assertThat(index.kept()).isEqualTo(documents(0, 1_000));
     follower.close();
     follower.close();
@@ -432,10 +431,9 @@ final class IndexFollowerTest {
   @Test
   void aDeadThreadIsTold() {
     IndexFollower dying =
-        follower(
-            queue -> {
-              throw new AssertionError("made by the test: no thread survives it");
-            });
+        follower(queue -> {
+          throw new AssertionError("made by the test: no thread survives it");
+        });
     assertThat(dying.alive()).isTrue();
     own(dying, A);
     dying.start();
