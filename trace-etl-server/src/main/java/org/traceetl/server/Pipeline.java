@@ -112,7 +112,7 @@ final class Pipeline implements Service {
 
   @Override
   public boolean alive() {
-    return pages.running() && spans.alive();
+    return pages.running() && spans.alive() && sinks.alive();
   }
 
   @Override

@@ -121,6 +121,12 @@ final class Sinks implements AutoCloseable {
     return indexFollower == null ? List.of() : List.of(indexFollower);
   }
 
+  /** Whether no thread has died. A store or a broker that is away is no reason. */
+  boolean alive() {
+    return (indexFollower == null || indexFollower.alive())
+        && (historyFollower == null || historyFollower.alive());
+  }
+
   void start() {
     if (indexFollower != null) {
       indexFollower.start();

@@ -143,9 +143,9 @@ final class OwnedQueue {
     return filled;
   }
 
-  /** Ends the window, waiting for its predecessor for so long. */
-  FilledWindow awaitSwap(long nowMillis, long timeoutNanos) throws InterruptedException {
-    return aggregator.awaitSwap(next, nowMillis, timeoutNanos);
+  /** Whether the window before is kept, so that {@link #swap} ends the open one. */
+  boolean canSwap() {
+    return aggregator.canSwap();
   }
 
   /** This worker takes no more of it; another one may have begun already. */

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.TraceId;
@@ -387,10 +386,9 @@ public final class QueueAggregator {
     return swap(spare, to, nowMillis);
   }
 
-  /** Ends the open window, waiting so long for its predecessor; null if it is not back by then. */
-  FilledWindow awaitSwap(long to, long nowMillis, long timeoutNanos) throws InterruptedException {
-    Metrics spare = spares.poll(timeoutNanos, TimeUnit.NANOSECONDS);
-    return spare == null ? null : swap(spare, to, nowMillis);
+  /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */
+  boolean canSwap() {
+    return !spares.isEmpty();
   }
 
   /** What each row's series is behind the exact sum. */

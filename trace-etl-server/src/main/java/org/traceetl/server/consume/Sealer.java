@@ -158,8 +158,11 @@ final class Sealer implements Runnable {
           return null;
         }
         long startNanos = System.nanoTime();
-        Journal.Taken taken = shared.journal().take(queue, courtesyLeft(startNanos));
-        shared.listener().taken(queue, System.nanoTime() - startNanos);
+        Journal.Taken taken =
+            shared.journal().take(queue, courtesyLeft(startNanos), () -> releasing.getCount() > 0);
+        if (taken != null) {
+          shared.listener().taken(queue, System.nanoTime() - startNanos);
+        }
         return taken;
       } catch (IOException | RuntimeException e) {
         shared.listener().takeFailed(queue);

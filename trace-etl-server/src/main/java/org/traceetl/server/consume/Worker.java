@@ -1,6 +1,7 @@
 package org.traceetl.server.consume;
 
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -40,6 +41,7 @@ final class Worker implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   private static final long POLL_MILLIS = 100;
   private static final long RETRY_MILLIS = 1_000;
+  private static final long DRAIN_POLL_MILLIS = 10;
   private static final int MAX_ASSIGNMENTS = 1_024;
 
   /**
@@ -382,21 +384,41 @@ final class Worker implements Runnable {
     schedule(nowMillis);
   }
 
+  /**
+   * Ends each queue as soon as its window before is kept: one whose broker is away must not keep
+   * the others from being released.
+   */
   private void sealRest() throws InterruptedException {
     applyAssignments(); // what went to another owner meanwhile is read again there
-    for (OwnedQueue queue : owned.values()) {
-      FilledWindow filled =
-          queue.awaitSwap(clock.millis(), Math.max(0, drainDeadlineNanos - System.nanoTime()));
+    List<Holding> left = new ArrayList<>(holdings.values());
+    while (true) {
+      left.removeIf(this::sealedLast);
+      boolean late = System.nanoTime() - drainDeadlineNanos >= 0;
+      if (left.isEmpty() || late || state != State.DRAINING) {
+        break;
+      }
+      TimeUnit.MILLISECONDS.sleep(DRAIN_POLL_MILLIS);
+    }
+    left.forEach(holding -> holding.sealer.release());
+  }
+
+  /** Seals a queue's last window and releases it; false while the window before is under way. */
+  private boolean sealedLast(Holding holding) {
+    OwnedQueue queue = owned.get(holding.queue);
+    Sealer sealer = holding.sealer;
+    if (queue != null && !sealer.ended()) {
+      if (!queue.canSwap()) {
+        return false;
+      }
+      FilledWindow filled = queue.swap(clock.millis());
       if (filled != null) {
         seal(queue, filled);
       }
     }
-    for (Holding holding : holdings.values()) {
-      Sealer sealer = holding.sealer;
-      if (sealer != null) {
-        sealer.release();
-      }
+    if (sealer != null) {
+      sealer.release();
     }
+    return true;
   }
 
   private void seal(OwnedQueue queue, FilledWindow filled) {

@@ -63,6 +63,7 @@ public final class HistoryFollower implements AutoCloseable {
   private final LongAdder windows = new LongAdder();
   private final LongAdder unknownRows = new LongAdder();
   private volatile boolean closed;
+  private volatile boolean failed;
 
   // The thread's own.
 
@@ -142,6 +143,11 @@ public final class HistoryFollower implements AutoCloseable {
     return unknownRows.sum();
   }
 
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return !failed;
+  }
+
   private void run() {
     try {
       while (!closed) {
@@ -152,6 +158,10 @@ public final class HistoryFollower implements AutoCloseable {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (Error e) {
+      failed = true;
+      LOG.error("The history is no longer kept up: its thread has ended by an error", e);
+      throw e;
     }
   }
 

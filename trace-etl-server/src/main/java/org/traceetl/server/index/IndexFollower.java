@@ -66,6 +66,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   private final Set<QueueId> owned = ConcurrentHashMap.newKeySet();
   private final AtomicReference<CountDownLatch> drain = new AtomicReference<>();
   private volatile boolean closed;
+  private volatile boolean failed;
 
   // The thread's own.
   private final LinkedHashMap<QueueId, FollowedQueue> followed = new LinkedHashMap<>();
@@ -162,6 +163,11 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
         writer.lastErrorMillis());
   }
 
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return !failed;
+  }
+
   private void run() {
     try {
       while (!closed) {
@@ -175,6 +181,10 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (Error e) {
+      failed = true;
+      LOG.error("The trace index is no longer kept up: its thread has ended by an error", e);
+      throw e;
     }
   }
 

@@ -2,6 +2,7 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -26,9 +27,17 @@ public interface Journal extends AutoCloseable {
    *
    * @param patience how long another process that owns it may take to release it, so that its
    *     counts can be shown at once
+   * @param wanted whether it still is the caller's to take; asked before the claim
+   * @return null, and nothing is claimed, if it is not wanted any more
    * @throws IOException if the log cannot be read or written now
    */
-  Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException;
+  Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
+      throws IOException, InterruptedException;
+
+  /** The same, wanted whatever happens. */
+  default Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException {
+    return take(queue, patience, () -> true);
+  }
 
   /** The same without patience. */
   default Taken take(QueueId queue) throws IOException, InterruptedException {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -102,7 +103,8 @@ public final class LogJournals implements Journal {
   }
 
   @Override
-  public Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException {
+  public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
+      throws IOException, InterruptedException {
     QueueLog queueLog =
         new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
     Recovered recovered = queueLog.recover();
@@ -117,7 +119,10 @@ public final class LogJournals implements Journal {
           recovered.state().image().to(),
           timing.snapshotInterval());
     }
-    awaitRelease(queueLog, recovered, patience);
+    awaitRelease(queueLog, recovered, patience, wanted);
+    if (!wanted.getAsBoolean()) {
+      return null;
+    }
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
       long epoch = reader.chain().nextEpoch(timing.clock().millis());
       long beganNanos = timing.nowNanos();
@@ -142,12 +147,14 @@ public final class LogJournals implements Journal {
         "Queue " + queue + " could not be claimed: other servers claimed it at the same time");
   }
 
-  /** Reads on until the queue is released, for so long. */
-  private void awaitRelease(QueueLog queueLog, Recovered recovered, Duration patience)
+  /** Reads on until the queue is released or not wanted any more, for so long. */
+  private void awaitRelease(
+      QueueLog queueLog, Recovered recovered, Duration patience, BooleanSupplier wanted)
       throws IOException, InterruptedException {
     long untilNanos = timing.nowNanos() + patience.toNanos();
     while (isAnothers(queueLog.queue(), recovered.reader().chain())
-        && timing.nowNanos() - untilNanos < 0) {
+        && timing.nowNanos() - untilNanos < 0
+        && wanted.getAsBoolean()) {
       timing.pause().nanos(RELEASE_POLL_NANOS);
       queueLog.readUntil(recovered.reader(), queueLog.end(), recovered.state());
     }

@@ -168,7 +168,9 @@ final class RocketMqLog implements JournalLog {
   private static List<Entry> entries(PullResultExt result) {
     List<Entry> entries = new ArrayList<>();
     ByteBuffer messages = ByteBuffer.wrap(result.getMessageBinary());
-    for (MessageExt message : MessageDecoder.decodesBatch(messages, true, true, true)) {
+    // Nothing is inflated: the journal's messages are not compressed, what others send may be large
+    // then or not be readable, and one that is not would hide all that come after it.
+    for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
       byte[] body = message.getBody();
       entries.add(new Entry(message.getQueueOffset(), body == null ? EMPTY : body));
     }

@@ -185,7 +185,7 @@ public final class WindowFormat {
               in.text("operation"),
               kind,
               status,
-              in.text(),
+              in.text("status message"),
               in.signed() + openedMillis * NANOS_PER_MILLI,
               in.signed(),
               REASONS[reason],

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
@@ -41,7 +42,7 @@ final class MemoryJournals implements Journal {
   }
 
   @Override
-  public Taken take(QueueId queue, Duration patience) throws IOException {
+  public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted) throws IOException {
     IOException refused = refusal;
     if (refused != null) {
       throw refused;
@@ -51,7 +52,7 @@ final class MemoryJournals implements Journal {
 
   /** Another process takes the queue. */
   void fence(QueueId queue) throws IOException {
-    take(queue, Duration.ZERO);
+    take(queue, Duration.ZERO, () -> true);
   }
 
   @Override

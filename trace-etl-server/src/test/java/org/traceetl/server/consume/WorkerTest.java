@@ -25,6 +25,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /** One worker and its sealer against a real RocketMQ, told of assignments by the test. */
@@ -170,5 +171,34 @@ class WorkerTest {
 
     assertThat(worker.queues()).isEmpty();
     assertThat(offered()).isEmpty();
+  }
+
+  @Test
+  void aQueueWhoseWindowIsStuckKeepsTheFirstFromNoRelease() throws Exception {
+    drainWithAStuckQueue(1, 0);
+  }
+
+  @Test
+  void aQueueWhoseWindowIsStuckKeepsTheSecondFromNoRelease() throws Exception {
+    drainWithAStuckQueue(0, 1);
+  }
+
+  private void drainWithAStuckQueue(int stuck, int other) throws Exception {
+    rocketMq.createTopic(topic, 2);
+    rocketMq.send(topic, stuck, new Batch("shop").span("a", 5_000_000).message(0));
+    start(Duration.ofMillis(100));
+    journals.obstacle =
+        window -> {
+          if (window.queue().queue() == stuck) {
+            gate.await();
+          }
+        };
+    await().atMost(PATIENCE).until(() -> worker.queues().size() == 2 && !offered().isEmpty());
+    worker.drain(System.nanoTime() + 2 * PATIENCE.toNanos());
+
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(journals.released).extracting(QueueId::queue).containsExactly(other));
   }
 }

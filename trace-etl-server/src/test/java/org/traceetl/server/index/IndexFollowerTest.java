@@ -1,6 +1,7 @@
 package org.traceetl.server.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -414,12 +415,31 @@ final class IndexFollowerTest {
     follower.start();
     assertThat(follower.drain(Duration.ofMillis(1))).isFalse();
     index.release();
-    nowNanos += 10_000_000_000L;
-    assertThat(follower.drain(LONG)).isTrue();
+    // The write that fails may begin at any time: its pause has to pass whenever that was.
+    await()
+        .atMost(LONG)
+        .until(() -> {
+          nowNanos += 10_000_000_000L;
+          return follower.drain(Duration.ofMillis(100));
+        });
     assertThat(index.kept()).isEqualTo(documents(0, 1_000));
     follower.close();
     follower.close();
     assertThat(mark(A)).isEqualTo(logs.open(A).end() - 1);
+  }
+
+  @Test
+  void aDeadThreadIsTold() {
+    IndexFollower dying =
+        follower(queue -> {
+          throw new AssertionError("made by the test: no thread survives it");
+        });
+    assertThat(dying.alive()).isTrue();
+    own(dying, A);
+    dying.start();
+
+    await().dontCatchUncaughtExceptions().until(() -> !dying.alive());
+    dying.close();
   }
 
   @Test

@@ -134,6 +134,19 @@ class LogJournalsTest {
   }
 
   @Test
+  void aQueueThatIsNotWantedAnyMoreIsLeftToItsOwner() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    long beganNanos = nowNanos;
+
+    Taken taken =
+        other.take(QUEUE, Duration.ofSeconds(3), () -> nowNanos - beganNanos < 1_000_000_000);
+
+    assertThat(taken).isNull();
+    assertThat(owner.append(window(10, 20))).isEqualTo(Outcome.KEPT);
+  }
+
+  @Test
   void aReleaseDoesNotCoverTheOwnerBefore() throws Exception {
     one.take(QUEUE).journal().append(window(0, 10));
     QueueJournal waiting = other.take(QUEUE).journal();

@@ -137,7 +137,7 @@ final class RandomWindows {
         text(),
         random.nextInt(6),
         random.nextInt(3),
-        random.nextBoolean() ? text() : null,
+        text(),
         random.nextBoolean() ? random.nextLong() : millis * 1_000_000 - random.nextInt(),
         random.nextLong() >>> random.nextInt(1, 64),
         TraceDocument.Reason.values()[random.nextInt(3)],

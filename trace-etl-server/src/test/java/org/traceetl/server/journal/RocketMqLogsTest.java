@@ -78,6 +78,18 @@ class RocketMqLogsTest {
   }
 
   @Test
+  void whatOthersHaveCompressedIsNotInflated() throws Exception {
+    JournalLog log = logs.open(queue(2));
+    byte[] large = new byte[1 << 20];
+    rocketMq.send(TOPIC, 2, large); // compressed, as producers do by default
+    long own = log.append(new byte[] {1});
+    await().untilAsserted(() -> assertThat(log.end()).isEqualTo(own + 1));
+
+    assertThat(log.read(own - 1)).hasSize(2);
+    assertThat(log.read(own - 1).getFirst().body()).hasSizeLessThan(large.length / 100);
+  }
+
+  @Test
   void logsAreFoundAndReadFromATimeOn() throws Exception {
     assertThat(logs.queues()).containsExactlyInAnyOrder(queue(0), queue(1), queue(2), queue(3));
     JournalLog log = logs.open(queue(2));

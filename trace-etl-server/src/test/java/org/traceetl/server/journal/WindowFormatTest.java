@@ -11,6 +11,7 @@ import net.jqwik.api.Property;
 import org.assertj.core.api.recursive.comparison.RecursiveComparisonConfiguration;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.TraceDocument;
 
 class WindowFormatTest {
   /** Trees compare arrays by what is in them. */
@@ -115,6 +116,7 @@ class WindowFormatTest {
     try {
       SealedWindow window = WindowFormat.decode(bytes, 0, bytes.length, RandomWindows.QUEUE);
       assertThat(window.counts()).hasSize(window.rows() * window.stride());
+      assertThat(window.documents()).extracting(TraceDocument::statusMessage).doesNotContainNull();
       QueueImage image = new QueueImage(window.schema(), window.stride(), 10);
       image.apply(window);
       assertThat(image.to()).isEqualTo(window.to());
