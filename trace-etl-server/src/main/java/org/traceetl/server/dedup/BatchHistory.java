@@ -32,8 +32,11 @@ public final class BatchHistory {
   /** Sequences remembered of an epoch. */
   static final int WIDTH = 4_096;
 
-  /** Agents silent for so long may be forgotten: nothing they sent before is under way any more. */
-  public static final long SILENCE_MILLIS = Duration.ofHours(24).toMillis();
+  /**
+   * Agents silent for so long may be forgotten: nothing they sent before is under way any more, as
+   * their spools drop batches after 24 hours by default.
+   */
+  public static final long SILENCE_MILLIS = Duration.ofHours(26).toMillis();
 
   private static final int WORDS = WIDTH / Long.SIZE;
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
