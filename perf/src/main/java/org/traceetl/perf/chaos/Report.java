@@ -2,7 +2,6 @@ package org.traceetl.perf.chaos;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
@@ -82,7 +81,7 @@ final class Report {
     return String.format(
         Locale.ROOT,
         "%.1f s, %.1f s",
-        sorted[sorted.length / 2] / 1e3,
-        Arrays.stream(sorted).max().orElse(0) / 1e3);
+        (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2e3,
+        sorted[sorted.length - 1] / 1e3);
   }
 }
