@@ -60,6 +60,10 @@ public final class QueueAggregator {
   private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
   private Metrics open;
   private long openedMillis = -1;
+
+  /** When the last owner was last heard of; 0 without one. */
+  private final long ownedUntilMillis;
+
   private long from;
 
   /** By dictionary index of the batch: its symbol. */
@@ -109,6 +113,7 @@ public final class QueueAggregator {
         series.restore(image.definition(number), image.touchedMillis(number), image.carry(number));
       }
     }
+    ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
     from = image.to();
     key = new int[series.width()];
@@ -124,6 +129,7 @@ public final class QueueAggregator {
    */
   public void accept(byte[] message, long nowMillis) {
     if (openedMillis < 0) {
+      begin(nowMillis);
       openedMillis = nowMillis;
     }
     Rejection rejection = decoder.decode(message, 0, message.length);
@@ -150,6 +156,18 @@ public final class QueueAggregator {
       open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
     }
     listener.accepted(message.length);
+  }
+
+  /**
+   * The time in which nobody owned the queue does not make its series idle: their spans may be
+   * further on in the backlog than the first window goes. A short one cannot, and idle series are
+   * to leave in time.
+   */
+  private void begin(long nowMillis) {
+    long unownedMillis = nowMillis - ownedUntilMillis;
+    if (ownedUntilMillis > 0 && unownedMillis > idleMillis / 3 * 2) {
+      series.postpone(unownedMillis);
+    }
   }
 
   private int openApplication(SpanBatchReader batch, long nowMillis) {
@@ -401,6 +419,9 @@ public final class QueueAggregator {
   }
 
   private FilledWindow swap(Metrics spare, long to, long nowMillis) {
+    if (openedMillis < 0) {
+      begin(nowMillis);
+    }
     // Whatever the clock did since: a series with counts in the window does not end with it.
     for (int row = 0; row < open.rows(); row++) {
       series.touch(open.series(row), nowMillis);

@@ -31,13 +31,12 @@ public final class LogJournals implements Journal {
   private final JournalTiming timing;
   private final JournalCounters counters;
   private final int maxChunkBytes;
-  private final UUID writer;
 
   /** What this process has last had of each queue: bounded by the queues that there are. */
   private final Map<QueueId, Holding> holdings = new ConcurrentHashMap<>();
 
   /** An epoch in which this process owned a queue, and from when on it might show it. */
-  private record Holding(long epoch, long showFromNanos) {}
+  private record Holding(long epoch, UUID writer, long showFromNanos) {}
 
   /**
    * @param logs closed with this
@@ -70,7 +69,6 @@ public final class LogJournals implements Journal {
     this.timing = timing;
     this.counters = counters;
     this.maxChunkBytes = maxChunkBytes;
-    writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
   }
 
   /**
@@ -123,12 +121,16 @@ public final class LogJournals implements Journal {
     if (!wanted.getAsBoolean()) {
       return null;
     }
+    // Another one for each take: a claim or a release of an earlier one may come to the log yet,
+    // and
+    // must not be taken for this one's.
+    UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
       long epoch = reader.chain().nextEpoch(timing.clock().millis());
       long beganNanos = timing.nowNanos();
       Placed placed =
           queueLog.append(
-              queueLog.draft(claim(epoch, reader.chain()), LogRecord.NO_PAYLOAD),
+              queueLog.draft(claim(writer, epoch, reader.chain()), LogRecord.NO_PAYLOAD),
               reader,
               recovered.state());
       if (placed == Placed.REWOUND) {
@@ -139,7 +141,7 @@ public final class LogJournals implements Journal {
             "The journal of queue " + queue + " was deleted while it was read: to be taken anew");
       }
       if (reader.chain().isOwner(epoch, writer)) {
-        return taken(queueLog, recovered, beganNanos);
+        return taken(queueLog, writer, recovered, beganNanos);
       }
       timing.pause().nanos(timing.random().nextLong(MAX_PAUSE_NANOS));
     }
@@ -167,10 +169,10 @@ public final class LogJournals implements Journal {
   /** Whether the owner is this process, or was it last. */
   private boolean isHeld(QueueId queue, Chain chain) {
     Holding held = holdings.get(queue);
-    return held != null && chain.isOwner(held.epoch(), writer);
+    return held != null && chain.isOwner(held.epoch(), held.writer());
   }
 
-  private RecordHeader claim(long epoch, Chain chain) {
+  private RecordHeader claim(UUID writer, long epoch, Chain chain) {
     return new RecordHeader(
         RecordKind.CLAIM,
         writer,
@@ -181,12 +183,12 @@ public final class LogJournals implements Journal {
         timing.clock().millis());
   }
 
-  private Taken taken(QueueLog queueLog, Recovered recovered, long beganNanos) {
+  private Taken taken(QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos) {
     counters.taken();
     QueueId queue = queueLog.queue();
     long epoch = recovered.reader().chain().epoch();
     long showFromNanos = showFromNanos(queue, recovered);
-    holdings.put(queue, new Holding(epoch, showFromNanos));
+    holdings.put(queue, new Holding(epoch, writer, showFromNanos));
     LogQueueJournal journal =
         new LogQueueJournal(queueLog, writer, recovered.reader(), beganNanos, showFromNanos);
     return new Taken(journal, recovered.state().image(), showFromNanos);

@@ -274,4 +274,18 @@ final class LogQueueJournal implements QueueJournal {
         Visitor.NONE);
     fenced = true;
   }
+
+  /** Whose it is and until when it is shown, for messages. */
+  @Override
+  public String toString() {
+    return queueLog.queue()
+        + " in epoch "
+        + epoch
+        + " of "
+        + writer
+        + ", "
+        + reader.chain()
+        + ", shown until "
+        + shownUntilNanos;
+  }
 }

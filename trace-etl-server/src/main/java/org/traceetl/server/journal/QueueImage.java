@@ -21,6 +21,7 @@ public final class QueueImage {
   private final BatchHistory history;
 
   private long to = JournalLog.NONE;
+  private long ownedUntilMillis;
 
   /** Above the highest series number in use so far. */
   private int slots;
@@ -55,9 +56,20 @@ public final class QueueImage {
     counts = new long[INITIAL_SERIES * stride];
   }
 
+  /** Notes that the queue had an owner at this time, milliseconds since 1970. */
+  public void ownedUntil(long millis) {
+    ownedUntilMillis = Math.max(ownedUntilMillis, millis);
+  }
+
+  /** When the queue's last owner was last heard of, milliseconds since 1970; 0 if never. */
+  public long ownedUntilMillis() {
+    return ownedUntilMillis;
+  }
+
   /** Adds the queue's next window. */
   public void apply(SealedWindow window) {
     to = window.to();
+    ownedUntil(window.sealedMillis());
     for (int run = 0; run < window.batches().size(); run++) {
       history.accept(
           window.batches().agentHigh(run),

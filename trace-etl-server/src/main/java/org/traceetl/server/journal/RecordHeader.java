@@ -6,7 +6,7 @@ import java.util.UUID;
  * What a record says about itself. Two records of one queue with the same header have the same
  * payload, so that their chunks may stand in for one another.
  *
- * @param writer the process that wrote it: 128 random bits
+ * @param writer whose take of the queue wrote it: 128 random bits
  * @param epoch of the claim under which it was written, 1 or above
  * @param number how many windows the chain has with it, 0 or above
  * @param from of a window: offset of the span queue where it begins; of a snapshot: offset of this

@@ -41,5 +41,8 @@ final class Recovery implements Visitor {
         // The chain knows.
       }
     }
+    if (record.header().kind() != RecordKind.CLAIM) {
+      image.ownedUntil(record.header().writtenMillis());
+    }
   }
 }

@@ -269,6 +269,13 @@ public final class SeriesTable {
     touchedMillis[series] = nowMillis;
   }
 
+  /** Takes it that all series had their last spans so much later. */
+  public void postpone(long millis) {
+    for (int series = 0; series < touchedMillis.length; series++) {
+      touchedMillis[series] += millis;
+    }
+  }
+
   /** Fraction of a span that the series' counts are behind the exact sum: {@link Weight}. */
   public long carry(int series) {
     return carries[series];

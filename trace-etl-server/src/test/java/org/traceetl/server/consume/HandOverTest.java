@@ -92,7 +92,9 @@ class HandOverTest {
         changing.release();
         assertThat(aggregation.budget.left()).isEqualTo(maxSeries);
         aggregation = newAggregation();
-        changing = owner(aggregation, copy(image, aggregation));
+        QueueImage copy = copy(image, aggregation);
+        copy.ownedUntil(nowMillis);
+        changing = owner(aggregation, copy);
       }
     }
   }
@@ -197,6 +199,18 @@ class HandOverTest {
     nowMillis += 2 * HALF_IDLE_MILLIS;
     assertThat(seal(owner).evicted()).containsExactly(0, 1, 2);
     assertThat(owner.symbolCount()).isEqualTo(1);
+  }
+
+  @Test
+  void theTimeInWhichNobodyOwnedAQueueMakesNoSeriesIdle() throws MalformedRecordException {
+    QueueImage image = imageOf(new Batch("shop").span("a", 1).span("b", 1));
+    nowMillis += 10 * HALF_IDLE_MILLIS;
+    QueueAggregator owner = owner(newAggregation(), image);
+    owner.accept(new Batch("shop").span("a", 1).message(offset++), nowMillis);
+
+    assertThat(seal(owner).evicted()).isEmpty();
+    nowMillis += 2 * HALF_IDLE_MILLIS;
+    assertThat(seal(owner).evicted()).containsExactly(0, 1);
   }
 
   @Test

@@ -549,6 +549,11 @@ final class ProtocolModel {
       return Outcome.FENCED;
     }
 
+    @Override
+    public String toString() {
+      return taken.journal() + ", shown from " + taken.showFromNanos();
+    }
+
     boolean shows() {
       return taken != null
           && nowNanos - taken.showFromNanos() >= 0
@@ -593,7 +598,8 @@ final class ProtocolModel {
     for (Server server : servers) {
       if (server.shows()) {
         if (showing != null) {
-          throw new AssertionError("two servers show the queue");
+          throw new AssertionError(
+              "two servers show the queue at " + nowNanos + ": " + showing + " and " + server);
         }
         showing = server;
       }
