@@ -158,6 +158,75 @@ class LogJournalsTest {
   }
 
   @Test
+  void anEarlierClaimOfTheSameProcessIsNotTakenForTheNewOne() throws Exception {
+    JournalLog late = new LateLog(log);
+    try (LogJournals journals =
+        new LogJournals(
+            new JournalLogs() {
+              @Override
+              public JournalLog open(QueueId queue) {
+                return late;
+              }
+
+              @Override
+              public void close() {}
+            },
+            "trace-spans",
+            GROUP,
+            Windows::newImage,
+            timing,
+            counters,
+            CHUNK)) {
+      journals.take(QUEUE).journal().release();
+
+      Taken again = journals.take(QUEUE);
+
+      assertThat(again.journal().append(window(0, 10))).isEqualTo(Outcome.KEPT);
+    }
+  }
+
+  /** Shows what it has only once it has been written to twice: the first claim and its release. */
+  private static final class LateLog implements JournalLog {
+    private final JournalLog log;
+    private int written;
+
+    LateLog(JournalLog log) {
+      this.log = log;
+    }
+
+    @Override
+    public long append(byte[] message) throws IOException, InterruptedException {
+      written++;
+      return log.append(message);
+    }
+
+    @Override
+    public List<Entry> read(long from) throws IOException, InterruptedException {
+      return written > 2 ? log.read(from) : List.of();
+    }
+
+    @Override
+    public long begin() throws IOException, InterruptedException {
+      return log.begin();
+    }
+
+    @Override
+    public long end() throws IOException, InterruptedException {
+      return written > 2 ? log.end() : 0;
+    }
+
+    @Override
+    public long mark(String group) throws IOException, InterruptedException {
+      return log.mark(group);
+    }
+
+    @Override
+    public void mark(String group, long offset) throws IOException, InterruptedException {
+      log.mark(group, offset);
+    }
+  }
+
+  @Test
   void aProcessDoesNotWaitForItself() throws Exception {
     one.take(QUEUE);
 

@@ -28,7 +28,7 @@ class ProtocolTest {
         .ofMaxSize(2_000);
   }
 
-  @Property(tries = 3_000, edgeCases = EdgeCasesMode.NONE)
+  @Property(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
   void whatIsShownIsWhatWasSent(@ForAll("tapes") byte[] tape) throws Exception {
     ProtocolModel model = new ProtocolModel(new Tape(tape));
     // Beside the model's own threads: handing over to one of another kind takes far longer.
