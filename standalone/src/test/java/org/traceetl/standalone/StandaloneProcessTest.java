@@ -44,8 +44,11 @@ final class StandaloneProcessTest {
     }
     try (Demo demo =
         Demo.start(directory, "--no-load", "--data-dir", directory.resolve("data").toString())) {
-      assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
-          .isEqualTo(sent);
+      // What the index had not taken before the stop is in the journal.
+      EndToEndTest.eventually("the index of the first process")
+          .untilAsserted(() ->
+              assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
+                  .isEqualTo(sent));
       try (Spans spans = Spans.overHttp("shop", demo.otlpHttpPort)) {
         for (int i = 0; i < 3; i++) {
           sent.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
