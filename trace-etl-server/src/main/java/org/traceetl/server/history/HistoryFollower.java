@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -16,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -44,12 +44,8 @@ public final class HistoryFollower implements AutoCloseable {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(HistoryFollower.class);
-  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
-
-  /** How long {@link #close} waits for a call that is under way. */
-  private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
 
   private final History history;
   private final Journals journals;
@@ -59,11 +55,9 @@ public final class HistoryFollower implements AutoCloseable {
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
-  private final Thread thread;
+  private final SinkThread thread;
   private final LongAdder windows = new LongAdder();
   private final LongAdder unknownRows = new LongAdder();
-  private volatile boolean closed;
-  private volatile boolean failed;
 
   // The thread's own.
 
@@ -113,7 +107,7 @@ public final class HistoryFollower implements AutoCloseable {
     this.nanoTime = nanoTime;
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
-    thread = Thread.ofPlatform().name("trace-history").daemon().unstarted(this::run);
+    thread = new SinkThread("trace-history", this::step, throttle);
   }
 
   /** Begins to follow. Once. */
@@ -124,13 +118,7 @@ public final class HistoryFollower implements AutoCloseable {
   /** Ends the following. Idempotent. */
   @Override
   public void close() {
-    closed = true;
-    LockSupport.unpark(thread);
-    try {
-      thread.join(CLOSE_WAIT.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.close();
   }
 
   /** Windows added. */
@@ -145,36 +133,7 @@ public final class HistoryFollower implements AutoCloseable {
 
   /** Whether its thread has not ended by an error. */
   public boolean alive() {
-    return !failed;
-  }
-
-  private void run() {
-    try {
-      while (!closed) {
-        long idleNanos = stepOrIdle();
-        if (idleNanos > 0) {
-          LockSupport.parkNanos(this, idleNanos);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (Error e) {
-      failed = true;
-      LOG.error("The history is no longer kept up: its thread has ended by an error", e);
-      throw e;
-    }
-  }
-
-  private long stepOrIdle() throws InterruptedException {
-    try {
-      return step();
-    } catch (RuntimeException e) {
-      // The thread's boundary: a window that cannot be added is left out.
-      if (throttle.permits()) {
-        LOG.error("The history lacks a window by an internal error; going on", e);
-      }
-      return IDLE_NANOS;
-    }
+    return thread.alive();
   }
 
   /**
@@ -187,11 +146,11 @@ public final class HistoryFollower implements AutoCloseable {
     if (queuesDueNanos - nowNanos <= 0) {
       findQueues(nowNanos);
     }
-    long idleNanos = IDLE_NANOS;
+    long idleNanos = SinkThread.IDLE_NANOS;
     boolean upToDate = !present.isEmpty();
     for (QueueId id : present) {
       Followed queue = followed.get(id);
-      if (queue.tail().dueInNanos(nowNanos) <= 0 && !closed) {
+      if (queue.tail().dueInNanos(nowNanos) <= 0 && !thread.isClosed()) {
         read(queue, nowNanos);
       }
       idleNanos = Math.min(idleNanos, queue.tail().dueInNanos(nowNanos));

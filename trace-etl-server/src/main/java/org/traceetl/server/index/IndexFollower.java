@@ -12,14 +12,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
@@ -44,29 +42,19 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     JournalTail open(QueueId queue) throws IOException, InterruptedException;
   }
 
-  private static final Logger LOG = LoggerFactory.getLogger(IndexFollower.class);
-
-  /** Longest wait between two steps. */
-  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
   /** Most reads of a step: queues without documents must not keep the others from being written. */
   private static final int MAX_READS = 64;
-
-  /** How long {@link #close} waits for a call that is under way. */
-  private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
 
   private final Tails tails;
   private final DocumentWriter writer;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
-  private final Thread thread;
+  private final SinkThread thread;
 
   // Wishes.
   private final Set<QueueId> owned = ConcurrentHashMap.newKeySet();
   private final AtomicReference<CountDownLatch> drain = new AtomicReference<>();
-  private volatile boolean closed;
-  private volatile boolean failed;
 
   // The thread's own.
   private final LinkedHashMap<QueueId, FollowedQueue> followed = new LinkedHashMap<>();
@@ -98,7 +86,21 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     this.nanoTime = nanoTime;
     writer = new DocumentWriter(index, config.batchDocuments(), clock);
     throttle = new LogThrottle(clock);
-    thread = Thread.ofPlatform().name("trace-index").daemon().unstarted(this::run);
+    thread =
+        new SinkThread(
+            "trace-index",
+            new SinkThread.Steps() {
+              @Override
+              public long step() throws InterruptedException {
+                return IndexFollower.this.step();
+              }
+
+              @Override
+              public void end() throws InterruptedException {
+                markAll();
+              }
+            },
+            throttle);
   }
 
   /** Begins to follow. Once. */
@@ -110,7 +112,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   @Override
   public void restored(QueueId queue, QueueImage image, long showFromNanos) {
     owned.add(queue);
-    LockSupport.unpark(thread);
+    thread.wake();
   }
 
   @Override
@@ -122,7 +124,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   @Override
   public void released(QueueId queue) {
     owned.remove(queue);
-    LockSupport.unpark(thread);
+    thread.wake();
   }
 
   /**
@@ -133,21 +135,14 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   public boolean drain(Duration atMost) throws InterruptedException {
     CountDownLatch settled = new CountDownLatch(1);
     drain.set(settled);
-    LockSupport.unpark(thread);
+    thread.wake();
     return settled.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /** Ends the following; what is not in the index stays in the journal. Idempotent. */
   @Override
   public void close() {
-    closed = true;
-    LockSupport.unpark(thread);
-    try {
-      // No interrupt: Lucene would take it for a broken disk.
-      thread.join(CLOSE_WAIT.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.close();
   }
 
   /** What has been done so far. */
@@ -165,39 +160,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
 
   /** Whether its thread has not ended by an error. */
   public boolean alive() {
-    return !failed;
-  }
-
-  private void run() {
-    try {
-      while (!closed) {
-        long idleNanos = stepOrIdle();
-        if (idleNanos > 0) {
-          LockSupport.parkNanos(this, idleNanos);
-        }
-      }
-      for (FollowedQueue queue : followed.values()) {
-        queue.mark();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (Error e) {
-      failed = true;
-      LOG.error("The trace index is no longer kept up: its thread has ended by an error", e);
-      throw e;
-    }
-  }
-
-  private long stepOrIdle() throws InterruptedException {
-    try {
-      return step();
-    } catch (RuntimeException e) {
-      // The thread's boundary: what was not settled is read again by the next step or owner.
-      if (throttle.permits()) {
-        LOG.error("The trace index was not kept up by an internal error; going on", e);
-      }
-      return IDLE_NANOS;
-    }
+    return thread.alive();
   }
 
   /**
@@ -215,6 +178,12 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     }
     show();
     return idleNanos(nowNanos);
+  }
+
+  private void markAll() throws InterruptedException {
+    for (FollowedQueue queue : followed.values()) {
+      queue.mark();
+    }
   }
 
   private void takeWishes(long nowNanos) throws InterruptedException {
@@ -275,7 +244,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   }
 
   private long idleNanos(long nowNanos) {
-    long idleNanos = Math.min(IDLE_NANOS, writer.dueInNanos(nowNanos));
+    long idleNanos = Math.min(SinkThread.IDLE_NANOS, writer.dueInNanos(nowNanos));
     if (writer.hasRoom()) {
       for (FollowedQueue queue : followed.values()) {
         idleNanos = Math.min(idleNanos, queue.dueInNanos(nowNanos));
