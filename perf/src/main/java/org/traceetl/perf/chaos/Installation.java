@@ -12,6 +12,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.traceetl.perf.process.NameServer;
+import org.traceetl.perf.process.Ports;
+import org.traceetl.perf.process.Program;
 
 /** Every program of one installation, each with its configuration, ports and directory. */
 final class Installation implements AutoCloseable {

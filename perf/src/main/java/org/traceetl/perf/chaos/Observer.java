@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.traceetl.perf.process.Program;
 
 /**
  * Asks servers and agents how they are, again and again, from a thread of its own: a paused one

@@ -1,4 +1,4 @@
-package org.traceetl.perf.chaos;
+package org.traceetl.perf.process;
 
 import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.common.namesrv.NamesrvConfig;

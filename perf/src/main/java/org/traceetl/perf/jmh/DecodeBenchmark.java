@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.jmh;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +14,7 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.perf.load.SpanStream;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.thrift.SpanBatch;
 

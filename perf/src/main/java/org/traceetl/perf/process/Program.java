@@ -1,4 +1,4 @@
-package org.traceetl.perf.chaos;
+package org.traceetl.perf.process;
 
 import java.io.IOException;
 import java.net.URI;
@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * on the ports and the data that it had. For one thread, which must live as long as the process:
  * with it the process dies.
  */
-final class Program {
+public final class Program {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final String name;
@@ -34,7 +34,8 @@ final class Program {
    * @param log gets what the program writes, of all its lives
    * @param ready answers 200 when the program works; null: it works as soon as it runs
    */
-  Program(String name, List<String> command, Map<String, String> environment, Path log, URI ready) {
+  public Program(
+      String name, List<String> command, Map<String, String> environment, Path log, URI ready) {
     this.name = name;
     this.command = List.copyOf(command);
     this.environment = Map.copyOf(environment);
@@ -42,20 +43,20 @@ final class Program {
     this.ready = ready;
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 
-  Path log() {
+  public Path log() {
     return log;
   }
 
   /** Where it says whether it works; null if nowhere. */
-  URI readyUri() {
+  public URI readyUri() {
     return ready;
   }
 
-  void start() throws IOException {
+  public void start() throws IOException {
     if (isRunning()) {
       throw new IllegalStateException(name + " runs already");
     }
@@ -71,26 +72,26 @@ final class Program {
     process = builder.start();
   }
 
-  boolean isRunning() {
+  public boolean isRunning() {
     return process != null && process.isAlive();
   }
 
-  boolean isPaused() {
+  public boolean isPaused() {
     return paused;
   }
 
   /** What it ended with, if it has ended. */
-  int exitCode() {
+  public int exitCode() {
     return process.exitValue();
   }
 
   /** Ends it, and what it has started, as {@code kill -9} does; gone when this returns. */
-  void kill() {
+  public void kill() {
     kill(List.of(this));
   }
 
   /** Ends them all at once. */
-  static void kill(List<Program> programs) {
+  public static void kill(List<Program> programs) {
     List<ProcessHandle> all =
         programs.stream()
             .filter(Program::isRunning)
@@ -103,16 +104,16 @@ final class Program {
   }
 
   /** Asks it to end, by SIGTERM. */
-  void terminate() {
+  public void terminate() {
     process.destroy();
   }
 
-  void pause() throws IOException, InterruptedException {
+  public void pause() throws IOException, InterruptedException {
     signal("-STOP");
     paused = true;
   }
 
-  void resume() throws IOException, InterruptedException {
+  public void resume() throws IOException, InterruptedException {
     signal("-CONT");
     paused = false;
   }
@@ -126,7 +127,7 @@ final class Program {
   }
 
   /** Whether it says that it works. */
-  boolean isReady(HttpClient http) throws InterruptedException {
+  public boolean isReady(HttpClient http) throws InterruptedException {
     if (!isRunning() || paused) {
       return false;
     }

@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.load;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +17,7 @@ import org.traceetl.server.window.TraceDocument;
  * Windows of one queue, one after the other, in each of which all series have spans: a few dozen in
  * some five buckets; 100 agents, 200 documents, 20 applications.
  */
-final class FullWindows {
+public final class FullWindows {
   private static final long OPENED_MILLIS = 1_790_000_000_000L;
   private static final long WINDOW_MILLIS = 15_000;
   private static final long EPOCH = 7;
@@ -37,7 +37,7 @@ final class FullWindows {
   /**
    * @param image of the queue: tells the schema
    */
-  FullWindows(QueueId queue, int series, QueueImage image) {
+  public FullWindows(QueueId queue, int series, QueueImage image) {
     this.queue = queue;
     this.series = series;
     stride = image.stride();
@@ -45,7 +45,7 @@ final class FullWindows {
   }
 
   /** The next window; the first one makes the series. */
-  SealedWindow next() {
+  public SealedWindow next() {
     boolean creates = number == 0;
     long openedMillis = OPENED_MILLIS + WINDOW_MILLIS * number;
     long[] counts = new long[series * stride];

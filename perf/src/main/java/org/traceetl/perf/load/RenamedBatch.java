@@ -1,10 +1,10 @@
-package org.traceetl.perf;
+package org.traceetl.perf.load;
 
 /**
  * A message of {@link SpanStream} that can be given a new sequence number in place, so that the
  * same spans can be sent again and again without being repeats.
  */
-final class RenamedBatch {
+public final class RenamedBatch {
   /** Sequences start here, so that each takes the same five bytes as a zigzag varint. */
   static final long FIRST_SEQUENCE = 1L << 32;
 
@@ -13,7 +13,7 @@ final class RenamedBatch {
   private final byte[] message;
   private final int sequenceOffset;
 
-  RenamedBatch(byte[] message) {
+  public RenamedBatch(byte[] message) {
     this.message = message;
     // Version: header and one byte. Agent: header, length, 16 bytes. Epoch: header and varint.
     int at = 2 + 18 + 1;
@@ -22,7 +22,7 @@ final class RenamedBatch {
   }
 
   /** The message with the n-th sequence number, below 2^32. The same array every time. */
-  byte[] named(long n) {
+  public byte[] named(long n) {
     long zigZag = (FIRST_SEQUENCE + n) << 1;
     for (int i = 0; i < SEQUENCE_BYTES; i++) {
       boolean last = i == SEQUENCE_BYTES - 1;

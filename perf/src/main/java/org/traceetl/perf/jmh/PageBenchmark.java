@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.jmh;
 
 import java.time.Duration;
 import java.util.ArrayList;

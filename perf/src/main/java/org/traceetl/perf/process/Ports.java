@@ -1,4 +1,4 @@
-package org.traceetl.perf.chaos;
+package org.traceetl.perf.process;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
  * Ports for programs that leave and come back. They are below those that the system gives to
  * outgoing connections, so that none of these takes a port while its program is away.
  */
-final class Ports {
+public final class Ports {
   private static final int FROM = 20_000;
   private static final int TO = 32_000;
   private static final int ATTEMPTS = 1_000;
@@ -19,7 +19,7 @@ final class Ports {
   private final RandomGenerator random = RandomGenerator.getDefault();
   private final Set<Integer> taken = new HashSet<>();
 
-  int next() throws IOException {
+  public int next() throws IOException {
     return next(0, 0);
   }
 
@@ -29,7 +29,7 @@ final class Ports {
    * @param below how many neighbours below
    * @param above how many neighbours above
    */
-  int next(int below, int above) throws IOException {
+  public int next(int below, int above) throws IOException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       int port = random.nextInt(FROM, TO);
       boolean free = true;

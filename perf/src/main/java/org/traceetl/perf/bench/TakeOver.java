@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.bench;
 
 import com.sun.management.ThreadMXBean;
 import java.io.PrintWriter;
@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.traceetl.perf.load.FullWindows;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;

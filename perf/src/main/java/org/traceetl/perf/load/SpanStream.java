@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.load;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

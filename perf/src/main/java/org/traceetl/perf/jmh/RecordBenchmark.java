@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.jmh;
 
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +16,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.perf.load.RenamedBatch;
+import org.traceetl.perf.load.SpanStream;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;

@@ -1,4 +1,4 @@
-package org.traceetl.perf;
+package org.traceetl.perf.bench;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -27,6 +27,8 @@ import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.perf.load.RenamedBatch;
+import org.traceetl.perf.load.SpanStream;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;

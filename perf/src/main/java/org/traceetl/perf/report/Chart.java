@@ -1,0 +1,50 @@
+package org.traceetl.perf.report;
+
+import java.awt.Color;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler;
+
+/** Curves over one quantity, as an SVG picture. */
+public final class Chart {
+  private final XYChart chart;
+
+  public Chart(String title, String xTitle, String yTitle) {
+    chart =
+        new XYChartBuilder()
+            .width(640)
+            .height(360)
+            .title(title)
+            .xAxisTitle(xTitle)
+            .yAxisTitle(yTitle)
+            .build();
+    chart.getStyler().setLegendPosition(Styler.LegendPosition.OutsideE);
+    chart.getStyler().setYAxisMin(0.0);
+    chart.getStyler().setChartBackgroundColor(Color.WHITE);
+  }
+
+  /** Draws the x-axis by powers of ten. */
+  public Chart logarithmicX() {
+    chart.getStyler().setXAxisLogarithmic(true);
+    return this;
+  }
+
+  /** Adds a curve. */
+  public Chart curve(String name, double[] x, double[] y) {
+    chart.addSeries(name, x, y);
+    return this;
+  }
+
+  /** Writes the picture. */
+  public void write(Path svg) throws IOException {
+    Files.createDirectories(svg.toAbsolutePath().getParent());
+    try (var out = Files.newOutputStream(svg)) {
+      VectorGraphicsEncoder.saveVectorGraphic(chart, out, VectorGraphicsFormat.SVG);
+    }
+  }
+}
