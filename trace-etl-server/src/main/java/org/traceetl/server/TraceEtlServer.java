@@ -7,9 +7,11 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.config.KeyLines;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.web.ConfigFile;
 import org.traceetl.server.web.ConfigurationRefused;
+import org.traceetl.server.web.PortTaken;
 import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -27,7 +29,10 @@ public final class TraceEtlServer implements AutoCloseable {
     this.web = web;
   }
 
-  /** Runs until it is told to end; SIGTERM drains it. Exit code 2: the configuration is wrong. */
+  /**
+   * Runs until it is told to end; SIGTERM drains it. Exit code 2: the configuration is wrong, 1: it
+   * cannot start.
+   */
   public static void main(String... arguments) {
     int code = run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), arguments);
     if (code != 0) {
@@ -105,7 +110,7 @@ public final class TraceEtlServer implements AutoCloseable {
       try {
         List<String> arguments = arguments();
         if (check) {
-          out.println(WebServer.check(arguments));
+          KeyLines.of(WebServer.check(arguments)).forEach(out::println);
           out.println("The configuration can be run.");
         } else {
           WebServer.start(arguments, Map.of(), true, TraceEtlServer::pipeline);
@@ -114,6 +119,9 @@ public final class TraceEtlServer implements AutoCloseable {
       } catch (ConfigurationRefused e) {
         spec.commandLine().getErr().println(e.getMessage());
         return CommandLine.ExitCode.USAGE;
+      } catch (PortTaken e) {
+        spec.commandLine().getErr().println(e.getMessage());
+        return CommandLine.ExitCode.SOFTWARE;
       }
     }
 

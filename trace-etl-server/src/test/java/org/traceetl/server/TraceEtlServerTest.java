@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -46,11 +47,25 @@ class TraceEtlServerTest {
         "trace-etl.web.token= | trace-etl.web.token = : must not be empty; leave the key out to let everybody ask",
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
         "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is no key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
+        "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",
       })
   void refusedKeysAreNamedWithoutAStackTrace(String property, String message) {
     assertThat(run("--check-config", "--" + property)).isEqualTo(2);
     assertThat(err.toString()).isEqualToIgnoringNewLines(message);
     assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void portOfAnotherProgramIsNamedWithoutAStackTrace() throws IOException {
+    try (ServerSocket other = new ServerSocket(0)) {
+      int port = other.getLocalPort();
+      assertThat(run("--server.port=" + port)).isEqualTo(1);
+      assertThat(err.toString())
+          .isEqualToIgnoringNewLines(
+              "server.port = "
+                  + port
+                  + ": is in use by another program; end that, or give another port");
+    }
   }
 
   @Test
@@ -98,12 +113,41 @@ class TraceEtlServerTest {
     assertThat(run("--check-config", "--config=" + file)).isZero();
 
     assertThat(out.toString())
-        .contains("length=PT20S")
-        .contains("Dimension[attribute=k8s.namespace.name, label=namespace, from=RESOURCE]")
-        .contains("Threshold[application=batch-*, kinds=[CONSUMER], slowerThan=PT30S]")
-        .contains("type=ELASTICSEARCH")
-        .contains("http://es-2:9200")
+        .contains("trace-etl.window.length = 20s")
+        .contains("trace-etl.series.dimensions[1].label = namespace")
+        .contains("trace-etl.series.dimensions[1].from = resource")
+        .contains("trace-etl.documents.thresholds[0].kinds = consumer")
+        .contains("trace-etl.documents.thresholds[0].slower-than = 30s")
+        .contains("trace-etl.drain-within = 20s")
+        .contains("trace-etl.web.token = ***")
+        .contains("trace-etl.index.elasticsearch.urls = http://es-1:9200,http://es-2:9200")
         .doesNotContain("hush");
+  }
+
+  @Test
+  void checkedConfigurationIsListedByKeysThatCanBeGivenAgain(@TempDir Path directory)
+      throws IOException {
+    Path given = directory.resolve("given.properties");
+    Files.writeString(
+        given,
+        """
+        trace-etl.window.length = 2500ms
+        trace-etl.series.dimensions[0].attribute = http.route
+        trace-etl.series.filters[0].kinds = client
+        trace-etl.rocketmq.access-key = us
+        trace-etl.rocketmq.secret-key = hush
+        trace-etl.index.elasticsearch.password = hush
+        trace-etl.index.elasticsearch.username = us
+        """);
+    assertThat(run("--check-config", "--config=" + given)).isZero();
+    String listed = out.toString();
+    assertThat(listed).contains("trace-etl.window.length = 2500ms").doesNotContain("hush");
+
+    Path again = directory.resolve("again.properties");
+    Files.writeString(again, listed.replace("The configuration can be run.", ""));
+    out.getBuffer().setLength(0);
+    assertThat(run("--check-config", "--config=" + again)).isZero();
+    assertThat(out.toString()).isEqualTo(listed);
   }
 
   @Test
@@ -138,7 +182,7 @@ class TraceEtlServerTest {
     Files.writeString(file, "traceEtl.window.length=20s\nlogging.level.root=warn\n");
 
     assertThat(run("--check-config", "--config=" + file)).isZero();
-    assertThat(out.toString()).contains("PT20S");
+    assertThat(out.toString()).contains("trace-etl.window.length = 20s");
   }
 
   private int run(String... arguments) {

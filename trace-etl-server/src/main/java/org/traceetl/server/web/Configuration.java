@@ -1,5 +1,6 @@
 package org.traceetl.server.web;
 
+import com.google.common.primitives.Ints;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
@@ -20,6 +21,8 @@ import org.traceetl.server.config.ServerConfig;
 final class Configuration {
   static final String PREFIX = "trace-etl";
 
+  private static final int MAX_PORT = 65_535;
+
   private Configuration() {}
 
   /**
@@ -29,6 +32,7 @@ final class Configuration {
    * @throws ConfigurationRefused saying which key, which value, and what would be right
    */
   static ServerConfig bind(Environment environment) {
+    checkPort(environment.getProperty("server.port", "0"));
     try {
       return Binder.get(environment)
           .bindOrCreate(
@@ -41,6 +45,15 @@ final class Configuration {
       throw new ConfigurationRefused(explain(e), e);
     } catch (IllegalArgumentException e) {
       throw new ConfigurationRefused(qualified(e.getMessage()), e);
+    }
+  }
+
+  private static void checkPort(String port) {
+    Integer number = Ints.tryParse(port);
+    if (number == null || number < 0 || number > MAX_PORT) {
+      throw new ConfigurationRefused(
+          "server.port = " + port + ": must be a port, 1 to " + MAX_PORT + ", or 0 for a free one",
+          null);
     }
   }
 

@@ -1,5 +1,6 @@
 package org.traceetl.server.web;
 
+import com.google.common.base.Throwables;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +9,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
@@ -50,6 +52,7 @@ public final class WebServer implements AutoCloseable {
    * @param properties keys and values; they win over everything else
    * @param endsWithProcess whether the end of the JVM drains and closes it
    * @throws ConfigurationRefused if the configuration cannot be run
+   * @throws PortTaken if another program has the port
    */
   public static WebServer start(
       List<String> arguments,
@@ -104,6 +107,13 @@ public final class WebServer implements AutoCloseable {
         throw reading.refused;
       }
       return null;
+    } catch (RuntimeException e) {
+      for (Throwable cause : Throwables.getCausalChain(e)) {
+        if (cause instanceof PortInUseException inUse) {
+          throw new PortTaken(inUse.getPort(), e);
+        }
+      }
+      throw e;
     }
   }
 
