@@ -50,16 +50,25 @@ final class GzipFrame {
     return (int) crc.getValue();
   }
 
-  /** The checksum of A followed by B, from theirs and B's length, as zlib's crc32_combine. */
-  static int combine(int crcA, int crcB, long lengthB) {
+  /**
+   * The checksum of A followed by B, from theirs, as zlib's crc32_combine.
+   *
+   * @param shiftB {@link #shift} of B's length
+   */
+  static int combine(int crcA, int crcB, int shiftB) {
+    return multiply(shiftB, crcA) ^ crcB;
+  }
+
+  /** What a checksum is multiplied by when so many bytes follow: x^(8 * length). */
+  static int shift(long length) {
     int shift = 1 << 31;
-    int power = 3; // x^(8 * length): 8 bits a byte
-    for (long n = lengthB; n != 0; n >>>= 1, power++) {
+    int power = 3; // 8 bits a byte
+    for (long n = length; n != 0; n >>>= 1, power++) {
       if ((n & 1) != 0) {
         shift = multiply(POWERS[power & 31], shift);
       }
     }
-    return multiply(shift, crcA) ^ crcB;
+    return shift;
   }
 
   private static int[] powers() {

@@ -48,7 +48,7 @@ public final class Page {
       chunks.addAll(encoding.gzip() ? section.deflated() : section.plain());
       plainBytes += section.length();
       if (encoding.gzip()) {
-        crc = GzipFrame.combine(crc, section.crc(), section.length());
+        crc = GzipFrame.combine(crc, section.crc(), section.crcShift());
       }
     }
     return new Page(encoding, List.copyOf(chunks), length(chunks), plainBytes, crc, current);
@@ -60,7 +60,7 @@ public final class Page {
     int allCrc = crc;
     if (encoding.gzip()) {
       all.add(deflate(families));
-      allCrc = GzipFrame.combine(crc, GzipFrame.crc(families), families.length);
+      allCrc = GzipFrame.combine(crc, GzipFrame.crc(families), GzipFrame.shift(families.length));
       all.add(GzipFrame.trailer(allCrc, plainBytes + families.length));
     } else {
       all.add(families);

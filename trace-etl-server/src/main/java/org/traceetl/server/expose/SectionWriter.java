@@ -12,12 +12,19 @@ import org.traceetl.proto.TraceId;
  * Writes one section after the other through one buffer that stays in the processor's cache; from
  * there bytes are kept, compressed or both. Owned by the fold thread.
  *
+ * <p>Bytes are compressed in pieces that look back at no other. A piece fits zlib's window twice,
+ * so that zlib never has to move its window and to correct its hash table, which takes longer than
+ * to begin anew and costs a twentieth of the compression.
+ *
  * <p>Use: {@link #begin}; {@link #ensure} before every few lines, which says how long they can get;
  * the lines; {@link #finish}.
  */
 final class SectionWriter implements AutoCloseable {
   /** Longest number that is written: a decimal with sign and point, or a timestamp. */
   static final int MAX_NUMBER_BYTES = 32;
+
+  /** Most bytes that are compressed in one go: two windows less zlib's longest look ahead. */
+  static final int PIECE_BYTES = 2 * 32 * 1024 - 262;
 
   private static final int BUFFER_BYTES = 128 * 1024;
   private static final int MILLI_DIGITS = 3;
@@ -32,11 +39,11 @@ final class SectionWriter implements AutoCloseable {
   private List<byte[]> plainChunks;
   private List<byte[]> deflatedChunks;
   private long length;
+  private long sections;
 
   void begin(boolean wantPlain, boolean wantGzip) {
     plainChunks = wantPlain ? new ArrayList<>() : null;
     deflatedChunks = wantGzip ? new ArrayList<>() : null;
-    deflater.reset();
     crc.reset();
     deflated = 0;
     position = 0;
@@ -127,16 +134,26 @@ final class SectionWriter implements AutoCloseable {
 
   Section finish() {
     flush();
-    if (deflatedChunks != null && length > 0) {
-      deflate(Deflater.SYNC_FLUSH);
-      if (deflated > 0) {
-        deflatedChunks.add(Arrays.copyOf(deflateBuffer, deflated));
-      }
+    if (deflated > 0) {
+      deflatedChunks.add(Arrays.copyOf(deflateBuffer, deflated));
     }
-    Section section = new Section(plainChunks, deflatedChunks, length, (int) crc.getValue());
+    boolean gzip = deflatedChunks != null;
+    Section section =
+        new Section(
+            plainChunks == null ? null : List.copyOf(plainChunks),
+            gzip ? List.copyOf(deflatedChunks) : null,
+            length,
+            gzip ? (int) crc.getValue() : 0,
+            gzip ? GzipFrame.shift(length) : 0);
     plainChunks = null;
     deflatedChunks = null;
+    sections++;
     return section;
+  }
+
+  /** Sections written so far. */
+  long sections() {
+    return sections;
   }
 
   private void flush() {
@@ -149,17 +166,22 @@ final class SectionWriter implements AutoCloseable {
     }
     if (deflatedChunks != null) {
       crc.update(buffer, 0, position);
-      deflater.setInput(buffer, 0, position);
-      deflate(Deflater.NO_FLUSH);
+      int pieces = (position + PIECE_BYTES - 1) / PIECE_BYTES;
+      for (int piece = 0; piece < pieces; piece++) {
+        int from = (int) ((long) position * piece / pieces);
+        deflate(from, (int) ((long) position * (piece + 1) / pieces));
+      }
     }
     position = 0;
   }
 
-  /** Runs the compressor until it wants more input, or has nothing more to give. */
-  private void deflate(int flush) {
+  /** Compresses a piece of the buffer so that it ends on a byte. */
+  private void deflate(int from, int to) {
+    deflater.reset();
+    deflater.setInput(buffer, from, to - from);
     while (true) {
       int room = deflateBuffer.length - deflated;
-      int bytes = deflater.deflate(deflateBuffer, deflated, room, flush);
+      int bytes = deflater.deflate(deflateBuffer, deflated, room, Deflater.SYNC_FLUSH);
       deflated += bytes;
       if (bytes < room) {
         return;

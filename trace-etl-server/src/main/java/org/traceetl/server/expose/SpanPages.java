@@ -393,10 +393,10 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       return;
     }
     List<Section> sections = new ArrayList<>();
-    for (QueueSeries.Family family : QueueSeries.Family.values()) {
+    for (Family family : Family.values()) {
       sections.add(header(family, openMetrics));
       for (QueueSeries queue : shown) {
-        sections.add(queue.section(family, openMetrics, plain, gzip, writer));
+        queue.sections(family, openMetrics, plain, gzip, writer, sections);
       }
     }
     if (plain) {
@@ -411,7 +411,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     rendered.put(encoding, Page.of(encoding, sections, current));
   }
 
-  private Section header(QueueSeries.Family family, boolean openMetrics) {
+  private Section header(Family family, boolean openMetrics) {
     byte[] header =
         switch (family) {
           case CALLS -> naming.callsHeader(openMetrics);

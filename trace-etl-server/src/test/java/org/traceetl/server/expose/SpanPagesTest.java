@@ -12,9 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -231,54 +229,6 @@ class SpanPagesTest {
       assertThat(Samples.parse(PageFixture.text(pages, encoding)).values.keySet())
           .allMatch(key -> key.labels().get("span_name").equals(name));
     }
-  }
-
-  /** Prints what a page of a million samples costs; the machine decides, so nothing is asserted. */
-  @Test
-  void aMillionSamplesAreRendered() {
-    var histogram = new HistogramConfig(null);
-    int stride = histogram.boundsMillis().size() + 1;
-    int perSeries = stride + 3;
-    int queues = 8;
-    int seriesPerQueue = 1_000_000 / perSeries / queues;
-    var naming = new Naming(PageFixture.OTEL, SeriesConfig.defaults(), histogram);
-    var rendering = new AtomicLong();
-    try (var big = new SpanPages(naming, System::nanoTime, rendering::addAndGet)) {
-      big.start();
-      for (int round = 0; round < 5; round++) {
-        rendering.set(0);
-        for (int queue = 0; queue < queues; queue++) {
-          big.window(bigWindow(queue, seriesPerQueue, stride, round == 0));
-        }
-        Encoding encoding = round < 3 ? Encoding.TEXT : Encoding.OPENMETRICS_GZIP;
-        int bytes = PageFixture.bytes(big, encoding).length;
-        System.out.printf(
-            "%s: %,d series, %,d bytes, %,d kB sent: %,d ms%n",
-            encoding,
-            queues * seriesPerQueue,
-            bytes,
-            big.pageBytes().get(encoding) / 1_000,
-            rendering.get() / 1_000_000);
-      }
-    }
-  }
-
-  private static SealedWindow bigWindow(int queue, int series, int stride, boolean create) {
-    var window = Windows.of(new QueueId("broker-a", queue), stride);
-    long[] counts = new long[stride];
-    for (int i = 0; i < series; i++) {
-      if (create) {
-        window.create(i, "service-" + queue, "GET /api/v1/resource-" + i, "2", "0");
-      }
-      for (int bucket = 0; bucket < stride; bucket++) {
-        counts[bucket] = (i * 31L + bucket * 7) % 1_000;
-      }
-      window.row(i, 123_456_789L * i, counts);
-      if (i % 10 == 0) {
-        window.exemplar(3, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", 7_000_000);
-      }
-    }
-    return window.seal();
   }
 
   /** An image with one series of so many spans. */

@@ -25,6 +25,7 @@ final class Windows {
   private final List<Integer> exemplars = new ArrayList<>();
   private final List<Integer> exemplarBuckets = new ArrayList<>();
   private final List<TraceDocument> documents = new ArrayList<>();
+  private long afterMillis;
 
   private Windows(QueueId queue, int stride) {
     this.queue = queue;
@@ -92,13 +93,19 @@ final class Windows {
     return this;
   }
 
+  /** Moves the window by that much. */
+  Windows after(long millis) {
+    afterMillis = millis;
+    return this;
+  }
+
   SealedWindow seal() {
     return new SealedWindow(
         queue,
         0,
         1,
-        CREATED_MILLIS,
-        CREATED_MILLIS + 15_000,
+        CREATED_MILLIS + afterMillis,
+        CREATED_MILLIS + afterMillis + 15_000,
         List.copyOf(created),
         evicted.stream().mapToInt(i -> i).toArray(),
         series.size(),

@@ -1,0 +1,133 @@
+package org.traceetl.server.expose;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Series as lines of a page. */
+final class SeriesText {
+  private static final int NANOS_PER_MILLI = 1_000_000;
+  private static final int MILLI_DIGITS = 6;
+  private static final int SECOND_DIGITS = 9;
+
+  /** What a series has beside its buckets: sum, count, creation. */
+  private static final int OTHER_LINES = 3;
+
+  /** What a line holds besides name, labels and le: value, exemplar, line end. */
+  private static final int MAX_VALUE_BYTES = 4 * SectionWriter.MAX_NUMBER_BYTES;
+
+  private static final byte[] EXEMPLAR_TRACE = ascii(" # {trace_id=\"");
+  private static final byte[] EXEMPLAR_SPAN = ascii("\",span_id=\"");
+  private static final byte[] EXEMPLAR_VALUE = ascii("\"} ");
+  private static final byte[] LABELS_END = ascii("} ");
+
+  private final Naming naming;
+  private final int stride;
+  private final int maxLeBytes;
+
+  SeriesText(Naming naming) {
+    this.naming = naming;
+    stride = naming.stride();
+    maxLeBytes = Arrays.stream(naming.le).mapToInt(le -> le.length).max().orElseThrow();
+  }
+
+  /** Writes the samples of one family of one series that there is. */
+  void write(
+      Family family, boolean openMetrics, SeriesBlock block, int place, SectionWriter writer) {
+    switch (family) {
+      case CALLS -> writeCalls(openMetrics, block, place, writer);
+      case DURATION -> writeDuration(openMetrics, block, place, writer);
+    }
+  }
+
+  private void writeCalls(boolean openMetrics, SeriesBlock block, int place, SectionWriter writer) {
+    byte[] labels = block.labels(place);
+    writer.ensure(2 * (naming.callsCreated.length + labels.length + MAX_VALUE_BYTES));
+    long calls = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      calls += block.count(place, bucket);
+    }
+    begin(writer, naming.callsTotal, labels);
+    writer.write(calls);
+    writer.write('\n');
+    if (openMetrics) {
+      writeCreated(writer, naming.callsCreated, labels, block.createdMillis(place));
+    }
+  }
+
+  private void writeDuration(
+      boolean openMetrics, SeriesBlock block, int place, SectionWriter writer) {
+    byte[] labels = block.labels(place);
+    int nameBytes = naming.durationBucket.length;
+    writer.ensure(
+        (stride + OTHER_LINES)
+                * (nameBytes + 1 + labels.length + maxLeBytes + SectionWriter.MAX_NUMBER_BYTES)
+            + MAX_VALUE_BYTES);
+    SeriesBlock.Exemplar exemplar = openMetrics ? block.exemplar(place) : null;
+    int first = writer.position();
+    int prefixBytes = nameBytes + labels.length;
+    long count = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      count += block.count(place, bucket);
+      if (bucket == 0) {
+        writer.write(naming.durationBucket);
+        writer.write(labels);
+      } else {
+        writer.repeat(first, prefixBytes);
+      }
+      writer.write(naming.le[bucket]);
+      writer.write(count);
+      if (exemplar != null && exemplar.bucket() == bucket) {
+        writeExemplar(writer, exemplar);
+      }
+      writer.write('\n');
+    }
+    begin(writer, naming.durationSum, labels);
+    writeDuration(writer, block.sumMillis(place), block.sumNanos(place));
+    writer.write('\n');
+    begin(writer, naming.durationCount, labels);
+    writer.write(count);
+    writer.write('\n');
+    if (openMetrics) {
+      writeCreated(writer, naming.durationCreated, labels, block.createdMillis(place));
+    }
+  }
+
+  private static void writeCreated(
+      SectionWriter writer, byte[] name, byte[] labels, long createdMillis) {
+    begin(writer, name, labels);
+    writer.writeSeconds(createdMillis);
+    writer.write('\n');
+  }
+
+  private void writeExemplar(SectionWriter writer, SeriesBlock.Exemplar exemplar) {
+    writer.write(EXEMPLAR_TRACE);
+    writer.writeTraceId(exemplar.traceHigh(), exemplar.traceLow());
+    writer.write(EXEMPLAR_SPAN);
+    writer.writeSpanId(exemplar.spanId());
+    writer.write(EXEMPLAR_VALUE);
+    writeDuration(
+        writer,
+        exemplar.durationNanos() / NANOS_PER_MILLI,
+        (int) (exemplar.durationNanos() % NANOS_PER_MILLI));
+    writer.write(' ');
+    writer.writeSeconds(exemplar.millis());
+  }
+
+  private void writeDuration(SectionWriter writer, long millis, int nanos) {
+    if (naming.seconds()) {
+      writer.write(millis / 1_000, millis % 1_000 * NANOS_PER_MILLI + nanos, SECOND_DIGITS);
+    } else {
+      writer.write(millis, nanos, MILLI_DIGITS);
+    }
+  }
+
+  private static void begin(SectionWriter writer, byte[] name, byte[] labels) {
+    writer.write(name);
+    writer.write(labels);
+    writer.write(LABELS_END);
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}
