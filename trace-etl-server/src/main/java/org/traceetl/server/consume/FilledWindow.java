@@ -12,7 +12,7 @@ import org.traceetl.server.window.SeriesDefinition;
  * A window on its way from the worker that filled it to the sealer. Whoever holds it owns the
  * metrics, and gives them back after use.
  */
-record FilledWindow(
+public record FilledWindow(
     QueueId queue,
     long from,
     long to,
@@ -21,18 +21,18 @@ record FilledWindow(
     List<SeriesDefinition> created,
     int[] evicted,
     long schema,
-    long[] carries,
     AcceptedBatches batches,
     Metrics metrics,
     BlockingQueue<Metrics> home) {
 
-  SealedWindow seal() {
+  /** A copy for the journal. */
+  public SealedWindow seal() {
     return metrics.seal(
-        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, carries, batches);
+        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, batches);
   }
 
   /** Clears the metrics and gives them back to their queue. */
-  void giveBack() {
+  public void giveBack() {
     metrics.clear();
     home.add(metrics);
   }

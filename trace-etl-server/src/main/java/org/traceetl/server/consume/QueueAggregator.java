@@ -228,7 +228,7 @@ public final class QueueAggregator {
     Metrics metrics = open;
     int row = metrics.row(number);
     if (row < 0) {
-      row = metrics.open(number);
+      row = openRow(number);
     }
     long nanos = spans.durationNanos(span);
     int bucket = buckets.of(nanos);
@@ -238,6 +238,7 @@ public final class QueueAggregator {
       long weight = Weight.of(threshold);
       long owed = weight + series.carry(number);
       series.carry(number, Weight.fraction(owed));
+      metrics.carry(row, Weight.fraction(owed));
       metrics.add(row, bucket, Weight.whole(owed), Weight.times(weight, nanos));
     }
     if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
@@ -247,6 +248,23 @@ public final class QueueAggregator {
       metrics.keepExemplar(
           row, bucket, document(spans, span, application, TraceDocument.Reason.EXEMPLAR));
     }
+  }
+
+  /** A row for a series that had no span in this window. */
+  private int openRow(int number) {
+    if (open.isFull()) {
+      Metrics spare = spares.peek();
+      if (spare != null) {
+        open.takeBlock(spare);
+      }
+    }
+    int row = open.open(number);
+    series.touch(number);
+    long carry = series.carry(number);
+    if (carry != 0) {
+      open.carry(row, carry);
+    }
+    return row;
   }
 
   /**
@@ -395,7 +413,7 @@ public final class QueueAggregator {
    * @param to offset after the window's last message
    * @return the window, to be sealed; null if it goes on
    */
-  FilledWindow swap(long to, long nowMillis) {
+  public FilledWindow swap(long to, long nowMillis) {
     Metrics spare = spares.poll();
     if (spare == null) {
       listener.swapDeferred(queue);
@@ -409,24 +427,11 @@ public final class QueueAggregator {
     return !spares.isEmpty();
   }
 
-  /** What each row's series is behind the exact sum. */
-  private long[] carries() {
-    long[] carries = new long[open.rows()];
-    for (int row = 0; row < carries.length; row++) {
-      carries[row] = series.carry(open.series(row));
-    }
-    return carries;
-  }
-
   private FilledWindow swap(Metrics spare, long to, long nowMillis) {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
-    // Whatever the clock did since: a series with counts in the window does not end with it.
-    for (int row = 0; row < open.rows(); row++) {
-      series.touch(open.series(row), nowMillis);
-    }
-    int[] evicted = series.evictIdle(nowMillis - idleMillis);
+    int[] evicted = series.evictIdle(nowMillis, nowMillis - idleMillis);
     long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
     history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();
@@ -442,7 +447,6 @@ public final class QueueAggregator {
               created,
               evicted,
               schema,
-              carries(),
               history.takeAccepted(),
               open,
               spares);

@@ -118,6 +118,11 @@ public final class Applications {
     return symbolOf[application];
   }
 
+  /** The application whose name this symbol is. */
+  int named(int symbol) {
+    return numberOf[symbol] - 1;
+  }
+
   /** From which duration on a span is slow, nanoseconds by kind. Not to be written to. */
   public long[] slowNanos(int application) {
     return slowNanos[application];

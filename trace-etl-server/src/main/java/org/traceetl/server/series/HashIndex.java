@@ -12,9 +12,9 @@ package org.traceetl.server.series;
  * }
  * }</pre>
  *
- * <p>Entry: hash in the high 32 bits, number + 1 in the low ones, 0 when free. At most half full,
- * so that probes are short and always end. Removal moves entries back, so there are no tombstones.
- * One owner thread.
+ * <p>Entry: hash in the high 32 bits, number + 1 in the low ones, 0 when free. At most three
+ * quarters full: probes stay short and always end. Removal moves entries back, so there are no
+ * tombstones. One owner thread.
  */
 public final class HashIndex {
   private long[] entries;
@@ -55,7 +55,7 @@ public final class HashIndex {
 
   /** Adds a number whose key is not in the index. */
   public void add(int hash, int number) {
-    if ((size + 1) * 2 > entries.length) {
+    if (size + 1 > entries.length / 4 * 3) {
       grow();
     }
     place(((long) hash << 32) | (number + 1));

@@ -40,8 +40,21 @@ public final class SeriesTable {
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
   private static final int STATUS_BITS = 2;
+  private static final long MILLIS_PER_SECOND = 1_000;
 
-  private static final int INITIAL = 64;
+  /** Series stand in blocks of so many: growing copies nothing. */
+  private static final int BLOCK_BITS = 8;
+
+  private static final int BLOCK_SERIES = 1 << BLOCK_BITS;
+
+  /** Touched, in seconds: the series has a span in the open window. */
+  private static final int IN_OPEN_WINDOW = Integer.MAX_VALUE - 1;
+
+  /** Touched, in seconds: there is no such series. */
+  private static final int FREE = Integer.MAX_VALUE;
+
+  /** From here seconds are counted: to 2088, and back to 1952. */
+  private static final long BASE_SECONDS = 1_577_836_800;
 
   private final int width;
   private final int maxPerApplication;
@@ -49,7 +62,7 @@ public final class SeriesTable {
   private final SymbolTable symbols;
   private final Applications applications;
 
-  private final HashIndex index = new HashIndex(INITIAL);
+  private final HashIndex index = new HashIndex(64);
 
   /**
    * Numbers in use. A new series gets the lowest free one, so that which one it is follows from the
@@ -66,11 +79,14 @@ public final class SeriesTable {
   private final IntStack evicted = new IntStack();
   private List<SeriesDefinition> created = new ArrayList<>();
 
-  private int[] keys;
-  private int[] hashes = new int[INITIAL];
-  private int[] applicationOf = new int[INITIAL];
-  private long[] touchedMillis = new long[INITIAL];
-  private long[] carries = new long[INITIAL];
+  /** By block: keys, one after the other. Of an overflow series the application alone is there. */
+  private int[][] keys = new int[1][];
+
+  /** By block: when each series had its last span, rounded up, in seconds since the base. */
+  private int[][] touched = new int[1][];
+
+  /** By block: what each series carries. Null: none of the block's series does. */
+  private long[][] carries = new long[1][];
 
   /** Series but for the overflow ones: those the limits are about. */
   private int limited;
@@ -87,7 +103,6 @@ public final class SeriesTable {
     this.budget = budget;
     this.symbols = symbols;
     this.applications = applications;
-    keys = new int[INITIAL * width];
   }
 
   /** Ints of a key. */
@@ -123,13 +138,23 @@ public final class SeriesTable {
   }
 
   private boolean hasKey(int series, int[] key) {
-    int at = series * width;
+    int[] block = keys[series >>> BLOCK_BITS];
+    int at = keyAt(series);
     for (int i = 0; i < width; i++) {
-      if (keys[at + i] != key[i]) {
+      if (block[at + i] != key[i]) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Where a series' key begins in its block. */
+  private int keyAt(int series) {
+    return inBlock(series) * width;
+  }
+
+  private static int inBlock(int series) {
+    return series & BLOCK_SERIES - 1;
   }
 
   /** Whether the application and the process have room for one more series. */
@@ -139,15 +164,14 @@ public final class SeriesTable {
 
   /** Makes a series that {@link #find} does not know and that {@link #hasRoom has room}. */
   public int create(int hash, int[] key, int application, long nowMillis) {
-    int series = claim(application, nowMillis);
+    int series = claim(nowMillis);
     add(series, hash, key, application);
     created.add(new SeriesDefinition(series, nowMillis, false, values(key)));
     return series;
   }
 
   private void add(int series, int hash, int[] key, int application) {
-    System.arraycopy(key, 0, keys, series * width, width);
-    hashes[series] = hash;
+    System.arraycopy(key, 0, keys[series >>> BLOCK_BITS], keyAt(series), width);
     index.add(hash, series);
     for (int i = 0; i < width; i++) {
       if (i != KIND_AND_STATUS && key[i] != SymbolTable.NONE) {
@@ -162,7 +186,7 @@ public final class SeriesTable {
   public int overflow(int application, long nowMillis) {
     int series = applications.overflowSeries(application);
     if (series == NONE) {
-      series = claim(application, nowMillis);
+      series = claim(nowMillis);
       addOverflow(series, application);
       String[] values = new String[valuesOfSeries()];
       values[SeriesDefinition.APPLICATION] = applications.name(application);
@@ -174,6 +198,7 @@ public final class SeriesTable {
   }
 
   private void addOverflow(int series, int application) {
+    keys[series >>> BLOCK_BITS][keyAt(series) + APPLICATION] = applications.symbol(application);
     overflows.set(series);
     applications.overflowSeries(application, series);
     overflowing++;
@@ -191,8 +216,8 @@ public final class SeriesTable {
     List<String> values = definition.values();
     int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
     int series = definition.series();
-    claim(series, application, lastMillis);
-    carries[series] = carry;
+    claim(series, lastMillis);
+    carry(series, carry);
     if (definition.overflow()) {
       addOverflow(series, application);
       return;
@@ -224,26 +249,35 @@ public final class SeriesTable {
     return limited < granted;
   }
 
-  private int claim(int application, long nowMillis) {
+  private int claim(long nowMillis) {
     int series = taken.nextClearBit(firstFree);
     firstFree = series + 1;
-    claim(series, application, nowMillis);
+    claim(series, nowMillis);
     return series;
   }
 
-  private void claim(int series, int application, long nowMillis) {
-    if (series >= hashes.length) {
-      int capacity = Math.max(series + 1, hashes.length * 2);
-      keys = Arrays.copyOf(keys, capacity * width);
-      hashes = Arrays.copyOf(hashes, capacity);
-      applicationOf = Arrays.copyOf(applicationOf, capacity);
-      touchedMillis = Arrays.copyOf(touchedMillis, capacity);
+  private void claim(int series, long nowMillis) {
+    int block = series >>> BLOCK_BITS;
+    if (block >= keys.length) {
+      int capacity = Math.max(block + 1, keys.length * 2);
+      keys = Arrays.copyOf(keys, capacity);
+      touched = Arrays.copyOf(touched, capacity);
       carries = Arrays.copyOf(carries, capacity);
     }
+    if (keys[block] == null) {
+      keys[block] = new int[BLOCK_SERIES * width];
+      touched[block] = new int[BLOCK_SERIES];
+      Arrays.fill(touched[block], FREE);
+    }
     taken.set(series);
-    applicationOf[series] = application;
-    touchedMillis[series] = nowMillis;
-    carries[series] = 0;
+    touched[block][inBlock(series)] = seconds(nowMillis);
+    carry(series, 0);
+  }
+
+  /** Rounded up; never that of a series in the open window, or of none. */
+  private static int seconds(long millis) {
+    long seconds = Math.ceilDiv(millis, MILLIS_PER_SECOND) - BASE_SECONDS;
+    return Math.clamp(seconds, Integer.MIN_VALUE, IN_OPEN_WINDOW - 1);
   }
 
   private int valuesOfSeries() {
@@ -264,25 +298,38 @@ public final class SeriesTable {
     return Collections.unmodifiableList(Arrays.asList(values));
   }
 
-  /** Notes that the series had a span: of a window, when it ends. */
-  public void touch(int series, long nowMillis) {
-    touchedMillis[series] = nowMillis;
+  /** Notes that the series has a span in the open window. */
+  public void touch(int series) {
+    touched[series >>> BLOCK_BITS][inBlock(series)] = IN_OPEN_WINDOW;
   }
 
   /** Takes it that all series had their last spans so much later. */
   public void postpone(long millis) {
-    for (int series = 0; series < touchedMillis.length; series++) {
-      touchedMillis[series] += millis;
+    long later = Math.ceilDiv(millis, MILLIS_PER_SECOND);
+    for (int[] block : touched) {
+      for (int i = 0; block != null && i < BLOCK_SERIES; i++) {
+        if (block[i] < IN_OPEN_WINDOW) {
+          block[i] = (int) Math.min(block[i] + later, IN_OPEN_WINDOW - 1);
+        }
+      }
     }
   }
 
   /** Fraction of a span that the series' counts are behind the exact sum: {@link Weight}. */
   public long carry(int series) {
-    return carries[series];
+    long[] block = carries[series >>> BLOCK_BITS];
+    return block == null ? 0 : block[inBlock(series)];
   }
 
   public void carry(int series, long fraction) {
-    carries[series] = fraction;
+    int block = series >>> BLOCK_BITS;
+    if (carries[block] == null) {
+      if (fraction == 0) {
+        return;
+      }
+      carries[block] = new long[BLOCK_SERIES];
+    }
+    carries[block][inBlock(series)] = fraction;
   }
 
   /** Series made since the last call. */
@@ -293,16 +340,25 @@ public final class SeriesTable {
   }
 
   /**
-   * Ends series without a span since {@code sinceMillis}, then applications without series, then
-   * symbols without users.
+   * Ends the open window at {@code nowMillis}: series with a span in it were touched then. Ends
+   * series without a span since {@code sinceMillis}, up to a second later; then applications
+   * without series, then symbols without users.
    *
    * @return numbers of the ended series
    */
-  public int[] evictIdle(long sinceMillis) {
+  public int[] evictIdle(long nowMillis, long sinceMillis) {
     evicted.clear();
-    for (int series = taken.nextSetBit(0); series >= 0; series = taken.nextSetBit(series + 1)) {
-      if (touchedMillis[series] < sinceMillis) {
-        evict(series);
+    int now = seconds(nowMillis);
+    int since = seconds(sinceMillis);
+    for (int number = 0; number < touched.length; number++) {
+      int[] block = touched[number];
+      for (int i = 0; block != null && i < BLOCK_SERIES; i++) {
+        if (block[i] == IN_OPEN_WINDOW) {
+          // Whatever the clock did since: a series with counts in the window does not end with it.
+          block[i] = now;
+        } else if (block[i] < since) {
+          evict(number << BLOCK_BITS | i);
+        }
       }
     }
     if (granted - limited > 2 * budget.portion()) {
@@ -315,23 +371,26 @@ public final class SeriesTable {
   }
 
   private void evict(int series) {
+    int[] key =
+        Arrays.copyOfRange(keys[series >>> BLOCK_BITS], keyAt(series), keyAt(series) + width);
+    int application = applications.named(key[APPLICATION]);
     if (overflows.get(series)) {
       overflows.clear(series);
-      applications.overflowSeries(applicationOf[series], NONE);
+      applications.overflowSeries(application, NONE);
       overflowing--;
     } else {
-      index.remove(hashes[series], series);
-      int at = series * width;
+      index.remove(hash(key), series);
       for (int i = 0; i < width; i++) {
-        if (i != KIND_AND_STATUS && keys[at + i] != SymbolTable.NONE) {
-          symbols.release(keys[at + i]);
+        if (i != KIND_AND_STATUS && key[i] != SymbolTable.NONE) {
+          symbols.release(key[i]);
         }
       }
-      applications.addSeries(applicationOf[series], -1);
+      applications.addSeries(application, -1);
       limited--;
     }
     evicted.push(series);
     taken.clear(series);
+    touched[series >>> BLOCK_BITS][inBlock(series)] = FREE;
     firstFree = Math.min(firstFree, series);
   }
 

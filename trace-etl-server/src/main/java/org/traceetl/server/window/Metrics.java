@@ -7,31 +7,54 @@ import org.traceetl.proto.Rejection;
 
 /**
  * An open window of one queue: rows of numbers for the series touched in it, the documents kept,
- * and the books. Arrays stay from window to window; clearing costs what was touched.
+ * and the books. Memory stays from window to window; clearing costs what was touched.
+ *
+ * <p>Rows stand in blocks of {@value #BLOCK_ROWS}, so that growing copies nothing. A row is {@code
+ * stride + 4} ints:
+ *
+ * <pre>
+ *   0            series
+ *   1            number in {@link RowExtras} + 1; 0 without
+ *   2, 3         sum of durations, nanoseconds: low half, high half
+ *   4 ...        spans by bucket
+ * </pre>
+ *
+ * <p>A count that an int does not hold goes on in the extras: none is lost.
  *
  * <p>Concurrency: owned by one thread at a time. A queue has two of these. The worker that owns the
  * queue writes to one of them; between two batches it may hand that one to the sealer and go on
  * with the other. The sealer reads, clears and gives back. Both hand-offs go through a queue or a
- * reference that orders memory; nothing here is volatile or locked.
+ * reference that orders memory; nothing here is volatile or locked. As long as the worker has both,
+ * the blocks of the empty one are there for the open one ({@link #takeBlock}): together they take
+ * little more than one window.
  */
 public final class Metrics {
-  private static final int NO_EXEMPLAR = -1;
+  private static final int BLOCK_BITS = 8;
+  private static final int BLOCK_ROWS = 1 << BLOCK_BITS;
+
+  private static final int SERIES = 0;
+  private static final int EXTRAS = 1;
+  private static final int DURATION_LOW = 2;
+  private static final int DURATION_HIGH = 3;
+  private static final int COUNTS = 4;
+
+  private static final long LOW_HALF = 0xFFFF_FFFFL;
 
   private final int stride;
+  private final int width;
   private final int documentsPerSeries;
   private final int documentsPerWindow;
   private final int exemplarsPerWindow;
 
-  /** By series: row + 1; 0 without a row. */
-  private int[] rowOf = new int[64];
+  /** By series, in blocks: row + 1; 0 without a row. Null: none of the block's series has one. */
+  private int[][] rowsOf = new int[1][];
 
-  private int[] seriesOf = new int[64];
-  private long[] counts;
-  private long[] durationNanos = new long[64];
-  private int[] documentsOf = new int[64];
-  private int[] exemplars = new int[64];
-  private int[] exemplarBuckets = new int[64];
+  /** The first {@link #blockCount} are there; rows not opened yet are all 0. */
+  private int[][] blocks = new int[1][];
+
+  private int blockCount;
   private int rows;
+  private final RowExtras extras;
 
   private List<TraceDocument> documents = new ArrayList<>();
   private int documentsLeft;
@@ -47,100 +70,156 @@ public final class Metrics {
   public Metrics(
       int stride, int documentsPerSeries, int documentsPerWindow, int exemplarsPerWindow) {
     this.stride = stride;
+    width = COUNTS + stride;
     this.documentsPerSeries = documentsPerSeries;
     this.documentsPerWindow = documentsPerWindow;
     this.exemplarsPerWindow = exemplarsPerWindow;
-    counts = new long[64 * stride];
+    extras = new RowExtras(stride);
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
   }
 
   /** Row of a series, or -1 if it has none yet. */
   public int row(int series) {
-    return series < rowOf.length ? rowOf[series] - 1 : -1;
+    int block = series >>> BLOCK_BITS;
+    if (block >= rowsOf.length || rowsOf[block] == null) {
+      return -1;
+    }
+    return rowsOf[block][series & BLOCK_ROWS - 1] - 1;
   }
 
-  /** Rows opened so far. */
-  public int rows() {
-    return rows;
+  /** Whether {@link #open} would make a block. */
+  public boolean isFull() {
+    return rows == blockCount << BLOCK_BITS;
   }
 
-  /** The series that a row belongs to. */
-  public int series(int row) {
-    return seriesOf[row];
+  /** Takes a block from an empty window of the same queue, if that has one. */
+  public void takeBlock(Metrics empty) {
+    if (empty.blockCount > 0) {
+      empty.blockCount--;
+      add(empty.blocks[empty.blockCount]);
+      empty.blocks[empty.blockCount] = null;
+    }
+  }
+
+  private void add(int[] block) {
+    if (blockCount == blocks.length) {
+      blocks = Arrays.copyOf(blocks, blockCount * 2);
+    }
+    blocks[blockCount++] = block;
   }
 
   /** Opens a row for a series that has none. */
   public int open(int series) {
-    if (series >= rowOf.length) {
-      rowOf = Arrays.copyOf(rowOf, Math.max(series + 1, rowOf.length * 2));
-    }
-    if (rows == seriesOf.length) {
-      grow(rows * 2);
+    if (isFull()) {
+      add(new int[BLOCK_ROWS * width]);
     }
     int row = rows++;
-    rowOf[series] = row + 1;
-    seriesOf[row] = series;
-    exemplars[row] = NO_EXEMPLAR;
+    int block = series >>> BLOCK_BITS;
+    if (block >= rowsOf.length) {
+      rowsOf = Arrays.copyOf(rowsOf, Math.max(block + 1, rowsOf.length * 2));
+    }
+    if (rowsOf[block] == null) {
+      rowsOf[block] = new int[BLOCK_ROWS];
+    }
+    rowsOf[block][series & BLOCK_ROWS - 1] = row + 1;
+    blocks[row >>> BLOCK_BITS][at(row) + SERIES] = series;
     return row;
   }
 
-  private void grow(int capacity) {
-    seriesOf = Arrays.copyOf(seriesOf, capacity);
-    counts = Arrays.copyOf(counts, capacity * stride);
-    durationNanos = Arrays.copyOf(durationNanos, capacity);
-    documentsOf = Arrays.copyOf(documentsOf, capacity);
-    exemplars = Arrays.copyOf(exemplars, capacity);
-    exemplarBuckets = Arrays.copyOf(exemplarBuckets, capacity);
+  /** Where a row begins in its block. */
+  private int at(int row) {
+    return (row & BLOCK_ROWS - 1) * width;
   }
 
   /**
    * Adds a span. The sum of durations saturates.
    *
-   * @param weight how many spans it stands for
+   * @param weight how many spans it stands for, 0 to 2^31 - 1
    * @param weightedNanos its duration times its weight, at least 0
    */
   public void add(int row, int bucket, long weight, long weightedNanos) {
-    counts[row * stride + bucket] += weight;
-    long sum = durationNanos[row] + weightedNanos;
-    durationNanos[row] = sum < 0 ? Long.MAX_VALUE : sum;
+    int[] block = blocks[row >>> BLOCK_BITS];
+    int at = at(row);
+    long count = block[at + COUNTS + bucket] + weight;
+    if (count > Integer.MAX_VALUE) {
+      extras.spill(openExtras(row), bucket, count);
+      count = 0;
+    }
+    block[at + COUNTS + bucket] = (int) count;
+    long sum = durationNanos(block, at) + weightedNanos;
+    sum = sum < 0 ? Long.MAX_VALUE : sum;
+    block[at + DURATION_LOW] = (int) sum;
+    block[at + DURATION_HIGH] = (int) (sum >>> Integer.SIZE);
+  }
+
+  private static long durationNanos(int[] block, int at) {
+    return (long) block[at + DURATION_HIGH] << Integer.SIZE | block[at + DURATION_LOW] & LOW_HALF;
+  }
+
+  /** Number of a row's extras, or -1. */
+  private int extras(int row) {
+    return blocks[row >>> BLOCK_BITS][at(row) + EXTRAS] - 1;
+  }
+
+  private int openExtras(int row) {
+    int number = extras(row);
+    if (number < 0) {
+      number = extras.open();
+      blocks[row >>> BLOCK_BITS][at(row) + EXTRAS] = number + 1;
+    }
+    return number;
+  }
+
+  /** Notes what a row's series is behind the exact sum, as a fraction of a span. */
+  public void carry(int row, long fraction) {
+    extras.carry(openExtras(row), fraction);
   }
 
   /** Whether a slow or failed span of this row may still be kept. */
   public boolean admitsDocument(int row) {
-    return documentsLeft > 0 && documentsOf[row] < documentsPerSeries;
+    if (documentsLeft <= 0) {
+      return false;
+    }
+    int number = extras(row);
+    return number < 0 || extras.documents(number) < documentsPerSeries;
   }
 
   /** Keeps a slow or failed span; the last one is its row's exemplar. */
   public void keepDocument(int row, int bucket, TraceDocument document) {
     documentsLeft--;
-    documentsOf[row]++;
-    keep(row, bucket, document);
+    int number = openExtras(row);
+    extras.addDocument(number);
+    keep(number, bucket, document);
   }
 
   /** Whether an ordinary span of this row is wanted as its exemplar. */
   public boolean wantsExemplar(int row) {
-    return exemplarsLeft > 0 && exemplars[row] == NO_EXEMPLAR;
+    if (exemplarsLeft <= 0) {
+      return false;
+    }
+    int number = extras(row);
+    return number < 0 || extras.exemplar(number) == RowExtras.NO_EXEMPLAR;
   }
 
   /** Keeps an ordinary span as the exemplar of a row that wants one. */
   public void keepExemplar(int row, int bucket, TraceDocument document) {
     exemplarsLeft--;
-    keep(row, bucket, document);
+    keep(openExtras(row), bucket, document);
   }
 
   /** An exemplar is an index into the documents: its trace is a document by construction. */
-  private void keep(int row, int bucket, TraceDocument document) {
-    int previous = exemplars[row];
-    if (previous != NO_EXEMPLAR
+  private void keep(int number, int bucket, TraceDocument document) {
+    int previous = extras.exemplar(number);
+    if (previous != RowExtras.NO_EXEMPLAR
         && documents.get(previous).reason() == TraceDocument.Reason.EXEMPLAR) {
       // Nothing points at the ordinary span any more: the better one takes its place.
       documents.set(previous, document);
+      extras.exemplar(number, previous, bucket);
     } else {
-      exemplars[row] = documents.size();
+      extras.exemplar(number, documents.size(), bucket);
       documents.add(document);
     }
-    exemplarBuckets[row] = bucket;
   }
 
   /** Opens the books of an application, unless they are open. Needed before any count. */
@@ -187,8 +266,30 @@ public final class Metrics {
       List<SeriesDefinition> created,
       int[] evicted,
       long schema,
-      long[] carries,
       AcceptedBatches batches) {
+    int[] series = new int[rows];
+    long[] counts = new long[rows * stride];
+    long[] durationNanos = new long[rows];
+    int[] exemplars = new int[rows];
+    int[] exemplarBuckets = new int[rows];
+    long[] carries = new long[rows];
+    for (int row = 0; row < rows; row++) {
+      int[] block = blocks[row >>> BLOCK_BITS];
+      int at = at(row);
+      series[row] = block[at + SERIES];
+      durationNanos[row] = durationNanos(block, at);
+      for (int bucket = 0; bucket < stride; bucket++) {
+        counts[row * stride + bucket] = block[at + COUNTS + bucket];
+      }
+      exemplars[row] = RowExtras.NO_EXEMPLAR;
+      int number = extras(row);
+      if (number >= 0) {
+        extras.addSpilled(number, counts, row * stride);
+        exemplars[row] = extras.exemplar(number);
+        exemplarBuckets[row] = extras.exemplarBucket(number);
+        carries[row] = extras.carry(number);
+      }
+    }
     return new SealedWindow(
         queue,
         from,
@@ -199,11 +300,11 @@ public final class Metrics {
         evicted,
         rows,
         stride,
-        Arrays.copyOf(seriesOf, rows),
-        Arrays.copyOf(counts, rows * stride),
-        Arrays.copyOf(durationNanos, rows),
-        Arrays.copyOf(exemplars, rows),
-        Arrays.copyOf(exemplarBuckets, rows),
+        series,
+        counts,
+        durationNanos,
+        exemplars,
+        exemplarBuckets,
         List.copyOf(documents),
         ledger.books(),
         schema,
@@ -214,12 +315,15 @@ public final class Metrics {
   /** Makes it an empty window. */
   public void clear() {
     for (int row = 0; row < rows; row++) {
-      rowOf[seriesOf[row]] = 0;
+      int series = blocks[row >>> BLOCK_BITS][at(row) + SERIES];
+      rowsOf[series >>> BLOCK_BITS][series & BLOCK_ROWS - 1] = 0;
     }
-    Arrays.fill(counts, 0, rows * stride, 0);
-    Arrays.fill(durationNanos, 0, rows, 0);
-    Arrays.fill(documentsOf, 0, rows, 0);
+    for (int first = 0; first < rows; first += BLOCK_ROWS) {
+      int used = Math.min(BLOCK_ROWS, rows - first);
+      Arrays.fill(blocks[first >>> BLOCK_BITS], 0, used * width, 0);
+    }
     rows = 0;
+    extras.clear();
     documents = new ArrayList<>();
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;

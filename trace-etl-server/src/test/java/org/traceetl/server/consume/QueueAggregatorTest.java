@@ -294,7 +294,7 @@ class QueueAggregatorTest {
     assertThat(fourth.created())
         .extracting(SeriesDefinition::series)
         .containsExactly(first.series()[0]);
-    nowMillis += IDLE_MILLIS + 1;
+    nowMillis += IDLE_MILLIS + 1_000; // kept to the second
     SealedWindow last = seal();
     assertThat(last.evicted()).hasSize(2);
     assertThat(last.rows()).isZero();

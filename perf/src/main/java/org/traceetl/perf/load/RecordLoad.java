@@ -1,0 +1,108 @@
+package org.traceetl.perf.load;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.FilledWindow;
+import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * What one worker of the server does, without RocketMQ: batches are recorded in the windows of
+ * several queues; now and then all windows are swapped, sealed and given back, here by the same
+ * thread. The same batches come again and again under new names, so that none is a repeat.
+ */
+public final class RecordLoad {
+  private static final long WINDOW_MILLIS = 1_000;
+
+  private final List<RenamedBatch> batches = new ArrayList<>();
+  private final List<QueueAggregator> queueOf = new ArrayList<>();
+  private final List<QueueAggregator> queues = new ArrayList<>();
+  private final int spansPerRound;
+  private final int spansPerWindow;
+  private int spansInWindow;
+  private long nowMillis = 1_790_000_000_000L;
+  private long sequence;
+  private long offset;
+
+  /**
+   * @param stream makes the batches
+   * @param pairs of batches: the two of a pair have {@code minSpans + maxSpans} spans in all
+   * @param dimensions of the series
+   * @param queues on which the batches take turns
+   * @param spansPerWindow after so many all windows are swapped
+   */
+  public RecordLoad(
+      SpanStream stream,
+      int pairs,
+      int minSpans,
+      int maxSpans,
+      List<SeriesConfig.Dimension> dimensions,
+      int queues,
+      int spansPerWindow) {
+    this.spansPerWindow = spansPerWindow;
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(
+                dimensions, null, 10_000_000, 10_000_000, 1_000_000, 10_000_000, 4L << 30, null),
+            new HistogramConfig(null),
+            DocumentsConfig.defaults(),
+            new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)));
+    BatchDecoder decoder = aggregation.newDecoder();
+    for (int queue = 0; queue < queues; queue++) {
+      QueueAggregator aggregator =
+          aggregation.newAggregator(new QueueId("broker", queue), decoder, PipelineListener.NONE);
+      aggregator.beginAt(0);
+      this.queues.add(aggregator);
+    }
+    SplittableRandom random = new SplittableRandom(pairs);
+    for (int pair = 0; pair < pairs; pair++) {
+      int spans = random.nextInt(minSpans, maxSpans + 1);
+      batches.add(new RenamedBatch(stream.batch(spans)));
+      batches.add(new RenamedBatch(stream.batch(minSpans + maxSpans - spans)));
+    }
+    for (int batch = 0; batch < batches.size(); batch++) {
+      queueOf.add(this.queues.get(batch % queues));
+    }
+    spansPerRound = pairs * (minSpans + maxSpans);
+  }
+
+  /** Spans of a round. */
+  public int spans() {
+    return spansPerRound;
+  }
+
+  /** Records every batch once. */
+  public void round() {
+    for (int batch = 0; batch < batches.size(); batch++) {
+      queueOf.get(batch).accept(batches.get(batch).named(sequence++), nowMillis);
+    }
+    spansInWindow += spansPerRound;
+    if (spansInWindow >= spansPerWindow) {
+      spansInWindow = 0;
+      swap();
+    }
+  }
+
+  private void swap() {
+    nowMillis += WINDOW_MILLIS;
+    offset++;
+    for (QueueAggregator queue : queues) {
+      FilledWindow filled = queue.swap(offset, nowMillis);
+      long repeats = filled.seal().books().stream().mapToLong(Books::duplicate).sum();
+      if (repeats > 0) {
+        throw new IllegalStateException(repeats + " spans were taken for repeats");
+      }
+      filled.giveBack();
+    }
+  }
+}

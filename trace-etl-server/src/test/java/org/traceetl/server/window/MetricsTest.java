@@ -1,0 +1,125 @@
+package org.traceetl.server.window;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class MetricsTest {
+  private static final int STRIDE = 3;
+
+  /** Windows one after the other through two of them, as a queue does it. */
+  @Property(tries = 50)
+  void eachWindowHasWhatWasAddedToIt(@ForAll long seed) {
+    Random random = new Random(seed);
+    Metrics open = metrics();
+    Metrics spare = metrics();
+    for (int window = 0; window < 4; window++) {
+      Map<Integer, long[]> model = new TreeMap<>();
+      int spans = random.nextInt(3_000);
+      for (int span = 0; span < spans; span++) {
+        int series = random.nextInt(2_000);
+        int bucket = random.nextInt(STRIDE);
+        int weight = random.nextInt(10) == 0 ? Integer.MAX_VALUE : random.nextInt(5);
+        int row = open.row(series);
+        if (row < 0) {
+          if (open.isFull() && random.nextBoolean()) {
+            open.takeBlock(spare);
+          }
+          row = open.open(series);
+        }
+        open.add(row, bucket, weight, 7);
+        long[] sums = model.computeIfAbsent(series, s -> new long[STRIDE + 2]);
+        sums[bucket] += weight;
+        sums[STRIDE] += 7;
+        if (random.nextInt(20) == 0) {
+          sums[STRIDE + 1] = random.nextLong(1L << 40);
+          open.carry(row, sums[STRIDE + 1]);
+        }
+      }
+      assertHolds(seal(open), model);
+      open.clear();
+      Metrics filled = open;
+      open = spare;
+      spare = filled;
+    }
+  }
+
+  private static void assertHolds(SealedWindow window, Map<Integer, long[]> model) {
+    assertThat(window.series()).doesNotHaveDuplicates().hasSize(model.size());
+    for (int row = 0; row < window.rows(); row++) {
+      long[] sums = Arrays.copyOfRange(window.counts(), row * STRIDE, (row + 1) * STRIDE + 2);
+      sums[STRIDE] = window.durationNanos()[row];
+      sums[STRIDE + 1] = window.carries()[row];
+      assertThat(sums).isEqualTo(model.get(window.series()[row]));
+    }
+  }
+
+  @Test
+  void aRowIsOneOfTheSeriesItWasOpenedFor() {
+    Metrics metrics = metrics();
+    int last = (1 << 24) - 1;
+
+    assertThat(metrics.row(last)).isNegative();
+    int row = metrics.open(last);
+
+    assertThat(metrics.row(last)).isEqualTo(row);
+    assertThat(metrics.row(last - 1)).isNegative();
+    metrics.clear();
+    assertThat(metrics.row(last)).isNegative();
+  }
+
+  @Test
+  void anEmptyWindowGivesItsBlocksToTheOpenOne() {
+    Metrics filled = metrics();
+    for (int series = 0; series < 1_000; series++) {
+      filled.add(filled.open(series), 0, 1, 1);
+    }
+    filled.clear();
+    Metrics open = metrics();
+    int taken = 0;
+    while (true) {
+      open.takeBlock(filled);
+      if (open.isFull()) {
+        break;
+      }
+      while (!open.isFull()) {
+        int row = open.open(taken++);
+        open.add(row, 1, 2, 3);
+      }
+    }
+
+    assertThat(taken).isEqualTo(1_024);
+    SealedWindow window = seal(open);
+    for (int row = 0; row < taken; row++) {
+      assertThat(Arrays.copyOfRange(window.counts(), row * STRIDE, (row + 1) * STRIDE))
+          .containsExactly(0, 2, 0);
+      assertThat(window.durationNanos()[row]).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void theSumOfDurationsSaturates() {
+    Metrics metrics = metrics();
+    int row = metrics.open(0);
+    metrics.add(row, 0, 1, Long.MAX_VALUE - 1);
+    metrics.add(row, 0, 1, 5);
+
+    assertThat(seal(metrics).durationNanos()).containsExactly(Long.MAX_VALUE);
+  }
+
+  private static Metrics metrics() {
+    return new Metrics(STRIDE, 1, 10, 10);
+  }
+
+  private static SealedWindow seal(Metrics metrics) {
+    return metrics.seal(
+        new QueueId("b", 0), 0, 1, 0, 1, List.of(), new int[0], 1, AcceptedBatches.NONE);
+  }
+}
