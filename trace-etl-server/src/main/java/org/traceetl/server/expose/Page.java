@@ -3,17 +3,31 @@ package org.traceetl.server.expose;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import java.util.zip.InflaterOutputStream;
 
 /**
  * A page in one encoding, ready to be sent: the same bytes for every scraper, for as long as it is
  * {@link #current}. What the span families lack to be a whole page is given by {@link #with}.
  */
 public final class Page {
+  private static final int INFLATE_BYTES = 64 * 1024;
+
   private final Encoding encoding;
-  private final List<byte[]> chunks;
+
+  /** Deflated if that is what the encoding says, or if the page is {@link #inflated}. */
+  private final byte[][] chunks;
+
+  private final byte[][] tail;
+
+  /** A plain page that is kept deflated, as it would take too much memory. */
+  private final boolean inflated;
+
   private final long bytes;
   private final long plainBytes;
   private final int crc;
@@ -21,13 +35,17 @@ public final class Page {
 
   private Page(
       Encoding encoding,
-      List<byte[]> chunks,
+      byte[][] chunks,
+      byte[][] tail,
+      boolean inflated,
       long bytes,
       long plainBytes,
       int crc,
       BooleanSupplier current) {
     this.encoding = encoding;
     this.chunks = chunks;
+    this.tail = tail;
+    this.inflated = inflated;
     this.bytes = bytes;
     this.plainBytes = plainBytes;
     this.crc = crc;
@@ -35,38 +53,55 @@ public final class Page {
   }
 
   /**
+   * @param inflated whether the sections are there deflated only, although the encoding is plain
    * @param current whether the queues on it may still be shown; quick, for any thread
    */
-  static Page of(Encoding encoding, List<Section> sections, BooleanSupplier current) {
-    List<byte[]> chunks = new ArrayList<>();
+  static Page of(
+      Encoding encoding, List<Section> sections, boolean inflated, BooleanSupplier current) {
+    boolean deflated = encoding.gzip() || inflated;
+    List<byte[]> chunks = new ArrayList<>(sections.size() + 1);
     if (encoding.gzip()) {
       chunks.add(GzipFrame.header());
     }
     long plainBytes = 0;
     int crc = 0;
     for (Section section : sections) {
-      chunks.addAll(encoding.gzip() ? section.deflated() : section.plain());
+      chunks.addAll(deflated ? section.deflated() : section.plain());
       plainBytes += section.length();
       if (encoding.gzip()) {
         crc = GzipFrame.combine(crc, section.crc(), section.crcShift());
       }
     }
-    return new Page(encoding, List.copyOf(chunks), length(chunks), plainBytes, crc, current);
+    long bytes = inflated ? plainBytes : chunks.stream().mapToLong(chunk -> chunk.length).sum();
+    return new Page(
+        encoding,
+        chunks.toArray(byte[][]::new),
+        new byte[0][],
+        inflated,
+        bytes,
+        plainBytes,
+        crc,
+        current);
   }
 
   /** The whole page: this, then families that are made for each request. */
   public Page with(byte[] families) {
-    List<byte[]> all = new ArrayList<>(chunks);
+    byte[][] last = {families};
     int allCrc = crc;
+    long allPlainBytes = plainBytes + families.length;
     if (encoding.gzip()) {
-      all.add(deflate(families));
       allCrc = GzipFrame.combine(crc, GzipFrame.crc(families), GzipFrame.shift(families.length));
-      all.add(GzipFrame.trailer(allCrc, plainBytes + families.length));
-    } else {
-      all.add(families);
+      last = new byte[][] {deflate(families), GzipFrame.trailer(allCrc, allPlainBytes)};
     }
     return new Page(
-        encoding, List.copyOf(all), length(all), plainBytes + families.length, allCrc, current);
+        encoding,
+        chunks,
+        last,
+        inflated,
+        bytes + Arrays.stream(last).mapToLong(chunk -> chunk.length).sum(),
+        allPlainBytes,
+        allCrc,
+        current);
   }
 
   /**
@@ -86,9 +121,32 @@ public final class Page {
     return bytes;
   }
 
+  /** Bytes that it takes in memory, part of them with other pages. */
+  long keptBytes() {
+    return Stream.of(chunks, tail).flatMap(Arrays::stream).mapToLong(chunk -> chunk.length).sum();
+  }
+
   public void writeTo(OutputStream out) throws IOException {
+    if (inflated) {
+      inflateTo(out);
+    } else {
+      write(chunks, out);
+    }
+    write(tail, out);
+  }
+
+  private static void write(byte[][] chunks, OutputStream out) throws IOException {
     for (byte[] chunk : chunks) {
       out.write(chunk);
+    }
+  }
+
+  /** What it writes to stays open. */
+  @SuppressWarnings("resource")
+  private void inflateTo(OutputStream out) throws IOException {
+    try (Inflater inflater = new Inflater(true)) {
+      var inflating = new InflaterOutputStream(out, inflater, INFLATE_BYTES);
+      write(chunks, inflating);
     }
   }
 
@@ -102,14 +160,10 @@ public final class Page {
           > 0) {
         length += bytes;
         if (length == out.length) {
-          out = java.util.Arrays.copyOf(out, 2 * length);
+          out = Arrays.copyOf(out, 2 * length);
         }
       }
-      return java.util.Arrays.copyOf(out, length);
+      return Arrays.copyOf(out, length);
     }
-  }
-
-  private static long length(List<byte[]> chunks) {
-    return chunks.stream().mapToLong(chunk -> chunk.length).sum();
   }
 }

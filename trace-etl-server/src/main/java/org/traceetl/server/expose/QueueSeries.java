@@ -26,6 +26,7 @@ final class QueueSeries {
   private SeriesBlock[] blocks = new SeriesBlock[INITIAL_BLOCKS];
 
   private int size;
+  private long labelBytes;
 
   /**
    * @param labelSets hashes of the labels of every series on the page, of all queues
@@ -39,6 +40,11 @@ final class QueueSeries {
 
   int size() {
     return size;
+  }
+
+  /** About as many bytes as its sections have in text. */
+  long textBytes() {
+    return text.lines() * (labelBytes + (long) size * text.lineBytes());
   }
 
   /**
@@ -86,6 +92,7 @@ final class QueueSeries {
     }
     blocks = new SeriesBlock[INITIAL_BLOCKS];
     size = 0;
+    labelBytes = 0;
   }
 
   private void create(SeriesDefinition definition) {
@@ -98,8 +105,10 @@ final class QueueSeries {
     if (blocks[number] == null) {
       blocks[number] = new SeriesBlock(naming.stride());
     }
-    blocks[number].create(place(series), label(definition), definition.createdMillis());
+    byte[] labels = label(definition);
+    blocks[number].create(place(series), labels, definition.createdMillis());
     size++;
+    labelBytes += labels.length;
   }
 
   /**
@@ -123,8 +132,10 @@ final class QueueSeries {
     if (block == null) {
       return;
     }
+    byte[] labels = block.labels(place(series));
     size--;
-    labelSets.remove(hash(block.labels(place(series))));
+    labelBytes -= labels.length;
+    labelSets.remove(hash(labels));
     block.evict(place(series));
     if (block.size() == 0) {
       blocks[series / SeriesBlock.SERIES] = null;

@@ -15,6 +15,9 @@ final class SeriesText {
   /** What a line holds besides name, labels and le: value, exemplar, line end. */
   private static final int MAX_VALUE_BYTES = 4 * SectionWriter.MAX_NUMBER_BYTES;
 
+  /** What a line usually holds besides name and labels. */
+  private static final int USUAL_VALUE_BYTES = 20;
+
   private static final byte[] EXEMPLAR_TRACE = ascii(" # {trace_id=\"");
   private static final byte[] EXEMPLAR_SPAN = ascii("\",span_id=\"");
   private static final byte[] EXEMPLAR_VALUE = ascii("\"} ");
@@ -28,6 +31,16 @@ final class SeriesText {
     this.naming = naming;
     stride = naming.stride();
     maxLeBytes = Arrays.stream(naming.le).mapToInt(le -> le.length).max().orElseThrow();
+  }
+
+  /** Lines of a series on an OpenMetrics page. */
+  int lines() {
+    return stride + OTHER_LINES + 2;
+  }
+
+  /** About as many bytes as a line has besides the labels of its series. */
+  int lineBytes() {
+    return naming.durationBucket.length + USUAL_VALUE_BYTES;
   }
 
   /** Writes the samples of one family of one series that there is. */

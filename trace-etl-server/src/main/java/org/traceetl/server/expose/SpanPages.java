@@ -49,9 +49,13 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final long PUT_MILLIS = 500;
 
+  /** Of the heap, for a plain page: there are two while the next one is made, in two formats. */
+  private static final int PLAIN_SHARE = 8;
+
   private final Naming naming;
   private final LongSupplier nanoClock;
   private final LongConsumer renderedNanos;
+  private final long maxPlainBytes;
   private final BlockingQueue<Message> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
   private final Thread thread;
 
@@ -87,9 +91,18 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
    * @param renderedNanos is told on the fold thread how long each publishing took
    */
   public SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos) {
+    this(naming, nanoClock, renderedNanos, Runtime.getRuntime().maxMemory() / PLAIN_SHARE);
+  }
+
+  /**
+   * @param maxPlainBytes about as long a page is kept as it is sent; plain pages above that are
+   *     kept deflated, and inflated while they are sent
+   */
+  SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos, long maxPlainBytes) {
     this.naming = naming;
     this.nanoClock = nanoClock;
     this.renderedNanos = renderedNanos;
+    this.maxPlainBytes = maxPlainBytes;
     for (int i = 0; i < askedNanos.length(); i++) {
       askedNanos.set(i, Long.MIN_VALUE);
     }
@@ -392,23 +405,30 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       queues.values().forEach(held -> held.series.forget(openMetrics));
       return;
     }
+    // An asked-for page that is not there is worse than one that takes long to send.
+    boolean inflated = plain && textBytes() > maxPlainBytes;
     List<Section> sections = new ArrayList<>();
     for (Family family : Family.values()) {
       sections.add(header(family, openMetrics));
       for (QueueSeries queue : shown) {
-        queue.sections(family, openMetrics, plain, gzip, writer, sections);
+        queue.sections(family, openMetrics, plain && !inflated, gzip || inflated, writer, sections);
       }
     }
     if (plain) {
-      put(Encoding.of(openMetrics, false), sections);
+      put(Encoding.of(openMetrics, false), sections, inflated);
     }
     if (gzip) {
-      put(Encoding.of(openMetrics, true), sections);
+      put(Encoding.of(openMetrics, true), sections, false);
     }
   }
 
-  private void put(Encoding encoding, List<Section> sections) {
-    rendered.put(encoding, Page.of(encoding, sections, current));
+  private void put(Encoding encoding, List<Section> sections, boolean inflated) {
+    rendered.put(encoding, Page.of(encoding, sections, inflated, current));
+  }
+
+  /** About as many bytes as a plain page of what is shown has. */
+  private long textBytes() {
+    return shown.stream().mapToLong(QueueSeries::textBytes).sum();
   }
 
   private Section header(Family family, boolean openMetrics) {

@@ -1,5 +1,6 @@
 package org.traceetl.server.expose;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -120,6 +121,31 @@ class KeptSectionsTest {
           .noneMatch(section -> section.plain() != null || section.deflated() == null);
     }
     assertThat(series.size()).isOne();
+  }
+
+  @Test
+  void aLongPlainPageIsKeptDeflatedAndSentAsAnyOther() throws Exception {
+    Windows window = Windows.of(Windows.QUEUE, PageFixture.STRIDE);
+    for (int i = 0; i < SERIES; i++) {
+      window.create(i, "app", "op-" + i, "2", "0").row(i, i, i);
+    }
+    SealedWindow sealed = window.seal();
+    var naming = PageFixture.naming(PageFixture.OTEL);
+    try (SpanPages shorter = PageFixture.started(naming);
+        SpanPages longer = new SpanPages(naming, System::nanoTime, nanos -> {}, SERIES * 100L)) {
+      longer.start();
+      for (SpanPages pages : List.of(shorter, longer)) {
+        pages.window(sealed);
+        pages.await(PageFixture.LONG);
+      }
+      for (Encoding encoding : Encoding.values()) {
+        byte[] families = "families".getBytes(UTF_8);
+        Page sent = longer.page(encoding, PageFixture.LONG).with(families);
+        assertThat(PageFixture.sent(sent))
+            .isEqualTo(PageFixture.sent(shorter.page(encoding, PageFixture.LONG).with(families)));
+        assertThat(sent.keptBytes()).isLessThan(SERIES * 100L);
+      }
+    }
   }
 
   @Test
