@@ -76,6 +76,11 @@ public final class Program {
     return process != null && process.isAlive();
   }
 
+  /** Its process ID while it runs. */
+  public long pid() {
+    return process.pid();
+  }
+
   public boolean isPaused() {
     return paused;
   }

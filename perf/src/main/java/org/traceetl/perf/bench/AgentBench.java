@@ -1,0 +1,413 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.perf.load.ExportLoad;
+import org.traceetl.perf.load.GrpcSender;
+import org.traceetl.perf.load.HttpSender;
+import org.traceetl.perf.load.OtlpSender;
+import org.traceetl.perf.process.Ports;
+import org.traceetl.perf.process.Program;
+import org.traceetl.perf.process.Usage;
+import org.traceetl.perf.report.Results;
+import org.traceetl.standalone.EmbeddedRocketMq;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * The agent as a process of its own, as it is shipped, in front of a real RocketMQ in this JVM,
+ * which sends it OTLP: CPU and garbage per span, and what it takes when it has nothing to do. A
+ * round counts only if every span was published and the topic has every batch.
+ */
+@Command(
+    name = "agent",
+    description = "Measures the log-agent: OTLP in to published batches, and idle.")
+public final class AgentBench implements Callable<Integer> {
+  private static final String TOPIC = "trace-spans";
+  private static final int QUEUES = 8;
+  private static final int UNANSWERED = 64;
+  private static final int CONNECTIONS = 4;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** A thread's line in the JVM's own list: its name, and what it allocated, with a unit. */
+  private static final Pattern ALLOCATED =
+      Pattern.compile("(?m)^\"([^\"]*)\".* allocated=(\\d+)([BKMG]) ");
+
+  @Mixin private Results results;
+
+  @Option(
+      names = "--seconds",
+      description = "Sending time of a round, seconds (default: ${DEFAULT-VALUE}).")
+  private int seconds = 8;
+
+  @Option(
+      names = "--rounds",
+      description = "Rounds for each protocol; the first warms up (default: ${DEFAULT-VALUE}).")
+  private int rounds = 4;
+
+  @Option(
+      names = "--protocols",
+      split = ",",
+      description = "grpc, http (default: ${DEFAULT-VALUE}).")
+  private List<String> protocols = List.of("grpc", "http");
+
+  @Option(
+      names = "--requests",
+      description =
+          "Different requests, sent in turn with new trace IDs (default: ${DEFAULT-VALUE}).")
+  private int requests = 512;
+
+  @Option(
+      names = "--idle-seconds",
+      description =
+          "How long the idle agent is watched; 0 leaves it out (default: ${DEFAULT-VALUE}).")
+  private int idleSeconds = 30;
+
+  @Option(
+      names = "--settle-seconds",
+      description = "Rest before it is watched (default: ${DEFAULT-VALUE}).")
+  private int settleSeconds = 10;
+
+  @Option(
+      names = "--agent-jar",
+      description = "The agent as it is built (default: the one in log-agent/target).")
+  private Path agentJar;
+
+  @Option(
+      names = "--jvm-options",
+      paramLabel = "FILE",
+      description = "Options of its JVM (default: ${DEFAULT-VALUE}).")
+  private Path jvmOptions = Path.of("deploy", "jvm", "log-agent.options");
+
+  @Option(
+      names = "--jvm-option",
+      paramLabel = "OPTION",
+      description = "A further option of its JVM; may be given several times.")
+  private List<String> moreJvmOptions = List.of();
+
+  @Option(names = "--keep", description = "Keep the agent's log and files, and say where.")
+  private boolean keep;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private Program agent;
+  private Usage usage;
+  private int grpcPort;
+  private int httpPort;
+  private int telemetryPort;
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new AgentBench()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Path directory = Files.createTempDirectory("trace-etl-agent-bench");
+    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(requests), UNANSWERED);
+    results.columns(
+        "protocol",
+        "round",
+        "spans",
+        "bytes_per_span",
+        "spans_per_second",
+        "cpu_ns_per_span",
+        "network_ns",
+        "pipeline_ns",
+        "publish_ns",
+        "flush_ns",
+        "gc_ns",
+        "jit_ns",
+        "rest_ns",
+        "allocated_bytes_per_span",
+        "allocated_network",
+        "allocated_pipeline",
+        "allocated_publish",
+        "refused_requests",
+        "resident_mb");
+    try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory.resolve("rocketmq"))) {
+      rocketMq.createTopic(TOPIC, QUEUES);
+      start(directory, rocketMq.namesrvAddress());
+      Map<String, Object> summary = new LinkedHashMap<>();
+      try {
+        idle("fresh", summary);
+        for (String protocol : protocols) {
+          Round best = null;
+          for (int number = 0; number < rounds; number++) {
+            Round round = round(protocol, number, load);
+            boolean counts = number > 0 || rounds == 1;
+            if (counts && (best == null || round.cpuNanos() < best.cpuNanos())) {
+              best = round;
+            }
+          }
+          summary.put(protocol + "_cpu_ns_per_span", best.cpuNanos());
+          summary.put(protocol + "_spans_per_second_per_core", 1e9 / best.cpuNanos());
+          summary.put(protocol + "_spans_per_second_here", best.spansPerSecond());
+          summary.put(protocol + "_allocated_bytes_per_span", best.allocatedBytes());
+        }
+        idle("after_load", summary);
+        holdToTopic(rocketMq.namesrvAddress());
+      } finally {
+        Program.kill(List.of(agent));
+      }
+      results.summary("agent", summary);
+    } finally {
+      http.shutdownNow();
+      if (keep) {
+        System.out.println("kept: " + directory);
+      } else {
+        Drain.deleteRecursively(directory);
+      }
+    }
+    return 0;
+  }
+
+  private void start(Path directory, String nameServer) throws Exception {
+    Ports ports = new Ports();
+    grpcPort = ports.next();
+    httpPort = ports.next();
+    telemetryPort = ports.next();
+    Path config = directory.resolve("log-agent.yaml");
+    Files.writeString(
+        config,
+        """
+        state-directory: %s
+        otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d}
+        rocketmq: {name-server: "%s", topic: %s}
+        telemetry: {host: 127.0.0.1, port: %d}
+        """
+            .formatted(
+                directory.resolve("state"), grpcPort, httpPort, nameServer, TOPIC, telemetryPort));
+    List<String> command = new ArrayList<>();
+    command.add(javaHome("java"));
+    command.add("@" + jvmOptions.toAbsolutePath());
+    command.addAll(moreJvmOptions);
+    command.addAll(List.of("-jar", agentJar().toString(), "--config=" + config));
+    agent =
+        new Program(
+            "log-agent", command, Map.of(), directory.resolve("log-agent.log"), uri("/health"));
+    agent.start();
+    usage = new Usage(agent.pid());
+    await(
+        "the agent does not work; see " + agent.log() + " (--keep)",
+        () -> {
+          try {
+            return agent.isReady(http);
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+        });
+  }
+
+  private static String javaHome(String program) {
+    return Path.of(System.getProperty("java.home"), "bin", program).toString();
+  }
+
+  private URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + telemetryPort + path);
+  }
+
+  private Path agentJar() throws IOException {
+    if (agentJar != null) {
+      return agentJar.toAbsolutePath();
+    }
+    Path target = Path.of("log-agent", "target").toAbsolutePath();
+    try (Stream<Path> files = Files.list(target)) {
+      return files
+          .filter(
+              file -> file.getFileName().toString().matches("log-agent-[^-]+(-SNAPSHOT)?\\.jar"))
+          .findFirst()
+          .orElseThrow(() -> new IOException("no log-agent-*.jar in " + target));
+    }
+  }
+
+  private static void await(String otherwise, BooleanSupplier condition)
+      throws InterruptedException {
+    long startNanos = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+        throw new IllegalStateException(otherwise);
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  private record Round(double cpuNanos, double spansPerSecond, double allocatedBytes) {}
+
+  private Round round(String protocol, int number, ExportLoad load) throws Exception {
+    double publishedBefore = metric("spans_published_total");
+    Map<String, Long> allocatedBefore = allocatedByPart();
+    Map<String, Long> partsBefore = usage.cpuNanosByPart(AgentBench::part);
+    long cpuBefore = usage.cpuNanos();
+    long startNanos = System.nanoTime();
+    ExportLoad.Sent sent;
+    try (OtlpSender sender =
+        protocol.equals("http")
+            ? new HttpSender(httpPort)
+            : new GrpcSender(grpcPort, CONNECTIONS)) {
+      sent = load.send(sender, Duration.ofSeconds(seconds).toNanos());
+      await(
+          "spans were accepted and not published: "
+              + sent.spans()
+              + " were sent, before that "
+              + publishedBefore,
+          () -> metric("spans_published_total") - publishedBefore >= sent.spans());
+    }
+    double spans = sent.spans();
+    double spansPerSecond = spans / ((System.nanoTime() - startNanos) / 1e9);
+    double cpu = (usage.cpuNanos() - cpuBefore) / spans;
+    Map<String, Double> parts = perSpan(partsBefore, usage.cpuNanosByPart(AgentBench::part), spans);
+    Map<String, Double> allocated = perSpan(allocatedBefore, allocatedByPart(), spans);
+    if (metric("spans_published_total") - publishedBefore != spans) {
+      throw new IllegalStateException(
+          "more was published than sent: a repeat was counted, or a refused request was taken");
+    }
+    if (sent.refused() > 0) {
+      System.out.println("# " + sent.refused() + " requests were refused: " + sent.refusal());
+    }
+    double allocatedBytes = allocated.values().stream().mapToDouble(bytes -> bytes).sum();
+    results.row(
+        protocol,
+        number == 0 ? "warm-up" : Integer.toString(number),
+        sent.spans(),
+        sent.bytes() / spans,
+        spansPerSecond,
+        cpu,
+        parts.getOrDefault("network", 0.0),
+        parts.getOrDefault("pipeline", 0.0),
+        parts.getOrDefault("publish", 0.0),
+        parts.getOrDefault("flush", 0.0),
+        parts.getOrDefault("gc", 0.0),
+        parts.getOrDefault("jit", 0.0),
+        parts.getOrDefault("rest", 0.0),
+        allocatedBytes,
+        allocated.getOrDefault("network", 0.0),
+        allocated.getOrDefault("pipeline", 0.0),
+        allocated.getOrDefault("publish", 0.0),
+        sent.refused(),
+        usage.residentBytes() / 1e6);
+    return new Round(cpu, spansPerSecond, allocatedBytes);
+  }
+
+  private static Map<String, Double> perSpan(
+      Map<String, Long> before, Map<String, Long> after, double spans) {
+    Map<String, Double> each = new TreeMap<>();
+    after.forEach((part, now) -> each.put(part, (now - before.getOrDefault(part, 0L)) / spans));
+    return each;
+  }
+
+  /** The part of the agent that a thread belongs to, by its name or the first 15 characters. */
+  private static String part(String thread) {
+    if (thread.startsWith("otlp-io")) {
+      return "network";
+    }
+    if (thread.startsWith("pipeline")) {
+      return "pipeline";
+    }
+    if (Stream.of("publisher", "Netty", "AsyncSender", "MQClient", "Publish", "Request")
+        .anyMatch(thread::startsWith)) {
+      return "publish";
+    }
+    if (thread.startsWith("spool-flush")) {
+      return "flush";
+    }
+    if (Stream.of("GC", "G1", "VM", "Z", "Parallel").anyMatch(thread::startsWith)) {
+      return "gc";
+    }
+    return thread.contains("Compiler") || thread.startsWith("C1") || thread.startsWith("C2")
+        ? "jit"
+        : "rest";
+  }
+
+  /** Bytes allocated by the Java threads that live, as the JVM itself counts them. */
+  private Map<String, Long> allocatedByPart() throws IOException, InterruptedException {
+    Process jcmd =
+        new ProcessBuilder(javaHome("jcmd"), Long.toString(agent.pid()), "Thread.print", "-e")
+            .redirectErrorStream(true)
+            .start();
+    String threads = new String(jcmd.getInputStream().readAllBytes());
+    if (jcmd.waitFor() != 0) {
+      throw new IOException("jcmd does not list the agent's threads: " + threads);
+    }
+    Map<String, Long> allocated = new TreeMap<>();
+    for (MatchResult thread : ALLOCATED.matcher(threads).results().toList()) {
+      long bytes = Long.parseLong(thread.group(2)) << 10 * "BKMG".indexOf(thread.group(3));
+      allocated.merge(part(thread.group(1)), bytes, Long::sum);
+    }
+    return allocated;
+  }
+
+  private double metric(String name) {
+    try {
+      String page =
+          http.send(
+                  HttpRequest.newBuilder(uri("/metrics")).build(),
+                  HttpResponse.BodyHandlers.ofString())
+              .body();
+      String sample = "trace_etl_agent_" + name + " ";
+      return page.lines()
+          .filter(line -> line.startsWith(sample))
+          .mapToDouble(line -> Double.parseDouble(line.substring(sample.length())))
+          .findFirst()
+          .orElseThrow();
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException("the agent's metrics cannot be read; see " + agent.log(), e);
+    }
+  }
+
+  private void idle(String when, Map<String, Object> summary) throws InterruptedException {
+    if (idleSeconds == 0) {
+      return;
+    }
+    Thread.sleep(Duration.ofSeconds(settleSeconds));
+    long cpuBefore = usage.cpuNanos();
+    long startNanos = System.nanoTime();
+    Thread.sleep(Duration.ofSeconds(idleSeconds));
+    double share = (double) (usage.cpuNanos() - cpuBefore) / (System.nanoTime() - startNanos);
+    summary.put("idle_" + when + "_resident_mb", usage.residentBytes() / 1e6);
+    summary.put("idle_" + when + "_proportional_mb", usage.proportionalBytes() / 1e6);
+    summary.put("idle_" + when + "_cpu_percent", 100 * share);
+    System.out.println("# " + summary);
+  }
+
+  /** The broker's own count of messages, held to the batches that the agent says it published. */
+  private void holdToTopic(String nameServer) throws Exception {
+    DefaultMQProducer producer = new DefaultMQProducer("agent-bench");
+    producer.setNamesrvAddr(nameServer);
+    producer.start();
+    try {
+      long messages = 0;
+      for (MessageQueue queue : producer.fetchPublishMessageQueues(TOPIC)) {
+        messages += producer.maxOffset(queue);
+      }
+      if (messages != metric("batches_published_total")) {
+        throw new IllegalStateException(
+            "the topic has %d messages, and the agent published %.0f batches"
+                .formatted(messages, metric("batches_published_total")));
+      }
+    } finally {
+      producer.shutdown();
+    }
+  }
+}

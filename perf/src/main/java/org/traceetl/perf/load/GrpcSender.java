@@ -1,0 +1,85 @@
+package org.traceetl.perf.load;
+
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** OTLP over gRPC on some connections in turn. Requests stay the bytes they are. */
+public final class GrpcSender implements OtlpSender {
+  private static final MethodDescriptor<byte[], byte[]> EXPORT =
+      MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
+          .setType(MethodType.UNARY)
+          .setFullMethodName("opentelemetry.proto.collector.trace.v1.TraceService/Export")
+          .build();
+
+  private final List<ManagedChannel> channels = new ArrayList<>();
+  private final AtomicInteger next = new AtomicInteger();
+
+  public GrpcSender(int port, int connections) {
+    for (int i = 0; i < connections; i++) {
+      channels.add(
+          NettyChannelBuilder.forAddress("127.0.0.1", port)
+              .usePlaintext()
+              .disableRetry()
+              .directExecutor()
+              .build());
+    }
+  }
+
+  @Override
+  public void send(byte[] request, Consumer<String> answered) {
+    ManagedChannel channel = channels.get(Math.floorMod(next.getAndIncrement(), channels.size()));
+    ClientCalls.asyncUnaryCall(
+        channel.newCall(EXPORT, CallOptions.DEFAULT), request, new Answer(answered));
+  }
+
+  @Override
+  public void close() {
+    channels.forEach(ManagedChannel::shutdownNow);
+  }
+
+  private record Answer(Consumer<String> answered) implements StreamObserver<byte[]> {
+    @Override
+    public void onNext(byte[] response) {}
+
+    @Override
+    public void onError(Throwable failure) {
+      answered.accept(failure.toString());
+    }
+
+    @Override
+    public void onCompleted() {
+      answered.accept(null);
+    }
+  }
+
+  private enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
+    INSTANCE;
+
+    @Override
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      try {
+        return stream.readAllBytes();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}

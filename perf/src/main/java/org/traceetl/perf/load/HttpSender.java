@@ -1,0 +1,39 @@
+package org.traceetl.perf.load;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.function.Consumer;
+
+/** OTLP over HTTP/1.1, protobuf; a connection for each request under way. */
+public final class HttpSender implements OtlpSender {
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final URI uri;
+
+  public HttpSender(int port) {
+    uri = URI.create("http://127.0.0.1:" + port + "/v1/traces");
+  }
+
+  @Override
+  public void send(byte[] request, Consumer<String> answered) {
+    client
+        .sendAsync(
+            HttpRequest.newBuilder(uri)
+                .header("Content-Type", "application/x-protobuf")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(request))
+                .build(),
+            HttpResponse.BodyHandlers.discarding())
+        .whenComplete((response, failure) ->
+            answered.accept(
+                failure != null
+                    ? failure.toString()
+                    : response.statusCode() == 200 ? null : "status " + response.statusCode()));
+  }
+
+  @Override
+  public void close() {
+    client.shutdownNow();
+  }
+}
