@@ -50,8 +50,18 @@ public final class ExportLoad {
     return requests;
   }
 
-  /** Sends for so long and waits for the last answer. */
+  /** Sends for so long, as fast as it is answered, and waits for the last answer. */
   public Sent send(OtlpSender sender, long nanos) throws InterruptedException {
+    return send(sender, nanos, Double.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Sends for so long and waits for the last answer.
+   *
+   * @param spansPerSecond above 0; what slow answers delay is made up for
+   */
+  public Sent send(OtlpSender sender, long nanos, double spansPerSecond)
+      throws InterruptedException {
     LongAdder requests = new LongAdder();
     LongAdder spans = new LongAdder();
     LongAdder bytes = new LongAdder();
@@ -59,9 +69,12 @@ public final class ExportLoad {
     AtomicReference<String> lastRefusal = new AtomicReference<>("");
     Semaphore unanswered = new Semaphore(mostUnanswered);
     long startNanos = System.nanoTime();
+    double dueNanos = 0;
     while (System.nanoTime() - startNanos < nanos) {
+      TimeUnit.NANOSECONDS.sleep((long) dueNanos - (System.nanoTime() - startNanos));
       unanswered.acquire();
       RenumberedExport request = unused.take();
+      dueNanos += request.spans() * 1e9 / spansPerSecond;
       sender.send(
           request.numbered(number.incrementAndGet()),
           refusal -> {

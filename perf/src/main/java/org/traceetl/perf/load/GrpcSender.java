@@ -1,5 +1,6 @@
 package org.traceetl.perf.load;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
@@ -7,6 +8,8 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
+import io.opentelemetry.proto.collector.trace.v1.ExportTracePartialSuccess;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,9 +53,26 @@ public final class GrpcSender implements OtlpSender {
     channels.forEach(ManagedChannel::shutdownNow);
   }
 
-  private record Answer(Consumer<String> answered) implements StreamObserver<byte[]> {
+  private static final class Answer implements StreamObserver<byte[]> {
+    private final Consumer<String> answered;
+    private String rejection;
+
+    private Answer(Consumer<String> answered) {
+      this.answered = answered;
+    }
+
     @Override
-    public void onNext(byte[] response) {}
+    public void onNext(byte[] response) {
+      try {
+        ExportTracePartialSuccess partial =
+            ExportTraceServiceResponse.parseFrom(response).getPartialSuccess();
+        if (partial.getRejectedSpans() != 0) {
+          rejection = partial.getRejectedSpans() + " spans rejected: " + partial.getErrorMessage();
+        }
+      } catch (InvalidProtocolBufferException e) {
+        rejection = "an answer that is no ExportTraceServiceResponse";
+      }
+    }
 
     @Override
     public void onError(Throwable failure) {
@@ -61,7 +81,7 @@ public final class GrpcSender implements OtlpSender {
 
     @Override
     public void onCompleted() {
-      answered.accept(null);
+      answered.accept(rejection);
     }
   }
 

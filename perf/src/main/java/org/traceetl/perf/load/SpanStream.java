@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.IntUnaryOperator;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.config.SeriesConfig;
 
@@ -95,7 +96,24 @@ public final class SpanStream {
     return batches;
   }
 
+  /** Batches in which every operation of every application has one span. */
+  public List<byte[]> everyOperation(int mostSpans) {
+    List<byte[]> batches = new ArrayList<>();
+    for (int application = 0; application < operations.length; application++) {
+      int all = operations[application].length;
+      for (int from = 0; from < all; from += mostSpans) {
+        int first = from;
+        batches.add(batch(application, Math.min(mostSpans, all - from), span -> first + span));
+      }
+    }
+    return batches;
+  }
+
   private byte[] batch(int application, int spans) {
+    return batch(application, spans, span -> draw(operationShares));
+  }
+
+  private byte[] batch(int application, int spans, IntUnaryOperator operationOf) {
     writer.begin();
     int name = intern("application-" + application);
     writer.application(name);
@@ -108,7 +126,7 @@ public final class SpanStream {
       keyIndexes[k] = intern(keys[k]);
     }
     for (int s = 0; s < spans; s++) {
-      int operation = draw(operationShares);
+      int operation = operationOf.applyAsInt(s);
       boolean failed = random.nextInt(100) == 0;
       // Median 20 ms, sigma 1: one span in about 23,000 lasts longer than a second.
       long durationNanos = (long) (20e6 * Math.exp(gaussian()));

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
  */
 public final class Program {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration READY_INTERVAL = Duration.ofMillis(200);
 
   private final String name;
   private final List<String> command;
@@ -144,6 +145,21 @@ public final class Program {
       return http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /**
+   * Waits until it says that it works.
+   *
+   * @throws IOException if it ends before, or does not work within the limit
+   */
+  public void awaitReady(HttpClient http, Duration limit) throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    while (!isReady(http)) {
+      if (!isRunning() || System.nanoTime() - startNanos > limit.toNanos()) {
+        throw new IOException(name + " does not work; see " + log);
+      }
+      Thread.sleep(READY_INTERVAL);
     }
   }
 }

@@ -1,0 +1,225 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.traceetl.perf.load.ExportLoad;
+import org.traceetl.perf.load.GrpcSender;
+import org.traceetl.perf.load.OtlpSender;
+import org.traceetl.perf.load.RenumberedExport;
+import org.traceetl.perf.process.Program;
+import org.traceetl.perf.process.Usage;
+
+/**
+ * Sends spans to one contender, counts what they cost it, and holds its page to what was sent. For
+ * one thread.
+ */
+final class Driver implements AutoCloseable {
+  /** Requests under way at the same time, over all connections. */
+  static final int UNANSWERED = 32;
+
+  private static final int CONNECTIONS = 4;
+
+  /** Before the page is made anew: time for what still waits to be aggregated. */
+  private static final long DRAIN_MILLIS = 2_000;
+
+  /** After it: time for it to be made. */
+  private static final long PAGE_MILLIS = 1_000;
+
+  /** A page may be late, once. */
+  private static final int PAGES = 3;
+
+  /**
+   * What spans cost until all were aggregated.
+   *
+   * @param seconds from the first request until nothing waited
+   * @param cpuNanos of each program, by name
+   * @param senderNanos of this process
+   */
+  record Cost(ExportLoad.Sent sent, double seconds, Map<String, Long> cpuNanos, long senderNanos) {
+    double spansPerSecond() {
+      return sent.spans() / seconds;
+    }
+
+    /** CPU of all programs, ns per span. */
+    double cpuPerSpan() {
+      return (double) cpuNanos.values().stream().mapToLong(nanos -> nanos).sum() / sent.spans();
+    }
+
+    /** CPU of a program, ns per span. */
+    double cpuPerSpan(String program) {
+      return (double) cpuNanos.get(program) / sent.spans();
+    }
+
+    double senderPerSpan() {
+      return (double) senderNanos / sent.spans();
+    }
+  }
+
+  /**
+   * A cost that includes making the page, and the page, which had every span exactly once.
+   *
+   * @param pageNanos CPU that the page took to be served
+   */
+  record Round(Cost cost, Scrape page, long pageNanos) {}
+
+  private final Contender contender;
+  private final ExportLoad load;
+  private final HttpClient http;
+  private final OtlpSender sender;
+  private final Map<String, Usage> usages = new LinkedHashMap<>();
+  private final Usage own = new Usage(ProcessHandle.current().pid());
+  private long spans;
+
+  /** Takes over a contender that is started. */
+  Driver(Contender contender, ExportLoad load, HttpClient http) {
+    this.contender = contender;
+    this.load = load;
+    this.http = http;
+    sender = new GrpcSender(contender.otlpPort(), CONNECTIONS);
+    for (Program program : contender.programs()) {
+      usages.put(program.name(), new Usage(program.pid()));
+    }
+  }
+
+  URI pageUri() {
+    return contender.page();
+  }
+
+  OtlpSender sender() {
+    return sender;
+  }
+
+  /** Sends for so long, as fast as it is answered, and waits until all is aggregated. */
+  Cost load(Duration length) throws IOException, InterruptedException {
+    return load(length, Double.POSITIVE_INFINITY);
+  }
+
+  /** Sends each of these once. */
+  void loadOnce(List<RenumberedExport> requests) throws IOException, InterruptedException {
+    for (RenumberedExport request : requests) {
+      CountDownLatch answered = new CountDownLatch(1);
+      AtomicReference<String> refusal = new AtomicReference<>();
+      sender.send(
+          request.numbered(1),
+          answer -> {
+            refusal.set(answer);
+            answered.countDown();
+          });
+      answered.await();
+      if (refusal.get() != null) {
+        throw new IOException("a request was not taken: " + refusal.get());
+      }
+      spans += request.spans();
+    }
+    contender.awaitTaken(spans);
+  }
+
+  /** Sends for so long at a steady rate, and waits until all is aggregated. */
+  Cost load(Duration length, double spansPerSecond) throws IOException, InterruptedException {
+    Map<String, Long> before = cpuNanos();
+    long ownBefore = own.cpuNanos();
+    long startNanos = System.nanoTime();
+    ExportLoad.Sent sent = load.send(sender, length.toNanos(), spansPerSecond);
+    long ownNanos = own.cpuNanos() - ownBefore;
+    if (sent.spans() == 0) {
+      throw new IOException("nothing was taken; the last answer: " + sent.refusal());
+    }
+    spans += sent.spans();
+    contender.awaitTaken(spans);
+    double seconds = (System.nanoTime() - startNanos) / 1e9;
+    return new Cost(sent, seconds, since(before), ownNanos);
+  }
+
+  /**
+   * Sends until shortly before the page is made anew, and holds that page to all that was sent so
+   * far. The cost includes making it, not serving it.
+   *
+   * @param least sends for so long, and at most a window longer
+   * @param window the time between pages
+   * @throws IOException if the page has more or fewer spans
+   */
+  Round round(Duration least, Duration window) throws IOException, InterruptedException {
+    Map<String, Long> before = cpuNanos();
+    long millis = contender.millisToNextPage() - DRAIN_MILLIS;
+    while (millis < least.toMillis()) {
+      millis += window.toMillis();
+    }
+    Cost cost = load(Duration.ofMillis(millis));
+    Scrape page = null;
+    Map<String, Long> made = null;
+    long pageNanos = 0;
+    for (int i = 0; i < PAGES && (page == null || page.calls() < spans); i++) {
+      Thread.sleep(contender.millisToNextPage() + PAGE_MILLIS);
+      made = since(before);
+      Map<String, Long> unserved = cpuNanos();
+      page = Scrape.of(http, contender.page());
+      pageNanos = sum(since(unserved));
+    }
+    hold(page);
+    return new Round(
+        new Cost(cost.sent(), cost.seconds(), made, cost.senderNanos()), page, pageNanos);
+  }
+
+  /** Waits for a page that has all that was sent so far. */
+  Scrape page() throws IOException, InterruptedException {
+    Scrape page = Scrape.of(http, contender.page());
+    for (int i = 0; i < PAGES && page.calls() < spans; i++) {
+      Thread.sleep(contender.millisToNextPage() + PAGE_MILLIS);
+      page = Scrape.of(http, contender.page());
+    }
+    hold(page);
+    return page;
+  }
+
+  private void hold(Scrape page) throws IOException {
+    if (page.calls() != spans) {
+      throw new IOException(
+          "%d spans were sent and taken, and %s shows %d"
+              .formatted(spans, contender.page(), page.calls()));
+    }
+  }
+
+  /** CPU so far, by program. */
+  Map<String, Long> cpuNanos() {
+    Map<String, Long> cpu = new LinkedHashMap<>();
+    usages.forEach((program, usage) -> cpu.put(program, usage.cpuNanos()));
+    return cpu;
+  }
+
+  /** CPU since then, by program. */
+  Map<String, Long> since(Map<String, Long> before) {
+    Map<String, Long> since = cpuNanos();
+    before.forEach((program, nanos) -> since.merge(program, -nanos, Long::sum));
+    return since;
+  }
+
+  static long sum(Map<String, Long> cpuNanos) {
+    return cpuNanos.values().stream().mapToLong(nanos -> nanos).sum();
+  }
+
+  /** CPU of a program's living threads so far, by their names without numbers. */
+  Map<String, Long> threads(String program) {
+    UnaryOperator<String> kind = name -> name.replaceAll("[0-9]+", "#");
+    return usages.get(program).cpuNanosByPart(kind);
+  }
+
+  /** Resident memory by program, megabytes. */
+  Map<String, Double> residentMegabytes() {
+    Map<String, Double> resident = new LinkedHashMap<>();
+    usages.forEach((program, usage) -> resident.put(program, usage.residentBytes() / 1e6));
+    return resident;
+  }
+
+  @Override
+  public void close() {
+    sender.close();
+  }
+}

@@ -1,0 +1,110 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import picocli.CommandLine.Option;
+
+/** The programs of the whole path as they are built and shipped; a group of arguments. */
+final class Installed {
+  /** Of a JVM without options of its own. */
+  private static final List<String> PLAIN =
+      List.of(
+          "-Xmx1g",
+          "-XX:MaxDirectMemorySize=1g",
+          "-XX:+UseParallelGC",
+          "--enable-native-access=ALL-UNNAMED",
+          "--sun-misc-unsafe-memory-access=allow");
+
+  @Option(names = "--queues", description = "Queues of the topics (default: ${DEFAULT-VALUE}).")
+  private int queues = 4;
+
+  @Option(
+      names = "--broker-conf",
+      paramLabel = "FILE",
+      description = "Settings of the broker (default: ${DEFAULT-VALUE}, where there is one).")
+  private Path brokerConf = Path.of("deploy", "rocketmq", "broker.conf");
+
+  @Option(
+      names = "--broker-setting",
+      paramLabel = "KEY=VALUE",
+      description = "A further setting of the broker.")
+  private Map<String, String> brokerSettings = Map.of();
+
+  @Option(
+      names = "--jvm-options",
+      paramLabel = "DIRECTORY",
+      description = "Has the options of the JVMs in files (default: ${DEFAULT-VALUE}).")
+  private Path jvmOptions = Path.of("deploy", "jvm");
+
+  @Option(
+      names = "-J",
+      paramLabel = "agent|broker|server=OPTION",
+      description = "A further option of a JVM; may be given several times.")
+  private List<String> moreJvmOptions = List.of();
+
+  int queues() {
+    return queues;
+  }
+
+  Path agentJar() throws IOException {
+    return jar(Path.of("log-agent", "target"), "log-agent-[^-]+(-SNAPSHOT)?\\.jar");
+  }
+
+  Path serverJar() throws IOException {
+    return jar(Path.of("trace-etl-server", "target"), "trace-etl-server-.*-exec\\.jar");
+  }
+
+  private static Path jar(Path directory, String name) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .filter(file -> file.getFileName().toString().matches(name))
+          .findFirst()
+          .orElseThrow(() -> new IOException("nothing called " + name + " in " + directory))
+          .toAbsolutePath();
+    }
+  }
+
+  /** Of a JVM: agent, broker or server. */
+  List<String> jvmOptions(String program) {
+    List<String> options = new ArrayList<>();
+    switch (program) {
+      case "agent" -> options.addAll(optionsOf("log-agent.options"));
+      case "server" -> options.addAll(optionsOf("trace-etl-server.options"));
+      default -> options.addAll(PLAIN);
+    }
+    String prefix = program + "=";
+    moreJvmOptions.stream()
+        .filter(option -> option.startsWith(prefix))
+        .forEach(option -> options.add(option.substring(prefix.length())));
+    return options;
+  }
+
+  private List<String> optionsOf(String name) {
+    Path file = jvmOptions.resolve(name).toAbsolutePath();
+    return Files.exists(file) ? List.of("@" + file) : PLAIN;
+  }
+
+  Map<String, Object> brokerSettings() {
+    Map<String, Object> settings = new TreeMap<>();
+    if (Files.exists(brokerConf)) {
+      Properties file = new Properties();
+      try (Reader reader = Files.newBufferedReader(brokerConf)) {
+        file.load(reader);
+      } catch (IOException e) {
+        throw new UncheckedIOException("--broker-conf=" + brokerConf + " cannot be read", e);
+      }
+      file.forEach((key, value) -> settings.put(key.toString(), value));
+    }
+    settings.putAll(brokerSettings);
+    return settings;
+  }
+}

@@ -1,0 +1,345 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.perf.load.ExportLoad;
+import org.traceetl.perf.load.OtlpExport;
+import org.traceetl.perf.load.RenumberedExport;
+import org.traceetl.perf.load.SpanStream;
+import org.traceetl.perf.process.Ports;
+import org.traceetl.perf.report.Results;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * The whole path and the OpenTelemetry Collector with the span metrics connector on the same spans,
+ * in alternating rounds. A collector is stopped (SIGSTOP) while it is not its turn; the whole path
+ * idles, and what that takes is said. A round counts only if the page has every span exactly once.
+ */
+@Command(
+    name = "rivals",
+    description = {
+      "Measures this and the OpenTelemetry Collector on the same spans, in turns: CPU per span,"
+          + " memory, and scrapes of a million samples.",
+      ""
+    })
+public final class Rivals implements Callable<Integer> {
+  private static final Duration WINDOW = Duration.ofSeconds(15);
+  private static final Duration LEAST = Duration.ofSeconds(8);
+  private static final Duration SCRAPE_INTERVAL = Duration.ofSeconds(5);
+  private static final String OURS = "trace-etl";
+
+  /** GOGC at which the collector is strongest, and Go's default. */
+  private static final int STRONGEST_GOGC = 400;
+
+  private static final int DEFAULT_GOGC = 100;
+
+  @Mixin private Results results;
+  @Mixin private Installed installed;
+
+  @Option(
+      names = "--collector",
+      paramLabel = "FILE",
+      description = "The collector's program (default: ${DEFAULT-VALUE}).")
+  private Path collector = Path.of(".cache", "collector", "collector");
+
+  @Option(
+      names = "--collector-config",
+      paramLabel = "FILE",
+      description = "Its configuration (default: ${DEFAULT-VALUE}).")
+  private Path collectorConfig = Path.of("perf", "rivals", "collector", "collector.yaml");
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "SECONDS",
+      description = "Load on the whole path before the first round (default: ${DEFAULT-VALUE}).")
+  private int warmUpSeconds = 60;
+
+  @Option(names = "--rounds", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
+  private int rounds = 3;
+
+  @Option(
+      names = "--series",
+      description =
+          "Further series for the scrapes, of 20 samples each; 0: no scrapes"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int scrapedSeries = 41_000;
+
+  @Option(names = "--quick", description = "One round of each, and little warm-up: a smoke test.")
+  private boolean quick;
+
+  @Option(
+      names = "--directory",
+      description = "Where the programs keep their data, and their logs (default: a new one).")
+  private Path directory;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Ports ports = new Ports();
+  private final Map<String, Object> summary = new LinkedHashMap<>();
+  private ExportLoad load;
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Rivals()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    if (quick) {
+      warmUpSeconds = 15;
+      rounds = 1;
+    }
+    results.columns(
+        "phase",
+        "contender",
+        "round",
+        "spans",
+        "seconds",
+        "spans_per_second",
+        "cpu_ns_per_span",
+        "agent_cpu_ns_per_span",
+        "broker_cpu_ns_per_span",
+        "server_cpu_ns_per_span",
+        "sender_cpu_ns_per_span",
+        "others_cores",
+        "resident_mb",
+        "page_samples",
+        "page_wire_bytes",
+        "page_seconds",
+        "page_cpu_seconds",
+        "requests_refused");
+    Path data = directory == null ? Files.createTempDirectory("trace-etl-rivals") : directory;
+    boolean done = false;
+    try {
+      load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
+      run(data);
+      done = true;
+    } finally {
+      http.shutdownNow();
+      if (done && directory == null) {
+        Drain.deleteRecursively(data);
+      } else {
+        System.err.println("The programs' logs are in " + data);
+      }
+    }
+    results.summary("rivals", summary);
+    return 0;
+  }
+
+  private void run(Path data) throws Exception {
+    try (TraceEtl ours = new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW);
+        Collector strongest =
+            new Collector(data, ports, collector, collectorConfig, STRONGEST_GOGC);
+        Collector plain = new Collector(data, ports, collector, collectorConfig, DEFAULT_GOGC)) {
+      ours.start(http);
+      try (Driver ourDriver = new Driver(ours, load, http)) {
+        ourDriver.page();
+        row("warm-up", OURS, 0, ourDriver, ourDriver.load(Duration.ofSeconds(warmUpSeconds)));
+        strongest.start(http);
+        try (Driver theirDriver = new Driver(strongest, load, http)) {
+          theirDriver.load(Duration.ofSeconds(5));
+          strongest.program().pause();
+          List<Double> ratios = new ArrayList<>();
+          Driver.Round mine = null;
+          Driver.Round theirs = null;
+          for (int number = 1; number <= rounds; number++) {
+            mine = round(OURS, number, ourDriver, null);
+            strongest.program().resume();
+            theirs = round(strongest.program().name(), number, theirDriver, ourDriver);
+            strongest.program().pause();
+            ratios.add(mine.cost().cpuPerSpan() / theirs.cost().cpuPerSpan());
+          }
+          ratios.sort(null);
+          double ratio = ratios.get(ratios.size() / 2);
+          summary.put("cpu_ratio_median", ratio);
+          summary.put("cpu_ratio_least", ratios.getFirst());
+          summary.put("cpu_ratio_most", ratios.getLast());
+          summary.put("our_cpu_ns_per_span", mine.cost().cpuPerSpan());
+          summary.put("collector_cpu_ns_per_span", theirs.cost().cpuPerSpan());
+          summary.put("our_spans_per_second", mine.cost().spansPerSecond());
+          summary.put("collector_spans_per_second", theirs.cost().spansPerSecond());
+          summary.put("our_mb", resident(ourDriver));
+          strongest.program().resume();
+          summary.put("collector_mb", resident(theirDriver));
+          strongest.program().pause();
+          if (!quick) {
+            againstDefault(plain, ourDriver);
+          }
+          if (scrapedSeries > 0) {
+            scrapes(OURS, "our", ourDriver);
+            strongest.program().resume();
+            scrapes(strongest.program().name(), "collector", theirDriver);
+          }
+        }
+      }
+    }
+  }
+
+  private void againstDefault(Collector plain, Driver idle) throws Exception {
+    plain.start(http);
+    try (Driver driver = new Driver(plain, load, http)) {
+      driver.load(Duration.ofSeconds(5));
+      Driver.Round round = round(plain.program().name(), 1, driver, idle);
+      summary.put("collector_gogc100_cpu_ns_per_span", round.cost().cpuPerSpan());
+      summary.put("collector_gogc100_spans_per_second", round.cost().spansPerSecond());
+      summary.put("collector_gogc100_mb", resident(driver));
+    } finally {
+      plain.close();
+    }
+  }
+
+  /**
+   * One round.
+   *
+   * @param idle what idles meanwhile; null if all else is stopped
+   */
+  private Driver.Round round(String contender, int number, Driver driver, Driver idle)
+      throws Exception {
+    Map<String, Long> idleBefore = idle == null ? Map.of() : idle.cpuNanos();
+    long startNanos = System.nanoTime();
+    Driver.Round round = driver.round(LEAST, WINDOW);
+    double idleNanos = idle == null ? 0 : Driver.sum(idle.since(idleBefore));
+    double cores = idleNanos / (System.nanoTime() - startNanos);
+    row("spans", contender, number, driver, round.cost(), cores, round.page(), round.pageNanos());
+    return round;
+  }
+
+  /** What a million samples cost, and what they cost those that send meanwhile. */
+  private void scrapes(String contender, String prefix, Driver driver) throws Exception {
+    OtlpExport export = new OtlpExport();
+    List<RenumberedExport> requests =
+        new SpanStream(8, 30, 50 + scrapedSeries / 30)
+            .everyOperation(512).stream()
+                .map(batch -> new RenumberedExport(export.of(batch)))
+                .toList();
+    driver.loadOnce(requests);
+    Scrape page = driver.page();
+    summary.put(prefix + "_page_samples", page.samples());
+    for (boolean gzip : List.of(false, true)) {
+      // What was never asked for is made now; Prometheus asks again and again.
+      Scrape.taken(http, driver.pageUri(), gzip);
+      Map<String, Long> before = driver.cpuNanos();
+      Scrape taken = Scrape.taken(http, driver.pageUri(), gzip);
+      double cpuSeconds = Driver.sum(driver.since(before)) / 1e9;
+      String name = prefix + (gzip ? "_gzip" : "_plain");
+      summary.put(name + "_bytes", taken.bytes());
+      summary.put(name + "_seconds", taken.nanos() / 1e9);
+      summary.put(name + "_cpu_seconds", cpuSeconds);
+      results.row(
+          gzip ? "page-gzip" : "page-plain",
+          contender,
+          1,
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          resident(driver),
+          page.samples(),
+          taken.bytes(),
+          taken.nanos() / 1e9,
+          cpuSeconds,
+          "");
+    }
+    Duration length = quick ? Duration.ofSeconds(5) : Duration.ofSeconds(9);
+    Driver.Cost before = unscraped(contender, 1, driver, length);
+    Driver.Cost scraped = scraped(contender, driver, length);
+    Driver.Cost after = unscraped(contender, 2, driver, length);
+    double unscraped = (before.spansPerSecond() + after.spansPerSecond()) / 2;
+    summary.put(prefix + "_ingest_scraped_ratio", scraped.spansPerSecond() / unscraped);
+    summary.put(prefix + "_mb_scraped", resident(driver));
+  }
+
+  private Driver.Cost unscraped(String contender, int number, Driver driver, Duration length)
+      throws Exception {
+    Driver.Cost cost = driver.load(length);
+    row("not-scraped", contender, number, driver, cost);
+    return cost;
+  }
+
+  private Driver.Cost scraped(String contender, Driver driver, Duration length) throws Exception {
+    try (ScheduledExecutorService scraper = Executors.newSingleThreadScheduledExecutor()) {
+      Future<?> scrapes =
+          scraper.scheduleAtFixedRate(
+              () -> {
+                try {
+                  Scrape.taken(http, driver.pageUri(), true);
+                } catch (IOException | InterruptedException e) {
+                  throw new IllegalStateException("a scrape under load failed", e);
+                }
+              },
+              0,
+              SCRAPE_INTERVAL.toMillis(),
+              TimeUnit.MILLISECONDS);
+      Driver.Cost cost = driver.load(length);
+      if (scrapes.isDone()) {
+        scrapes.get();
+      }
+      scraper.shutdown();
+      row("scraped-every-5s", contender, 1, driver, cost);
+      return cost;
+    } catch (ExecutionException e) {
+      throw new IOException(contender + " was not scraped", e.getCause());
+    }
+  }
+
+  private static double resident(Driver driver) {
+    return driver.residentMegabytes().values().stream().mapToDouble(megabytes -> megabytes).sum();
+  }
+
+  private void row(String phase, String contender, int round, Driver driver, Driver.Cost cost) {
+    row(phase, contender, round, driver, cost, 0, null, 0);
+  }
+
+  private void row(
+      String phase,
+      String contender,
+      int round,
+      Driver driver,
+      Driver.Cost cost,
+      double idleCores,
+      Scrape page,
+      long pageNanos) {
+    boolean ours = contender.equals(OURS);
+    results.row(
+        phase,
+        contender,
+        round,
+        cost.sent().spans(),
+        cost.seconds(),
+        cost.spansPerSecond(),
+        cost.cpuPerSpan(),
+        ours ? cost.cpuPerSpan("agent") : "",
+        ours ? cost.cpuPerSpan("broker") : "",
+        ours ? cost.cpuPerSpan("server") : "",
+        cost.senderPerSpan(),
+        idleCores,
+        resident(driver),
+        page == null ? "" : page.samples(),
+        page == null ? "" : page.bytes(),
+        page == null ? "" : page.nanos() / 1e9,
+        page == null ? "" : pageNanos / 1e9,
+        cost.sent().refused());
+  }
+}

@@ -1,0 +1,249 @@
+package org.traceetl.perf.bench;
+
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import org.traceetl.perf.load.ExportLoad;
+import org.traceetl.perf.load.SpanStream;
+import org.traceetl.perf.process.Ports;
+import org.traceetl.perf.report.Results;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * OTLP in, agent, RocketMQ, server, page out: real processes on this machine. First as fast as the
+ * agent answers, in rounds that end when the server's page has every span exactly once; then at a
+ * steady rate, with the time from sending a span until a scrape shows it.
+ */
+@Command(
+    name = "path",
+    description = {
+      "Measures the whole path: CPU per span of each process, and the time from sending a span to"
+          + " seeing it on the page.",
+      ""
+    })
+public final class WholePath implements Callable<Integer> {
+  private static final Duration LEAST = Duration.ofSeconds(8);
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  @Mixin private Results results;
+  @Mixin private Installed installed;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "SECONDS",
+      description = "Load before the first round (default: ${DEFAULT-VALUE}).")
+  private int warmUpSeconds = 45;
+
+  @Option(names = "--rounds", description = "Rounds at full speed (default: ${DEFAULT-VALUE}).")
+  private int rounds = 3;
+
+  @Option(
+      names = "--window",
+      paramLabel = "SECONDS",
+      description = "The server's window (default: ${DEFAULT-VALUE}).")
+  private int windowSeconds = 15;
+
+  @Option(
+      names = "--rate",
+      description = "Spans per second of the steady load; 0: none (default: ${DEFAULT-VALUE}).")
+  private int rate = 50_000;
+
+  @Option(names = "--threads", description = "Say which threads used the CPU.")
+  private boolean threads;
+
+  @Option(
+      names = "--directory",
+      description = "Where the programs keep their data, and their logs (default: a new one).")
+  private Path directory;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  private boolean help;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new WholePath()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    results.columns(
+        "phase",
+        "round",
+        "spans",
+        "seconds",
+        "spans_per_second",
+        "agent_cpu_ns_per_span",
+        "broker_cpu_ns_per_span",
+        "server_cpu_ns_per_span",
+        "path_cpu_ns_per_span",
+        "sender_cpu_ns_per_span",
+        "agent_mb",
+        "broker_mb",
+        "server_mb",
+        "page_samples",
+        "page_wire_bytes",
+        "page_cpu_ms",
+        "requests_refused",
+        "seen_p50_ms",
+        "seen_p99_ms",
+        "seen_max_ms");
+    Map<String, Object> summary = new LinkedHashMap<>();
+    Path data = directory == null ? Files.createTempDirectory("trace-etl-path") : directory;
+    boolean done = false;
+    try {
+      atFullSpeed(data.resolve("full-speed"), summary);
+      if (rate > 0) {
+        atSteadyRate(data, Duration.ofSeconds(windowSeconds), summary);
+        atSteadyRate(data, SECOND, summary);
+      }
+      done = true;
+    } finally {
+      http.shutdownNow();
+      if (done && directory == null) {
+        Drain.deleteRecursively(data);
+      } else {
+        System.err.println("The programs' logs are in " + data);
+      }
+    }
+    results.summary("path", summary);
+    return 0;
+  }
+
+  private void atFullSpeed(Path data, Map<String, Object> summary) throws Exception {
+    Duration window = Duration.ofSeconds(windowSeconds);
+    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
+    try (TraceEtl path =
+        new TraceEtl(data, new Ports(), installed, SpanStream.DIMENSIONS, window)) {
+      path.start(http);
+      try (Driver driver = new Driver(path, load, http)) {
+        // What was asked for once is kept up to date.
+        driver.page();
+        if (warmUpSeconds > 0) {
+          row("warm-up", 0, driver, driver.load(Duration.ofSeconds(warmUpSeconds)), null);
+        }
+        List<Driver.Round> all = new ArrayList<>();
+        for (int round = 1; round <= rounds; round++) {
+          Map<String, Map<String, Long>> before = threads(driver);
+          Driver.Round result = driver.round(LEAST, window);
+          row("full-speed", round, driver, result.cost(), result);
+          printThreads(before, threads(driver), result.cost().sent().spans());
+          all.add(result);
+        }
+        all.sort(Comparator.comparingDouble(round -> round.cost().cpuPerSpan()));
+        Driver.Cost median = all.get(all.size() / 2).cost();
+        summary.put("spans_per_second", median.spansPerSecond());
+        summary.put("path_cpu_ns_per_span", median.cpuPerSpan());
+        summary.put("agent_cpu_ns_per_span", median.cpuPerSpan("agent"));
+        summary.put("broker_cpu_ns_per_span", median.cpuPerSpan("broker"));
+        summary.put("server_cpu_ns_per_span", median.cpuPerSpan("server"));
+        summary.put("series", all.getFirst().page().series());
+        driver
+            .residentMegabytes()
+            .forEach(
+                (program, resident) -> summary.put(program.replace('-', '_') + "_mb", resident));
+      }
+    }
+  }
+
+  /** Few series, so that reading the page again and again costs little. */
+  private void atSteadyRate(Path data, Duration window, Map<String, Object> summary)
+      throws Exception {
+    String phase = "window-" + window.toSeconds() + "s";
+    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(128), Driver.UNANSWERED);
+    Duration length = window.multipliedBy(2).compareTo(LEAST) > 0 ? window.multipliedBy(2) : LEAST;
+    try (TraceEtl path =
+            new TraceEtl(data.resolve(phase), new Ports(), installed, List.of(), window);
+        ExecutorService sending = Executors.newSingleThreadExecutor()) {
+      path.start(http);
+      try (Driver driver = new Driver(path, load, http)) {
+        driver.load(LEAST);
+        Future<Driver.Cost> cost = sending.submit(() -> driver.load(length.plusSeconds(1), rate));
+        long[] seenNanos =
+            new Visibility(http, path.page(), driver.sender(), window).measure(length);
+        row(phase, 1, driver, cost.get(), null, seenNanos);
+        String pair = "window_" + window.toSeconds() + "s_seen_";
+        summary.put(pair + "p50_ms", percentile(seenNanos, 0.5));
+        summary.put(pair + "p99_ms", percentile(seenNanos, 0.99));
+        summary.put(pair + "max_ms", percentile(seenNanos, 1));
+      } catch (ExecutionException e) {
+        throw new IllegalStateException("the steady load ended early; see " + data, e.getCause());
+      }
+    }
+  }
+
+  private static double percentile(long[] rising, double share) {
+    return rising[(int) Math.ceil(share * rising.length) - 1] / 1e6;
+  }
+
+  private void row(
+      String phase, int round, Driver driver, Driver.Cost cost, Driver.Round page, long... seen) {
+    Map<String, Double> resident = driver.residentMegabytes();
+    results.row(
+        phase,
+        round,
+        cost.sent().spans(),
+        cost.seconds(),
+        cost.spansPerSecond(),
+        cost.cpuPerSpan("agent"),
+        cost.cpuPerSpan("broker"),
+        cost.cpuPerSpan("server"),
+        cost.cpuPerSpan(),
+        cost.senderPerSpan(),
+        resident.get("agent"),
+        resident.get("broker"),
+        resident.get("server"),
+        page == null ? "" : page.page().samples(),
+        page == null ? "" : page.page().bytes(),
+        page == null ? "" : page.pageNanos() / 1e6,
+        cost.sent().refused(),
+        seen.length == 0 ? "" : percentile(seen, 0.5),
+        seen.length == 0 ? "" : percentile(seen, 0.99),
+        seen.length == 0 ? "" : percentile(seen, 1));
+  }
+
+  private Map<String, Map<String, Long>> threads(Driver driver) {
+    Map<String, Map<String, Long>> all = new LinkedHashMap<>();
+    if (threads) {
+      driver.cpuNanos().keySet().forEach(program -> all.put(program, driver.threads(program)));
+    }
+    return all;
+  }
+
+  private static void printThreads(
+      Map<String, Map<String, Long>> before, Map<String, Map<String, Long>> after, long spans) {
+    after.forEach((program, cpu) -> {
+      cpu.replaceAll((thread, nanos) -> nanos - before.get(program).getOrDefault(thread, 0L));
+      System.out.println(
+          "# %s, ns per span: %s"
+              .formatted(
+                  program,
+                  cpu.entrySet().stream()
+                      .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                      .filter(thread -> thread.getValue() > spans)
+                      .map(thread ->
+                          String.format(
+                              Locale.ROOT,
+                              "%s=%d",
+                              thread.getKey().replace(' ', '-'),
+                              thread.getValue() / spans))
+                      .collect(Collectors.joining(" "))));
+    });
+  }
+}
