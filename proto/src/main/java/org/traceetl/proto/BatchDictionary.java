@@ -20,8 +20,10 @@ final class BatchDictionary {
   private byte[] encoded = new byte[1024];
   private int end;
   private int size;
-  private int[] starts = new int[64];
-  private int[] lengths = new int[64];
+
+  /** By index: where the string starts and, in the lower half, its length. */
+  private long[] places = new long[64];
+
   private int[] slots = new int[64];
 
   /**
@@ -51,6 +53,15 @@ final class BatchDictionary {
     return at + end;
   }
 
+  /**
+   * The string's index, added at its first sight.
+   *
+   * @param guess what may be its index; any number at least 0
+   */
+  int intern(byte[] bytes, int offset, int length, int guess) {
+    return guess < size && is(guess, bytes, offset, length) ? guess : intern(bytes, offset, length);
+  }
+
   int intern(byte[] bytes, int offset, int length) {
     long hash = hash(bytes, offset, length) & HASH_BITS;
     int mask = table.length - 1;
@@ -62,14 +73,39 @@ final class BatchDictionary {
       }
       if ((entry & HASH_BITS) == hash) {
         int index = (int) entry - 1;
-        int start = starts[index];
-        if (lengths[index] == length
-            && Arrays.equals(encoded, start, start + length, bytes, offset, offset + length)) {
+        if (is(index, bytes, offset, length)) {
           return index;
         }
       }
       slot = (slot + 1) & mask;
     }
+  }
+
+  /** Whether it is the string of that index. */
+  private boolean is(int index, byte[] bytes, int offset, int length) {
+    long place = places[index];
+    return (int) place == length && isSame((int) (place >>> 32), bytes, offset, length);
+  }
+
+  // Most strings are a few words long: the JDK's comparison of ranges takes longer to begin.
+  private boolean isSame(int start, byte[] bytes, int offset, int length) {
+    if (length < Long.BYTES) {
+      for (int i = 0; i < length; i++) {
+        if (encoded[start + i] != bytes[offset + i]) {
+          return false;
+        }
+      }
+      return true;
+    }
+    int last = length - Long.BYTES;
+    for (int i = 0; i < last; i += Long.BYTES) {
+      if ((long) Compact.LONG_LITTLE_ENDIAN.get(encoded, start + i)
+          != (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, offset + i)) {
+        return false;
+      }
+    }
+    return (long) Compact.LONG_LITTLE_ENDIAN.get(encoded, start + last)
+        == (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, offset + last);
   }
 
   private int add(byte[] bytes, int offset, int length, long hash, int slot) {
@@ -78,9 +114,8 @@ final class BatchDictionary {
       throw new IllegalStateException(
           "the dictionary is full: " + size + " entries, " + end + " bytes; finish the batch");
     }
-    if (size == starts.length) {
-      starts = Arrays.copyOf(starts, 2 * size);
-      lengths = Arrays.copyOf(lengths, 2 * size);
+    if (size == places.length) {
+      places = Arrays.copyOf(places, 2 * size);
       slots = Arrays.copyOf(slots, 2 * size);
     }
     encoded = Compact.grown(encoded, end, length + LENGTH_BYTES);
@@ -89,8 +124,7 @@ final class BatchDictionary {
     end = start + length;
 
     int index = size++;
-    starts[index] = start;
-    lengths[index] = length;
+    places[index] = (long) start << 32 | length;
     slots[index] = slot;
     table[slot] = hash | (index + 1);
     if (2 * size > table.length) {
@@ -124,16 +158,23 @@ final class BatchDictionary {
     if (at == last + Long.BYTES) {
       return hash;
     }
-    long tail = 0;
+    return mix(hash ^ tail(bytes, offset, length));
+  }
+
+  /** The last eight bytes, some of them a second time; of a shorter string all. */
+  private static long tail(byte[] bytes, int offset, int length) {
     if (length >= Long.BYTES) {
-      // The last eight bytes, some of them a second time.
-      tail = (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, last);
-    } else {
-      for (; at < offset + length; at++) {
-        tail = (tail << 8) | (bytes[at] & 0xff);
-      }
+      return (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, offset + length - Long.BYTES);
     }
-    return mix(hash ^ tail);
+    if (length >= Integer.BYTES) {
+      long last = (int) Compact.INT_LITTLE_ENDIAN.get(bytes, offset + length - Integer.BYTES);
+      return last << 32 ^ (int) Compact.INT_LITTLE_ENDIAN.get(bytes, offset);
+    }
+    long tail = 0;
+    for (int at = offset; at < offset + length; at++) {
+      tail = (tail << 8) | (bytes[at] & 0xff);
+    }
+    return tail;
   }
 
   private static long mix(long value) {

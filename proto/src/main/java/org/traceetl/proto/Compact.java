@@ -73,6 +73,10 @@ final class Compact {
   static final VarHandle LONG_LITTLE_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+  /** Four bytes at once, the first one lowest. */
+  static final VarHandle INT_LITTLE_ENDIAN =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
   private static final long CONTINUATION_BITS = 0x8080_8080_8080_8080L;
 
   private Compact() {}
@@ -104,6 +108,22 @@ final class Compact {
     }
     out[end++] = (byte) rest;
     return end;
+  }
+
+  /**
+   * Writes a dictionary index and answers where it ends. May write a byte beyond that, which has to
+   * be there.
+   */
+  static int putIndex(byte[] out, int at, int index) {
+    int value = index << 1;
+    if (value >= 1 << 14) {
+      return putVarint(out, at, value);
+    }
+    // Without a branch: whether it is one byte or two cannot be foreseen.
+    int more = (0x7f - value) >>> 31;
+    out[at] = (byte) (value | more << 7);
+    out[at + 1] = (byte) (value >>> 7);
+    return at + 1 + more;
   }
 
   /** The array, or a longer copy if {@code more} bytes do not fit after those used. */

@@ -67,14 +67,19 @@ public final class SpanBatchWriter {
    *     Limits#MAX_DICTIONARY_ENTRIES}, or no room left in {@link Limits#MAX_MESSAGE_BYTES}
    */
   public int intern(byte[] bytes, int offset, int length) {
-    int kept = length;
-    if (length > Limits.MAX_STRING_BYTES) {
-      kept = Limits.MAX_STRING_BYTES;
-      while (kept > Limits.MAX_STRING_BYTES - 3 && (bytes[offset + kept] & 0xc0) == 0x80) {
-        kept--;
-      }
+    return dictionary.intern(bytes, offset, kept(bytes, offset, length));
+  }
+
+  /** How much of a string is kept. */
+  private static int kept(byte[] bytes, int offset, int length) {
+    if (length <= Limits.MAX_STRING_BYTES) {
+      return length;
     }
-    return dictionary.intern(bytes, offset, kept);
+    int kept = Limits.MAX_STRING_BYTES;
+    while (kept > Limits.MAX_STRING_BYTES - 3 && (bytes[offset + kept] & 0xc0) == 0x80) {
+      kept--;
+    }
+    return kept;
   }
 
   /** Entries of the dictionary so far, 0 to {@link Limits#MAX_DICTIONARY_ENTRIES}. */
@@ -178,6 +183,27 @@ public final class SpanBatchWriter {
       attributes[attributesLength] = checkedIndex(key);
       attributes[attributesLength + 1] = checkedIndex(value);
       attributesLength += 2;
+    }
+  }
+
+  /**
+   * Adds an attribute to the span started, as the other method does, from strings that {@link
+   * #intern} would be given. Cheapest when the attribute at the same place of the span before has
+   * the same key or value.
+   *
+   * @throws IllegalStateException as {@link #intern}
+   */
+  public void attribute(
+      byte[] key, int keyOffset, int keyLength, byte[] value, int valueOffset, int valueLength) {
+    int at = attributesLength;
+    if (at < attributes.length) {
+      // What stands there is of the span before, or of an earlier batch: no more than a guess.
+      attributes[at] =
+          dictionary.intern(key, keyOffset, kept(key, keyOffset, keyLength), attributes[at]);
+      attributes[at + 1] =
+          dictionary.intern(
+              value, valueOffset, kept(value, valueOffset, valueLength), attributes[at + 1]);
+      attributesLength = at + 2;
     }
   }
 
@@ -331,7 +357,7 @@ public final class SpanBatchWriter {
   private static int putIndexes(byte[] out, int at, int[] indexes, int length) {
     int end = putListHeader(out, at, Compact.I32, length);
     for (int i = 0; i < length; i++) {
-      end = Compact.putVarint(out, end, (long) indexes[i] << 1);
+      end = Compact.putIndex(out, end, indexes[i]);
     }
     return end;
   }

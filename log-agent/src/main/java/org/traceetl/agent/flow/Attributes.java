@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * Keys and values as slices of byte arrays; values are text. Reused: {@link #clear} forgets the
- * entries and the arrays they are slices of, and keeps the room for them.
+ * entries, {@link #forget} the arrays they were slices of as well; both keep the room for them.
  */
 public final class Attributes {
   private byte[][] keys = new byte[32][];
@@ -12,12 +12,22 @@ public final class Attributes {
   // Four numbers an entry: key offset, key length, value offset, value length.
   private int[] slices = new int[4 * 32];
   private int size;
+  private long textBytes;
+  // Above it no array is held.
+  private int mostSinceForgotten;
 
-  /** Forgets the entries. */
+  /** Forgets the entries. Their arrays are still held, until others take their place. */
   public void clear() {
-    Arrays.fill(keys, 0, size, null);
-    Arrays.fill(values, 0, size, null);
     size = 0;
+    textBytes = 0;
+  }
+
+  /** Forgets the entries and lets go of all arrays. */
+  public void forget() {
+    Arrays.fill(keys, 0, mostSinceForgotten, null);
+    Arrays.fill(values, 0, mostSinceForgotten, null);
+    mostSinceForgotten = 0;
+    clear();
   }
 
   /** Adds an entry. A key that is already there is not looked for. */
@@ -28,9 +38,18 @@ public final class Attributes {
       values = Arrays.copyOf(values, 2 * size);
       slices = Arrays.copyOf(slices, 8 * size);
     }
-    keys[size] = key;
-    values[size] = value;
+    if (size == mostSinceForgotten) {
+      mostSinceForgotten++;
+    }
+    // Mostly the array is the payload, and there already: a store would cost more than the look.
+    if (keys[size] != key) {
+      keys[size] = key;
+    }
+    if (values[size] != value) {
+      values[size] = value;
+    }
     int at = 4 * size++;
+    textBytes += (long) keyLength + valueLength;
     slices[at] = keyOffset;
     slices[at + 1] = keyLength;
     slices[at + 2] = valueOffset;
@@ -40,6 +59,11 @@ public final class Attributes {
   /** Entries. */
   public int size() {
     return size;
+  }
+
+  /** Bytes of all keys and values. */
+  public long textBytes() {
+    return textBytes;
   }
 
   /** The array that holds key {@code i}. */

@@ -16,8 +16,8 @@ public sealed interface Note {
   /**
    * A request, by its bytes: an equal one is a repeat.
    *
-   * @param hash of its bytes
-   * @param otherHash of its bytes, with another seed
+   * @param hash XXH64 of its bytes
+   * @param otherHash of its bytes, by another function: CRC-32C
    * @param length bytes
    */
   record Request(long hash, long otherHash, int length) implements Note {}

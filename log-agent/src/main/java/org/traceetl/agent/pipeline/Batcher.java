@@ -95,7 +95,7 @@ final class Batcher implements SpanSink {
 
   @Override
   public void resource(Attributes attributes) {
-    resourceTooLarge = textBytes(attributes) > MAX_RESOURCE_TEXT_BYTES;
+    resourceTooLarge = attributes.textBytes() > MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, topology);
     }
@@ -107,7 +107,7 @@ final class Batcher implements SpanSink {
       rejected("resource_too_large");
       return;
     }
-    long text = (long) span.nameLength + span.statusMessageLength + textBytes(span.attributes);
+    long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
     if (text > MAX_SPAN_TEXT_BYTES) {
       rejected("span_too_large");
       return;
@@ -134,14 +134,6 @@ final class Batcher implements SpanSink {
   public void rejected(String reason) {
     payload.reject(reason);
     metrics.spansRejected.labels(payload.source, reason).inc();
-  }
-
-  private static long textBytes(Attributes attributes) {
-    long bytes = 0;
-    for (int i = 0; i < attributes.size(); i++) {
-      bytes += attributes.keyLength(i) + attributes.valueLength(i);
-    }
-    return bytes;
   }
 
   private OpenBatch open(Resource resource, int candidate) {

@@ -35,8 +35,12 @@ final class OpenBatch {
     Attributes attributes = span.attributes;
     for (int i = 0; i < attributes.size(); i++) {
       writer.attribute(
-          writer.intern(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i)),
-          writer.intern(attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i)));
+          attributes.key(i),
+          attributes.keyOffset(i),
+          attributes.keyLength(i),
+          attributes.value(i),
+          attributes.valueOffset(i),
+          attributes.valueLength(i));
     }
     if (span.statusMessageLength > 0) {
       writer.statusMessage(

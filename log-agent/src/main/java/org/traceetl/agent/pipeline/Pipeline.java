@@ -183,11 +183,12 @@ public final class Pipeline implements Intake, AutoCloseable {
   }
 
   /**
-   * Takes one payload, waiting for it at most this long, and commits what is due.
+   * Takes one payload, waiting for it at most this long, and commits what is due. It is what the
+   * thread does all the time; to be called where none was started, as in a benchmark.
    *
    * @return false when it is stopping and nothing is left
    */
-  boolean step(long waitNanos) throws InterruptedException {
+  public boolean step(long waitNanos) throws InterruptedException {
     Payload payload = payloads.poll(waitNanos, TimeUnit.NANOSECONDS);
     Topology now = topology;
     if (!Objects.equals(now, topologyInUse)) {

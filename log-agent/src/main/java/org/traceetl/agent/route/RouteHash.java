@@ -2,8 +2,7 @@ package org.traceetl.agent.route;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
+import org.traceetl.agent.hash.XxHash64;
 
 /**
  * The hashes that routing is made of, so that any program in any language can tell where a series
@@ -24,14 +23,11 @@ import net.jpountz.xxhash.XXHashFactory;
  * half of the trace ID} takes the place of {@code series}. Kind and status are numbered as in OTLP.
  */
 public final class RouteHash {
-  // The portable one: the others reach into memory by sun.misc.Unsafe.
-  private static final XXHash64 XX_HASH = XXHashFactory.safeInstance().hash64();
-
   private RouteHash() {}
 
   /** XXH64. */
   public static long bytes(byte[] bytes, int offset, int length, long seed) {
-    return XX_HASH.hash(bytes, offset, length, seed);
+    return XxHash64.hash(bytes, offset, length, seed);
   }
 
   static long application(byte[] name, int offset, int length) {

@@ -59,6 +59,12 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private static final int VALUE_BYTES = tagOf(7, LENGTH_DELIMITED);
   private static final int LIST_VALUES = tagOf(1, LENGTH_DELIMITED);
 
+  /** Tag and length of the value, tag and length of the string, or the first byte of a number. */
+  private static final int LEAST_VALUE_BYTES = 4;
+
+  /** Tag and length of the key, and the value. */
+  private static final int LEAST_ATTRIBUTE_BYTES = 2 + LEAST_VALUE_BYTES;
+
   private static final int MAX_KIND = 5;
   private static final int MAX_STATUS = 2;
   private static final byte[] EMPTY = new byte[0];
@@ -123,8 +129,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private void forget() {
     in.reset(EMPTY);
     sliceBytes = EMPTY;
-    resource.clear();
-    span.attributes.clear();
+    resource.forget();
+    span.attributes.forget();
     span.name = EMPTY;
     span.statusMessage = EMPTY;
   }
@@ -233,7 +239,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.attributes.clear();
     long endUnixNanos = 0;
     boolean parentIsId = true;
-    while (in.position < end) {
+    while (plainAttributes(end, view.attributes) < end) {
       int tag = in.tag(end);
       if (tag == SPAN_ATTRIBUTES) {
         attribute(in.enter(end), view.attributes);
@@ -318,6 +324,75 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private int enumeration(int end, int max) {
     long value = in.varint(end);
     return value >= 0 && value <= max ? (int) value : 0;
+  }
+
+  /**
+   * Reads attributes that follow one another as long as they are as nearly all are: a key, then a
+   * string or an integer, nothing else, none of them longer than 127 bytes. The first that is
+   * another, or no attribute, is still to be read. Returns where.
+   */
+  private int plainAttributes(int end, Attributes into) {
+    byte[] bytes = in.bytes;
+    int at = in.position;
+    while (end - at >= 2 + LEAST_ATTRIBUTE_BYTES
+        && bytes[at] == SPAN_ATTRIBUTES
+        && into.size() < MAX_ATTRIBUTES) {
+      int start = at + 2;
+      // Negative when it goes on in a second byte; so are those below, which then differ.
+      int length = bytes[at + 1];
+      if (length < LEAST_ATTRIBUTE_BYTES
+          || length > end - start
+          || !plainAttribute(bytes, start, start + length, into)) {
+        break;
+      }
+      at = start + length;
+    }
+    in.position = at;
+    return at;
+  }
+
+  private boolean plainAttribute(byte[] bytes, int start, int end, Attributes into) {
+    int key = start + 2;
+    int keyLength = bytes[start + 1];
+    int value = key + keyLength;
+    if (bytes[start] != KEY_VALUE_KEY
+        || keyLength < 0
+        || end - value < LEAST_VALUE_BYTES
+        || bytes[value] != KEY_VALUE_VALUE
+        || bytes[value + 1] != end - value - 2) {
+      return false;
+    }
+    int type = bytes[value + 2];
+    if (type == VALUE_STRING) {
+      int text = value + LEAST_VALUE_BYTES;
+      // In one go with what is between them, which is below 128 as well.
+      if (bytes[text - 1] != end - text || !Utf8Text.isAscii(bytes, key, end)) {
+        return false;
+      }
+      into.add(bytes, key, keyLength, bytes, text, end - text);
+      return true;
+    }
+    return type == VALUE_INT
+        && Utf8Text.isAscii(bytes, key, value)
+        && plainInteger(bytes, value + 3, end, key, keyLength, into);
+  }
+
+  private boolean plainInteger(
+      byte[] bytes, int at, int end, int key, int keyLength, Attributes into) {
+    int number = bytes[at];
+    if (number < 0 && at < end - 1) {
+      number = number & 0x7f | bytes[at + 1] << 7;
+      at++;
+    }
+    // Negative if it goes on.
+    if (number < 0 || at != end - 1) {
+      return false;
+    }
+    int start = text.position();
+    text.begin();
+    text.integer(number);
+    into.add(bytes, key, keyLength, text.bytes(), start, text.position() - start);
+    return true;
   }
 
   private void attribute(int end, Attributes into) {

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
+import java.util.zip.CRC32C;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.hash.XxHash64;
 
 /**
  * Lets a payload that is sent again count once. Spans have identities, so equal bytes are a repeat:
@@ -28,14 +28,12 @@ final class RepeatJoin implements Intake {
   /** Copies of one payload that wait for its outcome; one more is told to come back. */
   static final int MAX_WAITING = 64;
 
-  // The portable one: the others reach into memory by sun.misc.Unsafe.
-  private static final XXHash64 XX_HASH = XXHashFactory.safeInstance().hash64();
-
+  /** Two hashes that have nothing in common: what one of them confuses the other tells apart. */
   private static Note.Request requestOf(byte[] payload) {
+    CRC32C crc = new CRC32C();
+    crc.update(payload, 0, payload.length);
     return new Note.Request(
-        XX_HASH.hash(payload, 0, payload.length, 0),
-        XX_HASH.hash(payload, 0, payload.length, 1),
-        payload.length);
+        XxHash64.hash(payload, 0, payload.length, 0), crc.getValue(), payload.length);
   }
 
   private final Intake intake;

@@ -14,21 +14,26 @@ final class Utf8Text {
 
   private Utf8Text() {}
 
+  /** Whether {@code bytes[from, to)} are all below 128. */
+  static boolean isAscii(byte[] bytes, int from, int to) {
+    int last = to - Long.BYTES;
+    if (last < from) {
+      byte all = 0;
+      for (int at = from; at < to; at++) {
+        all |= bytes[at];
+      }
+      return all >= 0;
+    }
+    // The last eight bytes, some of them a second time.
+    long all = (long) LONG.get(bytes, last);
+    for (int at = from; at < last; at += Long.BYTES) {
+      all |= (long) LONG.get(bytes, at);
+    }
+    return (all & HIGH_BITS) == 0;
+  }
+
   static boolean isWellFormed(byte[] bytes, int offset, int length) {
-    int end = offset + length;
-    int at = offset;
-    while (end - at >= Long.BYTES) {
-      if (((long) LONG.get(bytes, at) & HIGH_BITS) != 0) {
-        return Utf8.isWellFormed(bytes, at, end - at);
-      }
-      at += Long.BYTES;
-    }
-    for (; at < end; at++) {
-      if (bytes[at] < 0) {
-        return Utf8.isWellFormed(bytes, at, end - at);
-      }
-    }
-    return true;
+    return isAscii(bytes, offset, offset + length) || Utf8.isWellFormed(bytes, offset, length);
   }
 
   /** A copy with U+FFFD in the place of what is malformed. */
