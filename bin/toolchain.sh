@@ -53,6 +53,39 @@ find_maven() {
   export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
 }
 
+# build_if_stale MODULE STAMP NEEDED...: builds a module, and the modules that it needs, unless the
+# file STAMP is newer than all their sources.
+build_if_stale() {
+  local module=$1 stamp=$2 needed sources=("$root/pom.xml")
+  shift 2
+  for needed in "$module" "$@"; do
+    sources+=("$root/$needed/pom.xml" "$root/$needed/src/main")
+  done
+  if [ -e "$stamp" ] && [ -z "$(find "${sources[@]}" -newer "$stamp" -print -quit)" ]; then
+    return
+  fi
+  local log=$root/.cache/$module-build.log started=$SECONDS
+  mkdir -p "$root/.cache"
+  find_maven
+  printf 'Building (the first time fetches libraries and takes minutes) ' >&2
+  (cd "$root" && exec mvn -B -pl "$module" -am package -DskipTests -Dspotless.check.skip=true) >"$log" 2>&1 &
+  local maven=$!
+  # shellcheck disable=SC2064
+  trap "kill $maven 2>/dev/null" EXIT
+  while kill -0 "$maven" 2>/dev/null; do
+    printf '.' >&2
+    sleep 2
+  done
+  trap - EXIT
+  if ! wait "$maven"; then
+    printf ' failed\n' >&2
+    grep '^\[ERROR\]' "$log" | head -n 20 >&2
+    fail "the build failed; the whole log is $log"
+  fi
+  printf ' done in %d s\n' $((SECONDS - started)) >&2
+  touch "$stamp"
+}
+
 # Unpacks Debian's prometheus package into .cache/, which needs no root.
 unpack_prometheus() {
   command -v apt-get >/dev/null && command -v dpkg >/dev/null || return 1
