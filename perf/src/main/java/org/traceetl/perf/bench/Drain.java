@@ -1,26 +1,24 @@
 package org.traceetl.perf.bench;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAccumulator;
 import java.util.stream.Stream;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendCallback;
@@ -29,6 +27,8 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
+import org.traceetl.perf.process.CpuClock;
+import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
@@ -52,14 +52,13 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.standalone.EmbeddedRocketMq;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * Drains a preloaded topic: a real RocketMQ in this JVM is filled with batches, then the server's
  * pipeline (pull, decode, record, seal, append, fold, render) is started on it and timed until the
- * last batch is recorded. CPU time is told apart by thread.
+ * last batch is recorded. CPU time is told apart by thread; the JVM's own has its own parts.
  */
 @Command(
     name = "drain",
@@ -71,9 +70,16 @@ public final class Drain implements Callable<Integer> {
   /** They carry the sealers, which are virtual. */
   private static final String CARRIERS = "ForkJoinPool-1-worker";
 
+  /** It makes the pages. */
+  private static final String FOLD = "fold";
+
+  private static final String SERVER = "server";
+  private static final String CLIENT = "client";
+  private static final String REST = "broker_and_rest";
+
   private static final int MAX_UNCONFIRMED = 64;
 
-  @Spec private CommandSpec spec;
+  @Mixin private Results results;
 
   @Option(names = "--spans", description = "Spans in a round (default: ${DEFAULT-VALUE}).")
   private int spans = 5_000_000;
@@ -101,51 +107,52 @@ public final class Drain implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    PrintWriter out = spec.commandLine().getOut();
     Path directory = Files.createTempDirectory("trace-etl-drain");
     List<RenamedBatch> batches =
         new SpanStream(7, 30, 50).batches(1_024, 256, 768).stream().map(RenamedBatch::new).toList();
+    results.columns(
+        "round",
+        "spans",
+        "seconds",
+        "spans_per_second",
+        "cpu_ns_per_span",
+        "server_cpu_ns_per_span",
+        "client_cpu_ns_per_span",
+        "broker_and_rest_cpu_ns_per_span",
+        "gc_cpu_ns_per_span",
+        "compiler_cpu_ns_per_span",
+        "swaps",
+        "swap_p999_us",
+        "swap_max_us");
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
       rocketMq.createTopic(TOPIC, queues);
       rocketMq.createTopic(JOURNAL_TOPIC, queues);
-      Round best = null;
+      List<Round> warm = new ArrayList<>();
       long firstSequence = 0;
       for (int round = 0; round < rounds; round++) {
         Loaded loaded = load(rocketMq, batches, firstSequence);
         firstSequence += loaded.messages;
         Round result = drain(rocketMq, loaded);
-        out.printf(
-            Locale.ROOT,
-            "round=%d %s spans=%d seconds=%.2f spans_per_second=%.0f"
-                + " server_cpu_ns_per_span=%.0f client_cpu_ns_per_span=%.0f"
-                + " broker_and_rest_cpu_ns_per_span=%.0f%n",
+        results.row(
             round,
-            round == 0 ? "(warm-up)" : "",
             loaded.spans,
             result.seconds,
             result.spansPerSecond,
-            result.serverNanos,
-            result.clientNanos,
-            result.restNanos);
-        out.flush();
-        if (round > 0 && (best == null || result.spansPerSecond > best.spansPerSecond)) {
-          best = result;
+            result.nanosPerSpan(CpuClock.ALL),
+            result.nanosPerSpan(SERVER),
+            result.nanosPerSpan(CLIENT),
+            result.nanosPerSpan(REST),
+            result.nanosPerSpan(CpuClock.GC),
+            result.nanosPerSpan(CpuClock.COMPILER),
+            result.swapNanos.length,
+            quantile(result.swapNanos, 0.999) / 1e3,
+            quantile(result.swapNanos, 1) / 1e3);
+        if (round > 0) {
+          warm.add(result);
         }
       }
-      if (best != null) {
-        out.printf(
-            Locale.ROOT,
-            "spans_per_second=%.0f server_cpu_ns_per_span=%.0f client_cpu_ns_per_span=%.0f"
-                + " broker_and_rest_cpu_ns_per_span=%.0f swap_max_us=%.1f bytes_per_span=%.0f"
-                + " series=%d%n",
-            best.spansPerSecond,
-            best.serverNanos,
-            best.clientNanos,
-            best.restNanos,
-            best.longestSwapNanos / 1e3,
-            best.bytesPerSpan,
-            best.series);
-        out.flush();
+      if (!warm.isEmpty()) {
+        summarise(warm);
       }
     } finally {
       deleteRecursively(directory);
@@ -153,17 +160,53 @@ public final class Drain implements Callable<Integer> {
     return 0;
   }
 
+  /** The median round by speed; swaps of all rounds but the first. */
+  private void summarise(List<Round> warm) {
+    warm.sort(Comparator.comparingDouble(Round::spansPerSecond));
+    Round median = warm.get((warm.size() - 1) / 2);
+    long[] swaps = warm.stream().flatMapToLong(round -> Arrays.stream(round.swapNanos)).toArray();
+    Arrays.sort(swaps);
+    Map<String, Object> pairs = new LinkedHashMap<>();
+    pairs.put("spans_per_second", median.spansPerSecond);
+    pairs.put("best_spans_per_second", warm.getLast().spansPerSecond);
+    pairs.put("cpu_ns_per_span", median.nanosPerSpan(CpuClock.ALL));
+    for (String part : List.of(SERVER, CLIENT, REST, CpuClock.GC, CpuClock.COMPILER)) {
+      pairs.put(part + "_cpu_ns_per_span", median.nanosPerSpan(part));
+    }
+    pairs.put("swaps", swaps.length);
+    pairs.put("swap_p999_us", quantile(swaps, 0.999) / 1e3);
+    pairs.put("swap_max_us", quantile(swaps, 1) / 1e3);
+    pairs.put("bytes_per_span", (double) median.loaded.bytes / median.loaded.spans);
+    pairs.put("series", median.series);
+    results.summary("drain", pairs);
+  }
+
+  /** Of sorted values; 0 without any. */
+  private static long quantile(long[] sorted, double share) {
+    return sorted.length == 0
+        ? 0
+        : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
+  }
+
   private record Loaded(int messages, long spans, long bytes) {}
 
+  /**
+   * What a round came to.
+   *
+   * @param cpuNanos by part
+   * @param swapNanos how long the workers stopped at each swap, sorted
+   */
   private record Round(
+      Loaded loaded,
       double seconds,
       double spansPerSecond,
-      double serverNanos,
-      double clientNanos,
-      double restNanos,
-      double bytesPerSpan,
-      long longestSwapNanos,
-      int series) {}
+      Map<String, Long> cpuNanos,
+      long[] swapNanos,
+      int series) {
+    double nanosPerSpan(String part) {
+      return (double) cpuNanos.getOrDefault(part, 0L) / loaded.spans;
+    }
+  }
 
   private Loaded load(EmbeddedRocketMq rocketMq, List<RenamedBatch> batches, long firstSequence)
       throws Exception {
@@ -216,7 +259,7 @@ public final class Drain implements Callable<Integer> {
 
   private Round drain(EmbeddedRocketMq rocketMq, Loaded loaded) throws Exception {
     CountDownLatch left = new CountDownLatch(loaded.messages);
-    LongAccumulator longestSwap = new LongAccumulator(Math::max, 0);
+    Queue<Long> swaps = new ConcurrentLinkedQueue<>();
     List<String> refused = new ArrayList<>();
     PipelineListener listener =
         new PipelineListener() {
@@ -234,7 +277,7 @@ public final class Drain implements Callable<Integer> {
 
           @Override
           public void swapped(QueueId queue, long pauseNanos) {
-            longestSwap.accumulate(pauseNanos);
+            swaps.add(pauseNanos);
           }
         };
     SeriesConfig series =
@@ -273,7 +316,7 @@ public final class Drain implements Callable<Integer> {
     try {
       // A scraper's format is rendered at every window from its first scrape on.
       pages.page(Encoding.of(true, false), Duration.ofSeconds(10));
-      Map<String, Long> before = cpuByPart();
+      Map<String, Long> before = CpuClock.read(Drain::part);
       pipeline.start();
       while (left.getCount() == loaded.messages) {
         left.await(1, TimeUnit.MILLISECONDS);
@@ -284,17 +327,15 @@ public final class Drain implements Callable<Integer> {
         throw new IllegalStateException(left.getCount() + " batches missing; refused: " + refused);
       }
       double seconds = (System.nanoTime() - startNanos) / 1e9;
-      Map<String, Long> after = cpuByPart();
+      Map<String, Long> after = CpuClock.read(Drain::part);
       double share = 1 - (double) alreadyTaken / loaded.messages;
       int liveSeries = pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
       return new Round(
+          loaded,
           seconds,
           loaded.spans * share / seconds,
-          perSpan(before, after, "server", loaded),
-          perSpan(before, after, "client", loaded),
-          perSpan(before, after, "rest", loaded),
-          (double) loaded.bytes / loaded.spans,
-          longestSwap.get(),
+          spent(before, after),
+          swaps.stream().mapToLong(nanos -> nanos).sorted().toArray(),
           liveSeries);
     } finally {
       pipeline.drain(Duration.ofSeconds(30));
@@ -303,31 +344,26 @@ public final class Drain implements Callable<Integer> {
     }
   }
 
-  private static double perSpan(
-      Map<String, Long> before, Map<String, Long> after, String part, Loaded loaded) {
-    return (double) (after.getOrDefault(part, 0L) - before.getOrDefault(part, 0L)) / loaded.spans;
-  }
-
-  /** CPU nanoseconds of the live threads: the server's own, RocketMQ client's, and all others. */
-  private static Map<String, Long> cpuByPart() {
-    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    Map<String, Long> cpu = new TreeMap<>();
-    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
-      if (thread != null) {
-        long nanos = threads.getThreadCpuTime(thread.getThreadId());
-        cpu.merge(part(thread.getThreadName()), Math.max(0, nanos), Long::sum);
-      }
+  /** By part; what is nobody else's is the broker's. */
+  private static Map<String, Long> spent(Map<String, Long> before, Map<String, Long> after) {
+    Map<String, Long> spent = new TreeMap<>();
+    after.forEach((part, nanos) -> spent.put(part, nanos - before.getOrDefault(part, 0L)));
+    long rest = spent.get(CpuClock.ALL);
+    for (String part : List.of(SERVER, CLIENT, CpuClock.GC, CpuClock.COMPILER)) {
+      rest -= spent.getOrDefault(part, 0L);
     }
-    return cpu;
+    spent.put(REST, rest);
+    return spent;
   }
 
+  /** The server's own threads, RocketMQ client's, and all others, by name. */
   private static String part(String thread) {
-    if (thread.startsWith("trace-etl") || thread.startsWith(CARRIERS)) {
-      return "server";
+    if (thread.startsWith("trace-etl") || thread.equals(FOLD) || thread.startsWith(CARRIERS)) {
+      return SERVER;
     }
     boolean client =
-        thread.startsWith("NettyClient") || thread.startsWith("Pull") || thread.contains("Lite");
-    return client ? "client" : "rest";
+        thread.startsWith("NettyClient") || thread.startsWith("Pull") || thread.startsWith("LitePull");
+    return client ? CLIENT : REST;
   }
 
   static void deleteRecursively(Path directory) throws IOException {
