@@ -211,11 +211,11 @@ final class Driver implements AutoCloseable {
     return usages.get(program).cpuNanosByPart(kind);
   }
 
-  /** Resident memory by program, megabytes. */
-  Map<String, Double> residentMegabytes() {
-    Map<String, Double> resident = new LinkedHashMap<>();
-    usages.forEach((program, usage) -> resident.put(program, usage.residentBytes() / 1e6));
-    return resident;
+  /** Resident memory by program without files that the system caches for it, megabytes. */
+  Map<String, Double> memoryMegabytes() {
+    Map<String, Double> memory = new LinkedHashMap<>();
+    usages.forEach((program, usage) -> memory.put(program, usage.anonymousBytes() / 1e6));
+    return memory;
   }
 
   @Override

@@ -48,6 +48,7 @@ public final class Rivals implements Callable<Integer> {
   private static final int STRONGEST_GOGC = 400;
 
   private static final int DEFAULT_GOGC = 100;
+  private static final int QUICK_SERIES = 3_000;
 
   @Mixin private Results results;
   @Mixin private Installed installed;
@@ -103,8 +104,9 @@ public final class Rivals implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     if (quick) {
-      warmUpSeconds = 15;
+      warmUpSeconds = 10;
       rounds = 1;
+      scrapedSeries = Math.min(scrapedSeries, QUICK_SERIES);
     }
     results.columns(
         "phase",
@@ -119,7 +121,7 @@ public final class Rivals implements Callable<Integer> {
         "server_cpu_ns_per_span",
         "sender_cpu_ns_per_span",
         "others_cores",
-        "resident_mb",
+        "memory_mb",
         "page_samples",
         "page_wire_bytes",
         "page_seconds",
@@ -175,9 +177,9 @@ public final class Rivals implements Callable<Integer> {
           summary.put("collector_cpu_ns_per_span", theirs.cost().cpuPerSpan());
           summary.put("our_spans_per_second", mine.cost().spansPerSecond());
           summary.put("collector_spans_per_second", theirs.cost().spansPerSecond());
-          summary.put("our_mb", resident(ourDriver));
+          summary.put("our_mb", memory(ourDriver));
           strongest.program().resume();
-          summary.put("collector_mb", resident(theirDriver));
+          summary.put("collector_mb", memory(theirDriver));
           strongest.program().pause();
           if (!quick) {
             againstDefault(plain, ourDriver);
@@ -199,7 +201,7 @@ public final class Rivals implements Callable<Integer> {
       Driver.Round round = round(plain.program().name(), 1, driver, idle);
       summary.put("collector_gogc100_cpu_ns_per_span", round.cost().cpuPerSpan());
       summary.put("collector_gogc100_spans_per_second", round.cost().spansPerSecond());
-      summary.put("collector_gogc100_mb", resident(driver));
+      summary.put("collector_gogc100_mb", memory(driver));
     } finally {
       plain.close();
     }
@@ -255,7 +257,7 @@ public final class Rivals implements Callable<Integer> {
           "",
           "",
           "",
-          resident(driver),
+          memory(driver),
           page.samples(),
           taken.bytes(),
           taken.nanos() / 1e9,
@@ -268,7 +270,7 @@ public final class Rivals implements Callable<Integer> {
     Driver.Cost after = unscraped(contender, 2, driver, length);
     double unscraped = (before.spansPerSecond() + after.spansPerSecond()) / 2;
     summary.put(prefix + "_ingest_scraped_ratio", scraped.spansPerSecond() / unscraped);
-    summary.put(prefix + "_mb_scraped", resident(driver));
+    summary.put(prefix + "_mb_scraped", memory(driver));
   }
 
   private Driver.Cost unscraped(String contender, int number, Driver driver, Duration length)
@@ -304,8 +306,8 @@ public final class Rivals implements Callable<Integer> {
     }
   }
 
-  private static double resident(Driver driver) {
-    return driver.residentMegabytes().values().stream().mapToDouble(megabytes -> megabytes).sum();
+  private static double memory(Driver driver) {
+    return driver.memoryMegabytes().values().stream().mapToDouble(megabytes -> megabytes).sum();
   }
 
   private void row(String phase, String contender, int round, Driver driver, Driver.Cost cost) {
@@ -335,7 +337,7 @@ public final class Rivals implements Callable<Integer> {
         ours ? cost.cpuPerSpan("server") : "",
         cost.senderPerSpan(),
         idleCores,
-        resident(driver),
+        memory(driver),
         page == null ? "" : page.samples(),
         page == null ? "" : page.bytes(),
         page == null ? "" : page.nanos() / 1e9,

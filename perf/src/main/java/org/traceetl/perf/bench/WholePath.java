@@ -155,9 +155,8 @@ public final class WholePath implements Callable<Integer> {
         summary.put("server_cpu_ns_per_span", median.cpuPerSpan("server"));
         summary.put("series", all.getFirst().page().series());
         driver
-            .residentMegabytes()
-            .forEach(
-                (program, resident) -> summary.put(program.replace('-', '_') + "_mb", resident));
+            .memoryMegabytes()
+            .forEach((program, memory) -> summary.put(program.replace('-', '_') + "_mb", memory));
       }
     }
   }
@@ -194,7 +193,7 @@ public final class WholePath implements Callable<Integer> {
 
   private void row(
       String phase, int round, Driver driver, Driver.Cost cost, Driver.Round page, long... seen) {
-    Map<String, Double> resident = driver.residentMegabytes();
+    Map<String, Double> memory = driver.memoryMegabytes();
     results.row(
         phase,
         round,
@@ -206,9 +205,9 @@ public final class WholePath implements Callable<Integer> {
         cost.cpuPerSpan("server"),
         cost.cpuPerSpan(),
         cost.senderPerSpan(),
-        resident.get("agent"),
-        resident.get("broker"),
-        resident.get("server"),
+        memory.get("agent"),
+        memory.get("broker"),
+        memory.get("server"),
         page == null ? "" : page.page().samples(),
         page == null ? "" : page.page().bytes(),
         page == null ? "" : page.pageNanos() / 1e6,

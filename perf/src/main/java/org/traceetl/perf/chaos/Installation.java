@@ -9,12 +9,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import org.apache.rocketmq.client.exception.MQClientException;
-import org.apache.rocketmq.client.producer.DefaultMQProducer;
-import org.traceetl.perf.process.NameServer;
 import org.traceetl.perf.process.Ports;
 import org.traceetl.perf.process.Program;
+import org.traceetl.perf.process.RocketMq;
 
 /** Every program of one installation, each with its configuration, ports and directory. */
 final class Installation implements AutoCloseable {
@@ -29,7 +26,6 @@ final class Installation implements AutoCloseable {
   static final Duration WINDOW = Duration.ofSeconds(2);
   static final Duration LEASE = Duration.ofSeconds(5);
 
-  private static final String CLUSTER = "chaos";
   private static final Duration START_LIMIT = Duration.ofMinutes(3);
   private static final int SPOOL_DISK_MEBIBYTES = 64;
   private static final int SPOOL_BYTES = 48 << 20;
@@ -49,8 +45,7 @@ final class Installation implements AutoCloseable {
   private final String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private final boolean root = "root".equals(System.getProperty("user.name"));
   private final SpoolDisk spoolDisk;
-  private final Program nameServer;
-  private final Program broker;
+  private final RocketMq rocketMq;
   private final Program elasticsearch;
   private final Program prometheus;
   private final List<Program> agents = new ArrayList<>();
@@ -58,7 +53,6 @@ final class Installation implements AutoCloseable {
   private final List<Integer> otlpPorts = new ArrayList<>();
   private final List<Integer> agentTelemetryPorts = new ArrayList<>();
   private final List<Integer> serverPorts = new ArrayList<>();
-  private final String nameServerAddress;
   private final URI elasticsearchUri;
   private final URI prometheusUri;
 
@@ -67,11 +61,12 @@ final class Installation implements AutoCloseable {
     this.parts = parts;
     Ports ports = new Ports();
     spoolDisk = SpoolDisk.mount(spoolMountPoint(), SPOOL_DISK_MEBIBYTES);
-    int nameServerPort = ports.next();
-    nameServerAddress = "127.0.0.1:" + nameServerPort;
-    nameServer = nameServer(nameServerPort);
-    // The broker opens the port two below as well, and the one above.
-    broker = broker(ports.next(2, 1));
+    rocketMq =
+        new RocketMq(
+            directory,
+            ports,
+            List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC"),
+            brokerSettings());
     int elasticsearchPort = ports.next();
     elasticsearchUri = URI.create("http://127.0.0.1:" + elasticsearchPort);
     elasticsearch = elasticsearch(elasticsearchPort, ports.next());
@@ -110,55 +105,27 @@ final class Installation implements AutoCloseable {
     return directory.resolve(name + ".log");
   }
 
-  private Program nameServer(int port) throws IOException {
-    List<String> command = java("name-server", 128, 128);
-    command.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("java.class.path"),
-            NameServer.class.getName(),
-            Integer.toString(port),
-            directory.resolve("name-server").toString()));
-    return new Program("name-server", command, Map.of(), log("name-server"), null);
-  }
-
-  private Program broker(int port) throws IOException {
-    Path home = Files.createDirectories(directory.resolve("broker"));
-    Path config = home.resolve("broker.conf");
-    Map<String, Object> settings = new TreeMap<>();
-    settings.put("listenPort", port);
-    settings.put("bindAddress", "127.0.0.1");
-    settings.put("brokerName", "broker-a");
-    settings.put("brokerClusterName", CLUSTER);
-    settings.put("brokerIP1", "127.0.0.1");
-    settings.put("brokerIP2", "127.0.0.1");
-    settings.put("namesrvAddr", nameServerAddress);
-    settings.put("storePathRootDir", home.resolve("store"));
-    settings.put("storePathCommitLog", home.resolve("store").resolve("commitlog"));
-    settings.put("mappedFileSizeCommitLog", 64 << 20);
-    settings.put("mappedFileSizeConsumeQueue", 20 * 20_000);
-    settings.put("messageIndexEnable", false);
-    settings.put("timerWheelEnable", false);
-    settings.put("autoCreateTopicEnable", false);
-    settings.put("waitTimeMillsInSendQueue", 5_000);
-    settings.put("diskMaxUsedSpaceRatio", 95);
-    settings.put("channelExpiredTimeout", SESSION.toMillis());
-    // A name server that came back has to hear of the broker soon.
-    settings.put("registerNameServerPeriod", 10_000);
-    Files.write(
-        config,
-        settings.entrySet().stream()
-            .map(setting -> setting.getKey() + "=" + setting.getValue())
-            .toList());
-    List<String> command = java("broker", 512, 1_024);
-    command.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("java.class.path"),
-            "org.apache.rocketmq.broker.BrokerStartup",
-            "-c",
-            config.toString()));
-    return new Program("broker", command, Map.of(), log("broker"), null);
+  private static Map<String, Object> brokerSettings() {
+    return Map.of(
+        "mappedFileSizeCommitLog",
+        64 << 20,
+        "mappedFileSizeConsumeQueue",
+        20 * 20_000,
+        "messageIndexEnable",
+        false,
+        "timerWheelEnable",
+        false,
+        "autoCreateTopicEnable",
+        false,
+        "waitTimeMillsInSendQueue",
+        5_000,
+        "diskMaxUsedSpaceRatio",
+        95,
+        "channelExpiredTimeout",
+        SESSION.toMillis(),
+        // A name server that came back has to hear of the broker soon.
+        "registerNameServerPeriod",
+        10_000);
   }
 
   private Program elasticsearch(int port, int transportPort)
@@ -251,7 +218,7 @@ final class Installation implements AutoCloseable {
                 SPOOL_BYTES,
                 otlpPort,
                 number == AGENTS ? traceLog() : "",
-                nameServerAddress,
+                rocketMq.address(),
                 telemetryPort));
     return new Program(
         name,
@@ -293,7 +260,7 @@ final class Installation implements AutoCloseable {
         """
             .formatted(
                 port,
-                nameServerAddress,
+                rocketMq.address(),
                 LEASE.toSeconds(),
                 WINDOW.toMillis(),
                 elasticsearchUri,
@@ -344,9 +311,7 @@ final class Installation implements AutoCloseable {
   /** Starts all, in the order that they need, and makes the topics. */
   void start(HttpClient http) throws IOException, InterruptedException {
     elasticsearch.start();
-    nameServer.start();
-    broker.start();
-    makeTopics();
+    rocketMq.start(QUEUES, List.of("trace-spans", "trace-windows"));
     for (Program agent : agents) {
       agent.start();
     }
@@ -355,44 +320,7 @@ final class Installation implements AutoCloseable {
     }
     prometheus.start();
     for (Program program : all()) {
-      awaitReady(program, http);
-    }
-  }
-
-  private void makeTopics() throws IOException, InterruptedException {
-    DefaultMQProducer producer = new DefaultMQProducer("chaos");
-    producer.setNamesrvAddr(nameServerAddress);
-    try {
-      producer.start();
-      long deadlineNanos = System.nanoTime() + START_LIMIT.toNanos();
-      for (String topic : List.of("trace-spans", "trace-windows")) {
-        while (true) {
-          try {
-            producer.createTopic(CLUSTER, topic, QUEUES, Map.of());
-            break;
-          } catch (MQClientException e) {
-            if (!broker.isRunning() || System.nanoTime() > deadlineNanos) {
-              throw e;
-            }
-            Thread.sleep(500);
-          }
-        }
-      }
-    } catch (MQClientException e) {
-      throw new IOException("the topics cannot be made; see " + broker.log(), e);
-    } finally {
-      producer.shutdown();
-    }
-  }
-
-  private static void awaitReady(Program program, HttpClient http)
-      throws IOException, InterruptedException {
-    long deadlineNanos = System.nanoTime() + START_LIMIT.toNanos();
-    while (!program.isReady(http)) {
-      if (!program.isRunning() || System.nanoTime() > deadlineNanos) {
-        throw new IOException(program.name() + " does not work; see " + program.log());
-      }
-      Thread.sleep(200);
+      program.awaitReady(http, START_LIMIT);
     }
   }
 
@@ -409,8 +337,8 @@ final class Installation implements AutoCloseable {
     return switch (role) {
       case SERVER -> servers;
       case AGENT -> agents;
-      case BROKER -> List.of(broker);
-      case NAME_SERVER -> List.of(nameServer);
+      case BROKER -> List.of(rocketMq.broker());
+      case NAME_SERVER -> List.of(rocketMq.nameServer());
       case ELASTICSEARCH -> List.of(elasticsearch);
       case PROMETHEUS -> List.of(prometheus);
       case SPOOL_DISK -> List.of(agents.getFirst());
@@ -418,7 +346,8 @@ final class Installation implements AutoCloseable {
   }
 
   List<Program> all() {
-    List<Program> all = new ArrayList<>(List.of(nameServer, broker, elasticsearch));
+    List<Program> all =
+        new ArrayList<>(List.of(rocketMq.nameServer(), rocketMq.broker(), elasticsearch));
     all.addAll(agents);
     all.addAll(servers);
     all.add(prometheus);

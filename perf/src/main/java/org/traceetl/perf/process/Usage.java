@@ -63,6 +63,11 @@ public final class Usage {
     return kibibytes("status", "VmRSS:") * 1024;
   }
 
+  /** Resident memory of its own: not of files, such as a broker's log, that the system caches. */
+  public long anonymousBytes() {
+    return kibibytes("status", "RssAnon:") * 1024;
+  }
+
   /** Resident memory in which pages that several processes share count in part only. */
   public long proportionalBytes() {
     return kibibytes("smaps_rollup", "Pss:") * 1024;
