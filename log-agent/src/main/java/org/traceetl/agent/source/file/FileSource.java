@@ -72,6 +72,9 @@ public final class FileSource implements AutoCloseable {
   private final ByteBuffer buffer;
   private boolean waiting;
 
+  // False where there is nothing to follow and nothing was: an agent without files is not to pay.
+  private final boolean isUsed;
+
   private final AtomicLong truncations = new AtomicLong();
   private volatile boolean reading = true;
   private volatile boolean stopped;
@@ -106,8 +109,10 @@ public final class FileSource implements AutoCloseable {
     for (Note.Place note : notes) {
       places.add(SavedPlace.of(note));
     }
+    this.isUsed = !config.paths().isEmpty() || !notes.isEmpty();
     // One byte more than the longest line, for its end.
-    this.buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
+    this.buffer =
+        ByteBuffer.allocate(isUsed ? Math.max(CHUNK_BYTES, config.maxLineBytes() + 1) : 0);
     metrics.gauge("open_files", "Trace logs that are being followed.", () -> openFiles);
     metrics.gauge(
         "unfollowed_files",
@@ -130,7 +135,9 @@ public final class FileSource implements AutoCloseable {
     for (SavedPlace place : places.all()) {
       findAgain(place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
     }
-    thread.start();
+    if (isUsed) {
+      thread.start();
+    }
   }
 
   /** Reads nothing more; what is under way still counts. */

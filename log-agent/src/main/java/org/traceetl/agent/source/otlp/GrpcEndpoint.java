@@ -18,6 +18,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -176,15 +177,20 @@ final class GrpcEndpoint {
     public byte[] parse(InputStream stream) {
       try {
         // Compressed messages do not say how long they will be; grpc-java holds them to the limit.
-        return stream instanceof KnownLength
-            ? stream.readNBytes(stream.available())
-            : stream.readAllBytes();
+        return stream instanceof KnownLength ? readKnown(stream) : stream.readAllBytes();
       } catch (StatusRuntimeException e) {
         // Grown beyond the limit while it was decompressed, or beyond the budget.
         return e.getStatus().getCode() == Status.Code.UNAVAILABLE ? NO_ROOM : TOO_LARGE;
       } catch (IOException e) {
         return NOT_GZIP;
       }
+    }
+
+    /** Into one array: the stream's own method collects pieces first, which costs twice. */
+    private static byte[] readKnown(InputStream stream) throws IOException {
+      byte[] bytes = new byte[stream.available()];
+      int read = stream.readNBytes(bytes, 0, bytes.length);
+      return read == bytes.length ? bytes : Arrays.copyOf(bytes, read);
     }
   }
 }
