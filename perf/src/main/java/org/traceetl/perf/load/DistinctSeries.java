@@ -4,8 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import org.traceetl.proto.SpanBatchWriter;
 
 /**
@@ -38,19 +41,21 @@ public final class DistinctSeries {
     this.spans = spans;
   }
 
-  /** The batches, in an order without one. */
-  public List<byte[]> batches() {
-    List<byte[]> batches = new ArrayList<>();
+  /** Makes the batches, application after application. */
+  public void forEach(Consumer<byte[]> use) {
     for (int application = 0; application < applications; application++) {
       int[] own = own(application);
       for (int from = 0; from < own.length; from += spans) {
-        batches.add(batch(application, own, from, Math.min(from + spans, own.length)));
+        use.accept(batch(application, own, from, Math.min(from + spans, own.length)));
       }
     }
-    for (int i = batches.size() - 1; i > 0; i--) {
-      byte[] other = batches.set(random.nextInt(i + 1), batches.get(i));
-      batches.set(i, other);
-    }
+  }
+
+  /** The batches, shuffled. */
+  public List<byte[]> batches() {
+    List<byte[]> batches = new ArrayList<>();
+    forEach(batches::add);
+    Collections.shuffle(batches, new Random(1));
     return batches;
   }
 
