@@ -13,7 +13,7 @@ import org.traceetl.proto.SpanBatchWriter;
 
 /**
  * Batches in which each of many series has one span. A series is told by its operation and by two
- * more attributes ({@link SpanStream#DIMENSIONS}): {@value #SERIES_OF_OPERATION} for each
+ * of its twelve attributes ({@link SpanStream#DIMENSIONS}): {@value #SERIES_OF_OPERATION} for each
  * operation. The same arguments give the same batches.
  */
 public final class DistinctSeries {
@@ -92,6 +92,9 @@ public final class DistinctSeries {
           0);
       writer.attribute(method, intern(METHODS[outcome / STATUS_CODES.length]));
       writer.attribute(status, intern(STATUS_CODES[outcome % STATUS_CODES.length]));
+      for (int k = 2; k < SpanStream.ATTRIBUTES; k++) {
+        writer.attribute(intern("some.attribute." + k), intern("value " + random.nextInt(20)));
+      }
       writer.endSpan();
     }
     int length = writer.finish(7, application, 1, sequence++);
