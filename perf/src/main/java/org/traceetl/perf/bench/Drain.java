@@ -27,7 +27,7 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
-import org.traceetl.perf.process.CpuClock;
+import org.traceetl.perf.process.Usage;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -67,15 +67,20 @@ public final class Drain implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
   private static final String JOURNAL_TOPIC = "trace-windows";
 
-  /** They carry the sealers, which are virtual. */
-  private static final String CARRIERS = "ForkJoinPool-1-worker";
-
-  /** It makes the pages. */
-  private static final String FOLD = "fold";
-
+  private static final String ALL = "all";
   private static final String SERVER = "server";
   private static final String CLIENT = "client";
+  static final String GC = "gc";
+  private static final String COMPILER = "compiler";
   private static final String REST = "broker_and_rest";
+
+  /** How the names of a part's threads begin. Sealers are virtual; the pool carries them. */
+  private static final Map<String, List<String>> PARTS =
+      Map.of(
+          SERVER, List.of("trace-etl", "fold", "ForkJoinPool-1-"),
+          CLIENT, List.of("NettyClient", "Pull", "LitePull"),
+          GC, List.of("GC Thread", "G1 ", "ZDriver", "ZWorker", "Shenandoah", "VM Thread"),
+          COMPILER, List.of("C1 Compiler", "C2 Compiler"));
 
   private static final int MAX_UNCONFIRMED = 64;
 
@@ -138,12 +143,12 @@ public final class Drain implements Callable<Integer> {
             loaded.spans,
             result.seconds,
             result.spansPerSecond,
-            result.nanosPerSpan(CpuClock.ALL),
+            result.nanosPerSpan(ALL),
             result.nanosPerSpan(SERVER),
             result.nanosPerSpan(CLIENT),
             result.nanosPerSpan(REST),
-            result.nanosPerSpan(CpuClock.GC),
-            result.nanosPerSpan(CpuClock.COMPILER),
+            result.nanosPerSpan(GC),
+            result.nanosPerSpan(COMPILER),
             result.swapNanos.length,
             quantile(result.swapNanos, 0.999) / 1e3,
             quantile(result.swapNanos, 1) / 1e3);
@@ -169,8 +174,8 @@ public final class Drain implements Callable<Integer> {
     Map<String, Object> pairs = new LinkedHashMap<>();
     pairs.put("spans_per_second", median.spansPerSecond);
     pairs.put("best_spans_per_second", warm.getLast().spansPerSecond);
-    pairs.put("cpu_ns_per_span", median.nanosPerSpan(CpuClock.ALL));
-    for (String part : List.of(SERVER, CLIENT, REST, CpuClock.GC, CpuClock.COMPILER)) {
+    pairs.put("cpu_ns_per_span", median.nanosPerSpan(ALL));
+    for (String part : List.of(SERVER, CLIENT, REST, GC, COMPILER)) {
       pairs.put(part + "_cpu_ns_per_span", median.nanosPerSpan(part));
     }
     pairs.put("swaps", swaps.length);
@@ -183,9 +188,7 @@ public final class Drain implements Callable<Integer> {
 
   /** Of sorted values; 0 without any. */
   private static long quantile(long[] sorted, double share) {
-    return sorted.length == 0
-        ? 0
-        : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
+    return sorted.length == 0 ? 0 : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
   }
 
   private record Loaded(int messages, long spans, long bytes) {}
@@ -316,7 +319,7 @@ public final class Drain implements Callable<Integer> {
     try {
       // A scraper's format is rendered at every window from its first scrape on.
       pages.page(Encoding.of(true, false), Duration.ofSeconds(10));
-      Map<String, Long> before = CpuClock.read(Drain::part);
+      Map<String, Long> before = cpuNanos();
       pipeline.start();
       while (left.getCount() == loaded.messages) {
         left.await(1, TimeUnit.MILLISECONDS);
@@ -327,7 +330,7 @@ public final class Drain implements Callable<Integer> {
         throw new IllegalStateException(left.getCount() + " batches missing; refused: " + refused);
       }
       double seconds = (System.nanoTime() - startNanos) / 1e9;
-      Map<String, Long> after = CpuClock.read(Drain::part);
+      Map<String, Long> after = cpuNanos();
       double share = 1 - (double) alreadyTaken / loaded.messages;
       int liveSeries = pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
       return new Round(
@@ -344,26 +347,32 @@ public final class Drain implements Callable<Integer> {
     }
   }
 
+  private static Map<String, Long> cpuNanos() {
+    Usage usage = new Usage(ProcessHandle.current().pid());
+    Map<String, Long> cpu = usage.cpuNanosByPart(Drain::part);
+    cpu.put(ALL, usage.cpuNanos());
+    return cpu;
+  }
+
   /** By part; what is nobody else's is the broker's. */
   private static Map<String, Long> spent(Map<String, Long> before, Map<String, Long> after) {
     Map<String, Long> spent = new TreeMap<>();
     after.forEach((part, nanos) -> spent.put(part, nanos - before.getOrDefault(part, 0L)));
-    long rest = spent.get(CpuClock.ALL);
-    for (String part : List.of(SERVER, CLIENT, CpuClock.GC, CpuClock.COMPILER)) {
+    long rest = spent.get(ALL);
+    for (String part : List.of(SERVER, CLIENT, GC, COMPILER)) {
       rest -= spent.getOrDefault(part, 0L);
     }
     spent.put(REST, rest);
     return spent;
   }
 
-  /** The server's own threads, RocketMQ client's, and all others, by name. */
-  private static String part(String thread) {
-    if (thread.startsWith("trace-etl") || thread.equals(FOLD) || thread.startsWith(CARRIERS)) {
-      return SERVER;
-    }
-    boolean client =
-        thread.startsWith("NettyClient") || thread.startsWith("Pull") || thread.startsWith("LitePull");
-    return client ? CLIENT : REST;
+  /** What a thread belongs to, by its name cut to 15 characters. */
+  static String part(String thread) {
+    return PARTS.entrySet().stream()
+        .filter(part -> part.getValue().stream().anyMatch(thread::startsWith))
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElse(REST);
   }
 
   static void deleteRecursively(Path directory) throws IOException {

@@ -50,10 +50,7 @@ public class RecordBenchmark {
   public void setUp() {
     load =
         new RecordLoad(
-            new SpanStream(1, 30, 50),
-            PAIRS,
-            MIN_SPANS,
-            MAX_SPANS,
+            new SpanStream(1, 30, 50).pairs(PAIRS, MIN_SPANS, MAX_SPANS),
             dimensions ? SpanStream.DIMENSIONS : List.of(),
             QUEUES,
             SPANS_PER_WINDOW);

@@ -4,13 +4,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import org.traceetl.proto.SpanBatchWriter;
 
 /**
  * Batches in which each of many series has one span. A series is told by its operation and by two
- * more attributes ({@link SpanStream#DIMENSIONS}): {@value #SERIES_OF_OPERATION} for each
+ * of its twelve attributes ({@link SpanStream#DIMENSIONS}): {@value #SERIES_OF_OPERATION} for each
  * operation. The same arguments give the same batches.
  */
 public final class DistinctSeries {
@@ -38,19 +41,21 @@ public final class DistinctSeries {
     this.spans = spans;
   }
 
-  /** The batches, in an order without one. */
-  public List<byte[]> batches() {
-    List<byte[]> batches = new ArrayList<>();
+  /** Makes the batches, application after application. */
+  public void forEach(Consumer<byte[]> use) {
     for (int application = 0; application < applications; application++) {
       int[] own = own(application);
       for (int from = 0; from < own.length; from += spans) {
-        batches.add(batch(application, own, from, Math.min(from + spans, own.length)));
+        use.accept(batch(application, own, from, Math.min(from + spans, own.length)));
       }
     }
-    for (int i = batches.size() - 1; i > 0; i--) {
-      byte[] other = batches.set(random.nextInt(i + 1), batches.get(i));
-      batches.set(i, other);
-    }
+  }
+
+  /** The batches, shuffled. */
+  public List<byte[]> batches() {
+    List<byte[]> batches = new ArrayList<>();
+    forEach(batches::add);
+    Collections.shuffle(batches, new Random(1));
     return batches;
   }
 
@@ -87,6 +92,9 @@ public final class DistinctSeries {
           0);
       writer.attribute(method, intern(METHODS[outcome / STATUS_CODES.length]));
       writer.attribute(status, intern(STATUS_CODES[outcome % STATUS_CODES.length]));
+      for (int k = 2; k < SpanStream.ATTRIBUTES; k++) {
+        writer.attribute(intern("some.attribute." + k), intern("value " + random.nextInt(20)));
+      }
       writer.endSpan();
     }
     int length = writer.finish(7, application, 1, sequence++);

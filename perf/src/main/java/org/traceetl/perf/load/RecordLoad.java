@@ -3,7 +3,7 @@ package org.traceetl.perf.load;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
+import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -35,17 +35,13 @@ public final class RecordLoad {
   private long offset;
 
   /**
-   * @param stream makes the batches
-   * @param pairs of batches: the two of a pair have {@code minSpans + maxSpans} spans in all
+   * @param messages the batches, of any applications
    * @param dimensions of the series
    * @param queues on which the batches take turns
    * @param spansPerWindow after so many all windows are swapped
    */
   public RecordLoad(
-      SpanStream stream,
-      int pairs,
-      int minSpans,
-      int maxSpans,
+      List<byte[]> messages,
       List<SeriesConfig.Dimension> dimensions,
       int queues,
       int spansPerWindow) {
@@ -64,16 +60,15 @@ public final class RecordLoad {
       aggregator.beginAt(0);
       this.queues.add(aggregator);
     }
-    SplittableRandom random = new SplittableRandom(pairs);
-    for (int pair = 0; pair < pairs; pair++) {
-      int spans = random.nextInt(minSpans, maxSpans + 1);
-      batches.add(new RenamedBatch(stream.batch(spans)));
-      batches.add(new RenamedBatch(stream.batch(minSpans + maxSpans - spans)));
+    SpanBatchReader reader = new SpanBatchReader();
+    int spans = 0;
+    for (byte[] message : messages) {
+      queueOf.add(this.queues.get(batches.size() % queues));
+      batches.add(new RenamedBatch(message));
+      reader.wrap(message, 0, message.length);
+      spans += reader.spanCount();
     }
-    for (int batch = 0; batch < batches.size(); batch++) {
-      queueOf.add(this.queues.get(batch % queues));
-    }
-    spansPerRound = pairs * (minSpans + maxSpans);
+    spansPerRound = spans;
   }
 
   /** Spans of a round. */

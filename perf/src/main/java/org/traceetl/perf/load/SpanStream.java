@@ -31,6 +31,22 @@ public final class SpanStream {
   private static final String[] METHODS = {"GET", "POST", "PUT", "DELETE"};
   private static final String[] STATUS_CODES = {"200", "201", "204", "304", "400", "404", "500"};
 
+  private static final List<String> USUAL_KEYS =
+      List.of(
+          "http.request.method",
+          "http.response.status_code",
+          "http.route",
+          "url.path",
+          "url.scheme",
+          "server.address",
+          "server.port",
+          "client.address",
+          "user_agent.original",
+          "network.protocol.version",
+          "thread.id",
+          "thread.name");
+
+  private final int attributes;
   private final SplittableRandom random;
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private final double[] applicationShares;
@@ -38,6 +54,7 @@ public final class SpanStream {
   private final byte[][][] operations;
   private final byte[][][] routes;
   private final byte[][] keys;
+  private final byte[][] otherValues;
   private final byte[][] hosts;
   private final byte[][] methods = utf8(METHODS);
   private final byte[][] statusCodes = utf8(STATUS_CODES);
@@ -49,6 +66,14 @@ public final class SpanStream {
    * @param operations how many operations each of them has
    */
   public SpanStream(long seed, int applications, int operations) {
+    this(seed, applications, operations, ATTRIBUTES);
+  }
+
+  /**
+   * @param attributes of each span: the first ones of the usual twelve, then others of 20 values
+   */
+  public SpanStream(long seed, int applications, int operations, int attributes) {
+    this.attributes = attributes;
     random = new SplittableRandom(seed);
     epoch = seed;
     applicationShares = zipf(applications);
@@ -61,20 +86,15 @@ public final class SpanStream {
         this.operations[a][o] = utf8("GET /api/v1/app" + a + "/resource" + o + "/{id}");
       }
     }
-    keys =
-        utf8(
-            "http.request.method",
-            "http.response.status_code",
-            "http.route",
-            "url.path",
-            "url.scheme",
-            "server.address",
-            "server.port",
-            "client.address",
-            "user_agent.original",
-            "network.protocol.version",
-            "thread.id",
-            "thread.name");
+    List<String> names = new ArrayList<>(USUAL_KEYS);
+    for (int k = ATTRIBUTES; k < attributes; k++) {
+      names.add("some.attribute." + k);
+    }
+    keys = utf8(names.toArray(String[]::new));
+    otherValues = new byte[20][];
+    for (int v = 0; v < otherValues.length; v++) {
+      otherValues[v] = utf8("some value " + v);
+    }
     String[] addresses = new String[64];
     for (int h = 0; h < addresses.length; h++) {
       addresses[h] = "10.0." + h / 8 + "." + h % 8;
@@ -109,6 +129,20 @@ public final class SpanStream {
     return batches;
   }
 
+  /**
+   * Batches in pairs: the two of a pair have {@code minSpans + maxSpans} spans in all, so that all
+   * of them have as many whatever the seed.
+   */
+  public List<byte[]> pairs(int count, int minSpans, int maxSpans) {
+    List<byte[]> batches = new ArrayList<>(2 * count);
+    for (int i = 0; i < count; i++) {
+      int spans = random.nextInt(minSpans, maxSpans + 1);
+      batches.add(batch(spans));
+      batches.add(batch(minSpans + maxSpans - spans));
+    }
+    return batches;
+  }
+
   private byte[] batch(int application, int spans) {
     return batch(application, spans, span -> draw(operationShares));
   }
@@ -121,8 +155,8 @@ public final class SpanStream {
     writer.resourceAttribute(intern("service.instance.id"), intern("pod-" + random.nextInt(16)));
     writer.resourceAttribute(intern("host.name"), intern("host-" + random.nextInt(64)));
     long now = 1_790_000_000_000_000_000L + random.nextLong(1_000_000_000L);
-    int[] keyIndexes = new int[ATTRIBUTES];
-    for (int k = 0; k < ATTRIBUTES; k++) {
+    int[] keyIndexes = new int[attributes];
+    for (int k = 0; k < attributes; k++) {
       keyIndexes[k] = intern(keys[k]);
     }
     for (int s = 0; s < spans; s++) {
@@ -142,28 +176,32 @@ public final class SpanStream {
           now,
           durationNanos,
           0);
-      writer.attribute(keyIndexes[0], intern(methods[operation % methods.length]));
-      writer.attribute(
-          keyIndexes[1], intern(statusCodes[failed ? 6 : random.nextInt(statusCodes.length - 1)]));
-      writer.attribute(keyIndexes[2], intern(routes[application][operation]));
-      writer.attribute(
-          keyIndexes[3],
-          intern(
-              utf8(
-                  "/api/v1/app" + application + "/resource" + operation + "/" + random.nextInt())));
-      writer.attribute(keyIndexes[4], intern("https"));
-      writer.attribute(keyIndexes[5], intern(hosts[random.nextInt(hosts.length)]));
-      writer.attribute(keyIndexes[6], intern("8443"));
-      writer.attribute(keyIndexes[7], intern(hosts[random.nextInt(hosts.length)]));
-      writer.attribute(keyIndexes[8], intern("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101"));
-      writer.attribute(keyIndexes[9], intern("1.1"));
       int thread = random.nextInt(200);
-      writer.attribute(keyIndexes[10], intern(Integer.toString(thread)));
-      writer.attribute(keyIndexes[11], intern("worker-" + thread));
+      for (int k = 0; k < attributes; k++) {
+        writer.attribute(keyIndexes[k], value(k, application, operation, failed, thread));
+      }
       writer.endSpan();
     }
     int length = writer.finish(AGENT_HIGH, 0, epoch, sequence++);
     return Arrays.copyOf(writer.buffer(), length);
+  }
+
+  private int value(int key, int application, int operation, boolean failed, int thread) {
+    return switch (key) {
+      case 0 -> intern(methods[operation % methods.length]);
+      case 1 -> intern(statusCodes[failed ? 6 : random.nextInt(statusCodes.length - 1)]);
+      case 2 -> intern(routes[application][operation]);
+      case 3 ->
+          intern("/api/v1/app" + application + "/resource" + operation + "/" + random.nextInt());
+      case 4 -> intern("https");
+      case 5, 7 -> intern(hosts[random.nextInt(hosts.length)]);
+      case 6 -> intern("8443");
+      case 8 -> intern("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101");
+      case 9 -> intern("1.1");
+      case 10 -> intern(Integer.toString(thread));
+      case 11 -> intern("worker-" + thread);
+      default -> intern(otherValues[random.nextInt(otherValues.length)]);
+    };
   }
 
   private int intern(String text) {
