@@ -183,9 +183,7 @@ public final class Drain implements Callable<Integer> {
 
   /** Of sorted values; 0 without any. */
   private static long quantile(long[] sorted, double share) {
-    return sorted.length == 0
-        ? 0
-        : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
+    return sorted.length == 0 ? 0 : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
   }
 
   private record Loaded(int messages, long spans, long bytes) {}
@@ -362,7 +360,9 @@ public final class Drain implements Callable<Integer> {
       return SERVER;
     }
     boolean client =
-        thread.startsWith("NettyClient") || thread.startsWith("Pull") || thread.startsWith("LitePull");
+        thread.startsWith("NettyClient")
+            || thread.startsWith("Pull")
+            || thread.startsWith("LitePull");
     return client ? CLIENT : REST;
   }
 
