@@ -1,0 +1,352 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.traceetl.perf.load.RenamedBatch;
+import org.traceetl.perf.load.SpanStream;
+import org.traceetl.perf.report.Results;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.FilledWindow;
+import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.history.History;
+import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.web.Service;
+import org.traceetl.server.web.WebServer;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * Spans recorded as fast as workers can, from batches in memory, while the server's port is scraped
+ * every few seconds or not at all, in turns. Not scraped means that no page is made either. Windows
+ * go the way that they go in the server, but for the journal.
+ */
+final class ScrapedIngest {
+  private static final int QUEUES_OF_A_WORKER = 8;
+  private static final int BATCHES = 512;
+  private static final int MIN_SPANS = 256;
+  private static final int MAX_SPANS = 1_024;
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  /** After so long without a scrape no page is made. */
+  private static final Duration FORGOTTEN = Duration.ofMinutes(6);
+
+  private static final int NEVER = 0;
+
+  private final int workers;
+  private final Duration window;
+  private final Duration phase;
+  private final int rounds;
+  private final Results results;
+  private final SeriesConfig series =
+      new SeriesConfig(SpanStream.DIMENSIONS, null, 1_000_000, 1_000_000, null, null, null, null);
+  private final HistogramConfig histogram = new HistogramConfig(null);
+  private final AtomicLong skippedNanos = new AtomicLong();
+  private final LongAdder spans = new LongAdder();
+  private final LongAdder deferred = new LongAdder();
+  private final ConcurrentLinkedQueue<Pause> pauses = new ConcurrentLinkedQueue<>();
+  private volatile int everySeconds = NEVER;
+  private volatile boolean ending;
+
+  /** A worker's, for one queue's swap. */
+  private record Pause(int everySeconds, long nanos) {}
+
+  /**
+   * @param workers threads that record
+   * @param phase of being scraped in one way
+   */
+  ScrapedIngest(int workers, Duration window, Duration phase, int rounds, Results results) {
+    this.workers = workers;
+    this.window = window;
+    this.phase = phase;
+    this.rounds = rounds;
+    this.results = results;
+  }
+
+  /**
+   * @param prefix of what is put into the summary
+   * @param periods of scrapes in seconds, each measured in each round
+   */
+  void measure(String prefix, List<Integer> periods, Map<String, Object> summary) throws Exception {
+    var pages =
+        new SpanPages(
+            new Naming(MetricsConfig.defaults(), series, histogram),
+            () -> System.nanoTime() + skippedNanos.get(),
+            nanos -> {});
+    List<Integer> modes = new ArrayList<>(List.of(NEVER));
+    modes.addAll(periods);
+    Map<Integer, List<Double>> rates = new TreeMap<>();
+    Map<Integer, List<Double>> drops = new TreeMap<>();
+    try (WebServer server =
+        WebServer.start(
+            List.of(),
+            Map.of("server.port", 0, "server.address", "127.0.0.1"),
+            false,
+            config -> new PagesAlone(pages))) {
+      List<Thread> threads = startWorkers(pages);
+      try {
+        // Makes all series, compiles the code.
+        rate(server, modes.getLast());
+        pauses.clear();
+        for (int round = 0; round < rounds; round++) {
+          double unscraped = 0;
+          for (int mode : modes) {
+            double rate = rate(server, mode);
+            rates.computeIfAbsent(mode, m -> new ArrayList<>()).add(rate);
+            unscraped = mode == NEVER ? rate : unscraped;
+            drops.computeIfAbsent(mode, m -> new ArrayList<>()).add(100 * (1 - rate / unscraped));
+          }
+        }
+      } finally {
+        ending = true;
+        for (Thread thread : threads) {
+          thread.join();
+        }
+      }
+      report(prefix, modes, rates, drops, pages.totals().series(), summary);
+    }
+  }
+
+  private void report(
+      String prefix,
+      List<Integer> modes,
+      Map<Integer, List<Double>> rates,
+      Map<Integer, List<Double>> drops,
+      int shown,
+      Map<String, Object> summary) {
+    for (int mode : modes) {
+      results.row(
+          prefix + (mode == NEVER ? "unscraped" : "scraped_every_" + mode + "_s"),
+          100,
+          shown,
+          "",
+          "",
+          "",
+          median(rates.get(mode)));
+      if (mode == NEVER) {
+        summary.put(prefix + "spans_per_second", median(rates.get(mode)));
+      } else {
+        summary.put(prefix + "scraped_every_" + mode + "_s_drop_percent", median(drops.get(mode)));
+      }
+    }
+    Map<String, List<Pause>> byScrapes = new LinkedHashMap<>();
+    for (Pause pause : pauses) {
+      byScrapes
+          .computeIfAbsent(
+              pause.everySeconds == NEVER ? "unscraped" : "scraped", s -> new ArrayList<>())
+          .add(pause);
+    }
+    byScrapes.forEach((scraped, list) -> {
+      long[] sorted = list.stream().mapToLong(Pause::nanos).sorted().toArray();
+      int at = Math.max(0, (int) Math.ceil(sorted.length * 0.999) - 1);
+      summary.put(prefix + scraped + "_swaps", sorted.length);
+      summary.put(prefix + scraped + "_swap_p999_us", sorted[at] / 1e3);
+    });
+    summary.put(prefix + "swaps_deferred", deferred.sum());
+  }
+
+  private static double median(List<Double> values) {
+    return BuiltPages.median(values.stream().mapToDouble(Double::doubleValue));
+  }
+
+  /** Spans a second of one phase; what makes it different has begun before. */
+  private double rate(WebServer server, int mode) throws Exception {
+    try (ScheduledExecutorService scraper = Executors.newSingleThreadScheduledExecutor();
+        HttpClient client = HttpClient.newHttpClient()) {
+      if (mode == NEVER) {
+        skippedNanos.addAndGet(FORGOTTEN.toNanos());
+      } else {
+        scrape(client, server.port());
+        scraper.scheduleAtFixedRate(
+            () -> scrape(client, server.port()), mode, mode, TimeUnit.SECONDS);
+      }
+      everySeconds = mode;
+      long startNanos = System.nanoTime();
+      long before = spans.sum();
+      Thread.sleep(phase);
+      double rate = (spans.sum() - before) * 1e9 / (System.nanoTime() - startNanos);
+      scraper.shutdownNow();
+      return rate;
+    }
+  }
+
+  private static void scrape(HttpClient client, int port) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/metrics"))
+            .header("Accept", "application/openmetrics-text;version=1.0.0")
+            .header("Accept-Encoding", "gzip")
+            .timeout(PATIENCE)
+            .build();
+    try {
+      HttpResponse<InputStream> response =
+          client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+      try (InputStream body = response.body()) {
+        body.transferTo(OutputStream.nullOutputStream());
+      }
+      if (response.statusCode() != 200) {
+        throw new IllegalStateException("scrape answered with " + response.statusCode());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private List<Thread> startWorkers(SpanPages pages) {
+    var aggregation =
+        new Aggregation(
+            series,
+            histogram,
+            DocumentsConfig.defaults(),
+            new WindowConfig(window, Duration.ofMinutes(15)));
+    List<Thread> threads = new ArrayList<>();
+    for (int worker = 0; worker < workers; worker++) {
+      int number = worker;
+      threads.add(Thread.ofPlatform().start(() -> record(number, aggregation, pages)));
+    }
+    return threads;
+  }
+
+  private void record(int worker, Aggregation aggregation, SpanPages pages) {
+    List<byte[]> messages =
+        new SpanStream(1 + worker, 30, 50).batches(BATCHES, MIN_SPANS, MAX_SPANS);
+    List<RenamedBatch> batches = messages.stream().map(RenamedBatch::new).toList();
+    int[] sizes = messages.stream().mapToInt(ScrapedIngest::spanCount).toArray();
+    BatchDecoder decoder = aggregation.newDecoder();
+    List<QueueAggregator> queues = new ArrayList<>();
+    for (int i = 0; i < QUEUES_OF_A_WORKER; i++) {
+      QueueAggregator queue =
+          aggregation.newAggregator(
+              new QueueId("broker-" + worker, i), decoder, PipelineListener.NONE);
+      queue.beginAt(0);
+      queues.add(queue);
+    }
+    long dueNanos = System.nanoTime();
+    for (long sequence = 0; !ending; sequence++) {
+      int batch = (int) (sequence % BATCHES);
+      queues
+          .get(batch % QUEUES_OF_A_WORKER)
+          .accept(batches.get(batch).named(sequence), System.currentTimeMillis());
+      spans.add(sizes[batch]);
+      if (System.nanoTime() - dueNanos >= 0) {
+        for (QueueAggregator queue : queues) {
+          swap(queue, sequence + 1, pages);
+        }
+        dueNanos += window.toNanos();
+      }
+    }
+  }
+
+  private void swap(QueueAggregator queue, long to, SpanPages pages) {
+    long startNanos = System.nanoTime();
+    FilledWindow filled = queue.swap(to, System.currentTimeMillis());
+    long pauseNanos = System.nanoTime() - startNanos;
+    if (filled == null) {
+      deferred.increment();
+      return;
+    }
+    pauses.add(new Pause(everySeconds, pauseNanos));
+    Thread.ofVirtual()
+        .start(() -> {
+          pages.window(filled.seal());
+          filled.giveBack();
+        });
+  }
+
+  private static int spanCount(byte[] message) {
+    var reader = new SpanBatchReader();
+    reader.wrap(message, 0, message.length);
+    return reader.spanCount();
+  }
+
+  /** Behind the port: pages, and nothing else. */
+  private static final class PagesAlone implements Service {
+    private final SpanPages pages;
+    private final ServerTelemetry telemetry = new ServerTelemetry("perf", Duration.ofMinutes(15));
+    private final TraceIndex index;
+
+    PagesAlone(SpanPages pages) {
+      this.pages = pages;
+      try {
+        index = TraceIndex.open(IndexConfig.defaults());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public SpanPages pages() {
+      return pages;
+    }
+
+    @Override
+    public ServerTelemetry telemetry() {
+      return telemetry;
+    }
+
+    @Override
+    public TraceIndex index() {
+      return index;
+    }
+
+    @Override
+    public History history() {
+      return null;
+    }
+
+    @Override
+    public boolean alive() {
+      return pages.running();
+    }
+
+    @Override
+    public Map<String, String> missing() {
+      return Map.of();
+    }
+
+    @Override
+    public void start() {
+      pages.start();
+    }
+
+    @Override
+    public void drain(Duration within) {
+      // Its windows are nobody's.
+    }
+
+    @Override
+    public void close() {
+      pages.close();
+      index.close();
+    }
+  }
+}
