@@ -27,6 +27,9 @@ final class Driver implements AutoCloseable {
 
   private static final int CONNECTIONS = 4;
 
+  private static final Duration WARM_UP_STEP = Duration.ofSeconds(5);
+  private static final double WARM_SHARE = 0.03;
+
   /** Before the page is made anew: time for what still waits to be aggregated. */
   private static final long DRAIN_MILLIS = 2_000;
 
@@ -41,9 +44,15 @@ final class Driver implements AutoCloseable {
    *
    * @param seconds from the first request until nothing waited
    * @param cpuNanos of each program, by name
+   * @param compilerNanos of it, of the threads that compile Java
    * @param senderNanos of this process
    */
-  record Cost(ExportLoad.Sent sent, double seconds, Map<String, Long> cpuNanos, long senderNanos) {
+  record Cost(
+      ExportLoad.Sent sent,
+      double seconds,
+      Map<String, Long> cpuNanos,
+      long compilerNanos,
+      long senderNanos) {
     double spansPerSecond() {
       return sent.spans() / seconds;
     }
@@ -56,6 +65,11 @@ final class Driver implements AutoCloseable {
     /** CPU of a program, ns per span. */
     double cpuPerSpan(String program) {
       return (double) cpuNanos.get(program) / sent.spans();
+    }
+
+    /** CPU of compiling, ns per span: what a JVM that has run for long does not need. */
+    double compilerPerSpan() {
+      return (double) compilerNanos / sent.spans();
     }
 
     double senderPerSpan() {
@@ -125,6 +139,7 @@ final class Driver implements AutoCloseable {
   /** Sends for so long at a steady rate, and waits until all is aggregated. */
   Cost load(Duration length, double spansPerSecond) throws IOException, InterruptedException {
     Map<String, Long> before = cpuNanos();
+    long compilerBefore = compilerNanos();
     long ownBefore = own.cpuNanos();
     long startNanos = System.nanoTime();
     ExportLoad.Sent sent = load.send(sender, length.toNanos(), spansPerSecond);
@@ -135,7 +150,27 @@ final class Driver implements AutoCloseable {
     spans += sent.spans();
     contender.awaitTaken(spans);
     double seconds = (System.nanoTime() - startNanos) / 1e9;
-    return new Cost(sent, seconds, since(before), ownNanos);
+    // A compiler's thread that had nothing to do has ended, and its time with it.
+    long compilerNanos = Math.max(0, compilerNanos() - compilerBefore);
+    return new Cost(sent, seconds, since(before), compilerNanos, ownNanos);
+  }
+
+  /** Sends until compiling is a small share of what is done, and at most for so long. */
+  Cost warmUp(Duration most) throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    Cost cost;
+    do {
+      cost = load(WARM_UP_STEP);
+    } while (cost.compilerPerSpan() > WARM_SHARE * cost.cpuPerSpan()
+        && System.nanoTime() - startNanos < most.toNanos());
+    return cost;
+  }
+
+  private long compilerNanos() {
+    return usages.values().stream()
+        .map(usage -> usage.cpuNanosByPart(name -> name.contains("CompilerThre") ? "it" : "rest"))
+        .mapToLong(parts -> parts.getOrDefault("it", 0L))
+        .sum();
   }
 
   /**
@@ -165,7 +200,9 @@ final class Driver implements AutoCloseable {
     }
     hold(page);
     return new Round(
-        new Cost(cost.sent(), cost.seconds(), made, cost.senderNanos()), page, pageNanos);
+        new Cost(cost.sent(), cost.seconds(), made, cost.compilerNanos(), cost.senderNanos()),
+        page,
+        pageNanos);
   }
 
   /** Waits for a page that has all that was sent so far. */

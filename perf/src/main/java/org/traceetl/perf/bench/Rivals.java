@@ -68,8 +68,9 @@ public final class Rivals implements Callable<Integer> {
   @Option(
       names = "--warm-up",
       paramLabel = "SECONDS",
-      description = "Load on the whole path before the first round (default: ${DEFAULT-VALUE}).")
-  private int warmUpSeconds = 60;
+      description =
+          "Most load on the whole path before the first round (default: ${DEFAULT-VALUE}).")
+  private int warmUpSeconds = 90;
 
   @Option(names = "--rounds", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
   private int rounds = 3;
@@ -119,6 +120,7 @@ public final class Rivals implements Callable<Integer> {
         "agent_cpu_ns_per_span",
         "broker_cpu_ns_per_span",
         "server_cpu_ns_per_span",
+        "compiler_cpu_ns_per_span",
         "sender_cpu_ns_per_span",
         "others_cores",
         "memory_mb",
@@ -153,7 +155,7 @@ public final class Rivals implements Callable<Integer> {
       ours.start(http);
       try (Driver ourDriver = new Driver(ours, load, http)) {
         ourDriver.page();
-        row("warm-up", OURS, 0, ourDriver, ourDriver.load(Duration.ofSeconds(warmUpSeconds)));
+        row("warm-up", OURS, 0, ourDriver, ourDriver.warmUp(Duration.ofSeconds(warmUpSeconds)));
         strongest.start(http);
         try (Driver theirDriver = new Driver(strongest, load, http)) {
           theirDriver.load(Duration.ofSeconds(5));
@@ -257,6 +259,7 @@ public final class Rivals implements Callable<Integer> {
           "",
           "",
           "",
+          "",
           memory(driver),
           page.samples(),
           taken.bytes(),
@@ -335,6 +338,7 @@ public final class Rivals implements Callable<Integer> {
         ours ? cost.cpuPerSpan("agent") : "",
         ours ? cost.cpuPerSpan("broker") : "",
         ours ? cost.cpuPerSpan("server") : "",
+        ours ? cost.compilerPerSpan() : "",
         cost.senderPerSpan(),
         idleCores,
         memory(driver),

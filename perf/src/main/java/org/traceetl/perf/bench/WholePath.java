@@ -47,8 +47,8 @@ public final class WholePath implements Callable<Integer> {
   @Option(
       names = "--warm-up",
       paramLabel = "SECONDS",
-      description = "Load before the first round (default: ${DEFAULT-VALUE}).")
-  private int warmUpSeconds = 45;
+      description = "Most load before the first round (default: ${DEFAULT-VALUE}).")
+  private int warmUpSeconds = 90;
 
   @Option(names = "--rounds", description = "Rounds at full speed (default: ${DEFAULT-VALUE}).")
   private int rounds = 3;
@@ -93,6 +93,7 @@ public final class WholePath implements Callable<Integer> {
         "broker_cpu_ns_per_span",
         "server_cpu_ns_per_span",
         "path_cpu_ns_per_span",
+        "compiler_cpu_ns_per_span",
         "sender_cpu_ns_per_span",
         "agent_mb",
         "broker_mb",
@@ -136,7 +137,7 @@ public final class WholePath implements Callable<Integer> {
         // What was asked for once is kept up to date.
         driver.page();
         if (warmUpSeconds > 0) {
-          row("warm-up", 0, driver, driver.load(Duration.ofSeconds(warmUpSeconds)), null);
+          row("warm-up", 0, driver, driver.warmUp(Duration.ofSeconds(warmUpSeconds)), null);
         }
         List<Driver.Round> all = new ArrayList<>();
         for (int round = 1; round <= rounds; round++) {
@@ -204,6 +205,7 @@ public final class WholePath implements Callable<Integer> {
         cost.cpuPerSpan("broker"),
         cost.cpuPerSpan("server"),
         cost.cpuPerSpan(),
+        cost.compilerPerSpan(),
         cost.senderPerSpan(),
         memory.get("agent"),
         memory.get("broker"),
