@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.TraceId;
@@ -36,6 +38,7 @@ import org.traceetl.server.window.TraceDocument;
  * way.
  */
 public final class QueueAggregator {
+  private static final Logger log = LoggerFactory.getLogger(QueueAggregator.class);
   private static final int STATUS_ERROR = 2;
   private static final int INITIAL_SPANS = 512;
   private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
@@ -120,11 +123,7 @@ public final class QueueAggregator {
     applications =
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
-    for (int number = 0; number < image.slots(); number++) {
-      if (image.definition(number) != null) {
-        series.restore(image.definition(number), image.touchedMillis(number), image.carry(number));
-      }
-    }
+    restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
     from = image.to();
@@ -133,6 +132,26 @@ public final class QueueAggregator {
     schema = aggregation.schema();
     open = aggregation.newMetrics();
     spares.add(aggregation.newMetrics());
+  }
+
+  /** What a journal holds may be forged: a series that cannot be this table's is left out. */
+  private void restore(QueueImage image) {
+    int refused = 0;
+    for (int number = 0; number < image.slots(); number++) {
+      SeriesDefinition definition = image.definition(number);
+      if (definition != null
+          && !series.restore(definition, image.touchedMillis(number), image.carry(number))) {
+        refused++;
+        listener.failed();
+      }
+    }
+    if (refused > 0) {
+      log.error(
+          "The journal of queue {} has {} series with other dimensions than its schema says: left"
+              + " out; only servers may write to its topic",
+          queue,
+          refused);
+    }
   }
 
   /**

@@ -210,21 +210,21 @@ public final class SeriesTable {
    *
    * @param lastMillis when it last had a span
    * @param carry as {@link #carry}
-   * @throws IllegalArgumentException if it has other dimensions than this table's
+   * @return false, with nothing changed, if it has other dimensions than this table's or stands
+   *     under the number of another one: then whoever wrote it was none of these
    */
-  public void restore(SeriesDefinition definition, long lastMillis, long carry) {
+  public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();
-    int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
     int series = definition.series();
+    if (values.size() != valuesOfSeries() || taken.get(series)) {
+      return false;
+    }
+    int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
     claim(series, lastMillis);
     carry(series, carry);
     if (definition.overflow()) {
       addOverflow(series, application);
-      return;
-    }
-    if (values.size() != valuesOfSeries()) {
-      throw new IllegalArgumentException(
-          "series " + series + " has " + values.size() + " values: must be " + valuesOfSeries());
+      return true;
     }
     int[] key = new int[width];
     key[APPLICATION] = applications.symbol(application);
@@ -240,6 +240,7 @@ public final class SeriesTable {
     add(series, hash(key, 0), key, application);
     granted++;
     budget.takeAll(1);
+    return true;
   }
 
   private boolean hasBudget() {
