@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.TraceId;
@@ -36,11 +38,18 @@ import org.traceetl.server.window.TraceDocument;
  * way.
  */
 public final class QueueAggregator {
+  private static final Logger log = LoggerFactory.getLogger(QueueAggregator.class);
   private static final int STATUS_ERROR = 2;
+  private static final int INITIAL_SPANS = 512;
   private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
 
   /** Instead of a series: a filter leaves the span out. */
   private static final int FILTERED = -2;
+
+  /** Instead of a series: it is not sought yet. */
+  private static final int KNOWN = 0;
+
+  private static final int NONE = -1;
 
   private final QueueId queue;
   private final PipelineListener listener;
@@ -75,8 +84,14 @@ public final class QueueAggregator {
    */
   private int[] verdictOf = new int[256];
 
-  /** Key of the span at hand. */
+  /** Key of a span that has no series yet. */
   private final int[] key;
+
+  // By span of the batch
+  private int[] keys;
+  private int[] hashes;
+  private int[] numbers;
+  private int[] rows;
 
   private final long schema;
 
@@ -108,18 +123,35 @@ public final class QueueAggregator {
     applications =
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
-    for (int number = 0; number < image.slots(); number++) {
-      if (image.definition(number) != null) {
-        series.restore(image.definition(number), image.touchedMillis(number), image.carry(number));
-      }
-    }
+    restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
     from = image.to();
     key = new int[series.width()];
+    grow(INITIAL_SPANS);
     schema = aggregation.schema();
     open = aggregation.newMetrics();
     spares.add(aggregation.newMetrics());
+  }
+
+  /** What a journal holds may be forged: a series that cannot be this table's is left out. */
+  private void restore(QueueImage image) {
+    int refused = 0;
+    for (int number = 0; number < image.slots(); number++) {
+      SeriesDefinition definition = image.definition(number);
+      if (definition != null
+          && !series.restore(definition, image.touchedMillis(number), image.carry(number))) {
+        refused++;
+        listener.failed();
+      }
+    }
+    if (refused > 0) {
+      log.error(
+          "The journal of queue {} has {} series with other dimensions than its schema says: left"
+              + " out; only servers may write to its topic",
+          queue,
+          refused);
+    }
   }
 
   /**
@@ -197,13 +229,44 @@ public final class QueueAggregator {
     if (!filter.isEmpty()) {
       Arrays.fill(verdictOf, 0, entries, 0);
     }
-    key[SeriesTable.APPLICATION] = applications.symbol(application);
+    int symbol = applications.symbol(application);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
     int size = spans.size();
+    if (numbers.length < size) {
+      grow(Math.max(size, numbers.length * 2));
+    }
+    // In columns: while one span waits for memory, the next ones ask for theirs.
+    int width = series.width();
+    for (int span = 0; span < size; span++) {
+      boolean known = fillKey(spans, span, symbol, keys, span * width);
+      numbers[span] = known ? KNOWN : SeriesTable.NONE;
+      hashes[span] = series.hash(keys, span * width);
+    }
+    for (int span = 0; span < size; span++) {
+      if (numbers[span] == KNOWN) {
+        numbers[span] = series.find(hashes[span], keys, span * width);
+      }
+    }
+    for (int span = 0; span < size; span++) {
+      rows[span] = numbers[span] < 0 ? NONE : open.row(numbers[span]);
+    }
+    for (int span = 0; span < size; span++) {
+      if (rows[span] >= 0 && open.series(rows[span]) != numbers[span]) {
+        throw new IllegalStateException(
+            "row " + rows[span] + " of " + queue + " is not series " + numbers[span] + "'s");
+      }
+    }
     for (int span = 0; span < size; span++) {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
     }
+  }
+
+  private void grow(int spans) {
+    keys = new int[spans * series.width()];
+    hashes = new int[spans];
+    numbers = new int[spans];
+    rows = new int[spans];
   }
 
   private void record(
@@ -213,7 +276,10 @@ public final class QueueAggregator {
       insane++;
       return;
     }
-    int number = series(spans, span, application, nowMillis);
+    int number = numbers[span];
+    if (number == SeriesTable.NONE) {
+      number = newSeries(spans, span, application, nowMillis);
+    }
     if (number == FILTERED) {
       filtered++;
       return;
@@ -226,7 +292,7 @@ public final class QueueAggregator {
     }
 
     Metrics metrics = open;
-    int row = metrics.row(number);
+    int row = rows[span];
     if (row < 0) {
       row = openRow(number);
     }
@@ -250,8 +316,12 @@ public final class QueueAggregator {
     }
   }
 
-  /** A row for a series that had no span in this window. */
+  /** The row of a series that had none when the batch began. */
   private int openRow(int number) {
+    int opened = open.row(number);
+    if (opened >= 0) {
+      return opened;
+    }
     if (open.isFull()) {
       Metrics spare = spares.peek();
       if (spare != null) {
@@ -268,12 +338,12 @@ public final class QueueAggregator {
   }
 
   /**
-   * The span's series, made if need be; {@link SeriesTable#NONE} if there is no room for it, {@link
-   * #FILTERED} if it is to have none.
+   * The series of a span that had none when the batch began, made if need be; {@link
+   * SeriesTable#NONE} if there is no room for it, {@link #FILTERED} if it is to have none.
    */
-  private int series(SpanColumns spans, int span, int application, long nowMillis) {
-    if (fillKey(spans, span)) {
-      int number = series.find(series.hash(key), key);
+  private int newSeries(SpanColumns spans, int span, int application, long nowMillis) {
+    if (fillKey(spans, span, applications.symbol(application), key, 0)) {
+      int number = series.find(series.hash(key, 0), key, 0);
       if (number != SeriesTable.NONE) {
         return number;
       }
@@ -296,8 +366,8 @@ public final class QueueAggregator {
         intern(entry);
       }
     }
-    return fillKey(spans, span)
-        ? series.create(series.hash(key), key, application, nowMillis)
+    return fillKey(spans, span, applications.symbol(application), key, 0)
+        ? series.create(series.hash(key, 0), key, application, nowMillis)
         : SeriesTable.NONE;
   }
 
@@ -321,18 +391,19 @@ public final class QueueAggregator {
         : applications.name(application);
   }
 
-  /** Whether all strings of the key have symbols. */
-  private boolean fillKey(SpanColumns spans, int span) {
+  /** Writes a span's key to a place of an array. Whether all its strings have symbols. */
+  private boolean fillKey(SpanColumns spans, int span, int application, int[] to, int at) {
     int name = symbol(spans.name(span));
     boolean known = name >= 0;
-    key[SeriesTable.NAME] = name;
-    key[SeriesTable.KIND_AND_STATUS] =
+    to[at + SeriesTable.APPLICATION] = application;
+    to[at + SeriesTable.NAME] = name;
+    to[at + SeriesTable.KIND_AND_STATUS] =
         SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
     for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
       int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
       int symbol = entry == SpanColumns.NONE ? SymbolTable.NONE : dimensionSymbol(entry);
       known &= symbol >= SymbolTable.NONE;
-      key[i] = symbol;
+      to[at + i] = symbol;
     }
     return known;
   }

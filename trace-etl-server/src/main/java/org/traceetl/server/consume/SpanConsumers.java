@@ -20,7 +20,13 @@ final class SpanConsumers {
 
   private static final int PULL_BATCH = 32;
   private static final int MAX_CACHED_MESSAGES_PER_QUEUE = 512;
-  private static final int MAX_CACHED_MIB_PER_QUEUE = 16;
+
+  /**
+   * A tenth of a second at a million spans a second from four queues. More would live through young
+   * collections, and with many queues not fit into the heap.
+   */
+  private static final int MAX_CACHED_MIB_PER_QUEUE = 4;
+
   private static final int MAX_CACHED_MESSAGES = 4_096;
   private static final int ROUTE_POLL_MILLIS = 5_000;
 

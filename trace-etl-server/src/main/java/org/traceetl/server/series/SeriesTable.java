@@ -114,22 +114,22 @@ public final class SeriesTable {
     return kind << STATUS_BITS | status;
   }
 
-  /** Hash of a key, as {@link #find} and {@link #create} need it. */
-  public int hash(int[] key) {
+  /** Hash of the key that begins there, as {@link #find} and {@link #create} need it. */
+  public int hash(int[] keys, int at) {
     long hash = 0;
-    for (int i = 0; i < width; i++) {
-      hash = (hash ^ key[i]) * MIX;
+    for (int i = at; i < at + width; i++) {
+      hash = (hash ^ keys[i]) * MIX;
       hash ^= hash >>> 32;
     }
     return (int) hash;
   }
 
-  /** The series with this key, or {@link #NONE}. */
-  public int find(int hash, int[] key) {
+  /** The series with the key that begins there, or {@link #NONE}. */
+  public int find(int hash, int[] keys, int at) {
     for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
       if (index.hasHash(slot, hash)) {
         int series = index.number(slot);
-        if (hasKey(series, key)) {
+        if (hasKey(series, keys, at)) {
           return series;
         }
       }
@@ -137,11 +137,11 @@ public final class SeriesTable {
     return NONE;
   }
 
-  private boolean hasKey(int series, int[] key) {
+  private boolean hasKey(int series, int[] sought, int from) {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
     for (int i = 0; i < width; i++) {
-      if (block[at + i] != key[i]) {
+      if (block[at + i] != sought[from + i]) {
         return false;
       }
     }
@@ -210,21 +210,21 @@ public final class SeriesTable {
    *
    * @param lastMillis when it last had a span
    * @param carry as {@link #carry}
-   * @throws IllegalArgumentException if it has other dimensions than this table's
+   * @return false, with nothing changed, if it has other dimensions than this table's or stands
+   *     under the number of another one: then whoever wrote it was none of these
    */
-  public void restore(SeriesDefinition definition, long lastMillis, long carry) {
+  public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();
-    int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
     int series = definition.series();
+    if (values.size() != valuesOfSeries() || taken.get(series)) {
+      return false;
+    }
+    int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
     claim(series, lastMillis);
     carry(series, carry);
     if (definition.overflow()) {
       addOverflow(series, application);
-      return;
-    }
-    if (values.size() != valuesOfSeries()) {
-      throw new IllegalArgumentException(
-          "series " + series + " has " + values.size() + " values: must be " + valuesOfSeries());
+      return true;
     }
     int[] key = new int[width];
     key[APPLICATION] = applications.symbol(application);
@@ -237,9 +237,10 @@ public final class SeriesTable {
       String value = values.get(SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS);
       key[i] = value == null ? SymbolTable.NONE : symbols.restore(value);
     }
-    add(series, hash(key), key, application);
+    add(series, hash(key, 0), key, application);
     granted++;
     budget.takeAll(1);
+    return true;
   }
 
   private boolean hasBudget() {
@@ -379,7 +380,7 @@ public final class SeriesTable {
       applications.overflowSeries(application, NONE);
       overflowing--;
     } else {
-      index.remove(hash(key), series);
+      index.remove(hash(key, 0), series);
       for (int i = 0; i < width; i++) {
         if (i != KIND_AND_STATUS && key[i] != SymbolTable.NONE) {
           symbols.release(key[i]);

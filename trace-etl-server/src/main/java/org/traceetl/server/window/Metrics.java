@@ -88,6 +88,11 @@ public final class Metrics {
     return rowsOf[block][series & BLOCK_ROWS - 1] - 1;
   }
 
+  /** The series that a row was opened for. */
+  public int series(int row) {
+    return blocks[row >>> BLOCK_BITS][at(row) + SERIES];
+  }
+
   /** Whether {@link #open} would make a block. */
   public boolean isFull() {
     return rows == blockCount << BLOCK_BITS;

@@ -2,6 +2,8 @@ package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,8 @@ import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -301,6 +306,68 @@ class QueueAggregatorTest {
     // The name of the application that takes what finds no room is always there.
     assertThat(aggregator.symbolCount()).isEqualTo(1);
     assertThat(aggregator.seriesCount()).isZero();
+  }
+
+  /** Of the right schema by its word, under the highest number, with too many values. */
+  @Test
+  void whatAForgedJournalSaysOfSeriesIsBounded() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(List.of(10.0, 100.0)),
+            documents,
+            new WindowConfig(null, null));
+    int highest = (1 << 24) - 1;
+    List<SeriesDefinition> forged =
+        List.of(
+            new SeriesDefinition(highest, nowMillis, false, List.of("shop", "a", "2", "0")),
+            new SeriesDefinition(3, nowMillis, false, List.of("shop", "b", "2", "0", "more")),
+            new SeriesDefinition(4, nowMillis, true, Arrays.asList("shop", null, null)));
+    QueueImage image = aggregation.newImage();
+    image.apply(
+        new SealedWindow(
+            new QueueId("b", 0),
+            0,
+            1,
+            nowMillis,
+            nowMillis,
+            forged,
+            new int[0],
+            0,
+            image.stride(),
+            new int[0],
+            new long[0],
+            new long[0],
+            new int[0],
+            new int[0],
+            List.of(),
+            List.of(),
+            aggregation.schema(),
+            new long[0],
+            AcceptedBatches.NONE));
+    AtomicInteger refused = new AtomicInteger();
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0),
+            aggregation.newDecoder(),
+            new PipelineListener() {
+              @Override
+              public void failed() {
+                refused.incrementAndGet();
+              }
+            },
+            image);
+    accept(new Batch("shop").span("a", MILLI).span("b", MILLI));
+    SealedWindow window = seal();
+
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 20);
+    assertThat(refused).hasValue(2);
+    assertThat(window.created())
+        .extracting(SeriesDefinition::series)
+        .containsExactly(0); // the number of "b", made anew
+    assertThat(window.series()).containsExactlyInAnyOrder(0, highest);
   }
 
   @Test
