@@ -93,6 +93,7 @@ public final class LogAgent implements Callable<Integer> {
     }
     // An agent that has lost one of its threads would look alive and do nothing.
     Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
+    IdleHeap.watch();
     Duration timeout = Duration.ofMillis(config.config().drainTimeoutMillis());
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()

@@ -12,7 +12,7 @@ import io.opentelemetry.proto.trace.v1.Status;
 import java.nio.ByteBuffer;
 
 /** Requests made with the generated classes. */
-final class Samples {
+public final class Samples {
   static final long START = 1_700_000_000_000_000_000L;
 
   private Samples() {}
@@ -67,7 +67,7 @@ final class Samples {
   }
 
   /** As an application would send it: some attributes of each type, an event, a link. */
-  static ExportTraceServiceRequest realistic(int spans) {
+  public static ExportTraceServiceRequest realistic(int spans) {
     Span.Builder[] builders = new Span.Builder[spans];
     for (int i = 0; i < spans; i++) {
       builders[i] =

@@ -1,0 +1,137 @@
+package org.traceetl.agent.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.source.otlp.OtlpProtobufDecoder;
+import org.traceetl.agent.source.otlp.Samples;
+import org.traceetl.agent.spool.Outlet;
+import org.traceetl.agent.spool.Settlement;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.agent.spool.TestSpool;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/**
+ * From the bytes of a request to frames on disk: a span makes no garbage, a batch its message and
+ * what names it, a request what tells its outcome.
+ */
+final class TranscodingAllocationTest {
+  private static final int SPANS_PER_REQUEST = 2_000;
+  private static final int REQUESTS = 100;
+  private static final int MOST_BYTES_PER_BATCH_BESIDES = 2_048;
+  private static final int MOST_BYTES_PER_REQUEST = 2_048;
+
+  private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
+  private final AgentMetrics metrics = new AgentMetrics();
+  private final OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
+  private final byte[] request = Samples.realistic(SPANS_PER_REQUEST).toByteArray();
+  private final Accepted accepted = new Accepted();
+  private final Published published = new Published();
+  private long nowNanos;
+  private Spool spool;
+  private Pipeline pipeline;
+
+  @TempDir private Path directory;
+
+  @BeforeEach
+  void open() throws IOException {
+    spool = TestSpool.open(directory, identity, metrics);
+    spool.outlet(published);
+    pipeline =
+        new Pipeline(
+            PipelineConfig.defaults(),
+            new Router(RoutingConfig.defaults()),
+            identity,
+            spool,
+            metrics,
+            () -> nowNanos,
+            System::currentTimeMillis);
+    pipeline.topology(
+        new Topology(IntStream.range(0, 8).mapToObj(i -> new BrokerQueue("broker-a", i)).toList()));
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    spool.close();
+  }
+
+  @Test
+  void spansGoFromTheRequestToTheSpoolWithoutGarbage() throws Exception {
+    run();
+    published.batches = 0;
+    published.bytes = 0;
+
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    run();
+    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+    assertThat(accepted.spans).isEqualTo(2L * REQUESTS * SPANS_PER_REQUEST);
+    assertThat(published.batches).isPositive();
+    assertThat(allocated - published.bytes)
+        .isLessThan(
+            published.batches * MOST_BYTES_PER_BATCH_BESIDES + REQUESTS * MOST_BYTES_PER_REQUEST);
+  }
+
+  private void run() throws InterruptedException {
+    for (int i = 0; i < REQUESTS; i++) {
+      assertThat(pipeline.offer("test", request, decoder, accepted)).isEqualTo(Admission.ACCEPTED);
+      pipeline.step(0);
+    }
+    // What is left is due.
+    nowNanos += TimeUnit.SECONDS.toNanos(1);
+    pipeline.step(0);
+  }
+
+  private static final class Accepted implements Completion {
+    private long spans;
+
+    @Override
+    public void confirmed(int accepted, int rejected, String reason) {
+      spans += accepted;
+    }
+
+    @Override
+    public void malformed(String reason) {}
+
+    @Override
+    public void failed(String reason) {}
+  }
+
+  private final class Published implements Outlet {
+    private long batches;
+    private long bytes;
+
+    @Override
+    public void append(List<SpooledBatch> appended) {
+      for (SpooledBatch batch : appended) {
+        batches++;
+        bytes += batch.length();
+        batch.body(null);
+        spool.settle(batch, Settlement.PUBLISHED);
+      }
+    }
+
+    @Override
+    public void forget(List<SpooledBatch> forgotten) {}
+  }
+}
