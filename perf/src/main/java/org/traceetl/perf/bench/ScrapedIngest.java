@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -72,7 +74,13 @@ final class ScrapedIngest {
   private final AtomicLong skippedNanos = new AtomicLong();
   private final LongAdder spans = new LongAdder();
   private final LongAdder deferred = new LongAdder();
+  private final LongAdder failedScrapes = new LongAdder();
   private final ConcurrentLinkedQueue<Pause> pauses = new ConcurrentLinkedQueue<>();
+  private final List<Thread> threads = new ArrayList<>();
+
+  /** Of the workers, nanoseconds, by seconds between scrapes: says more on a busy machine. */
+  private final Map<Integer, List<Double>> cpuPerSpan = new TreeMap<>();
+
   private volatile int everySeconds = NEVER;
   private volatile boolean ending;
 
@@ -111,11 +119,12 @@ final class ScrapedIngest {
             Map.of("server.port", 0, "server.address", "127.0.0.1"),
             false,
             config -> new PagesAlone(pages))) {
-      List<Thread> threads = startWorkers(pages);
+      startWorkers(pages);
       try {
         // Makes all series, compiles the code.
         rate(server, modes.getLast());
         pauses.clear();
+        cpuPerSpan.clear();
         for (int round = 0; round < rounds; round++) {
           double unscraped = 0;
           for (int mode : modes) {
@@ -153,7 +162,10 @@ final class ScrapedIngest {
           median(rates.get(mode)));
       if (mode == NEVER) {
         summary.put(prefix + "spans_per_second", median(rates.get(mode)));
+        summary.put(prefix + "cpu_ns_per_span", median(cpuPerSpan.get(mode)));
       } else {
+        summary.put(
+            prefix + "scraped_every_" + mode + "_s_cpu_ns_per_span", median(cpuPerSpan.get(mode)));
         summary.put(prefix + "scraped_every_" + mode + "_s_drop_percent", median(drops.get(mode)));
       }
     }
@@ -171,6 +183,13 @@ final class ScrapedIngest {
       summary.put(prefix + scraped + "_swap_p999_us", sorted[at] / 1e3);
     });
     summary.put(prefix + "swaps_deferred", deferred.sum());
+    summary.put(prefix + "failed_scrapes", failedScrapes.sum());
+  }
+
+  /** Of the workers so far. */
+  private long cpuNanos() {
+    ThreadMXBean beans = ManagementFactory.getThreadMXBean();
+    return threads.stream().mapToLong(thread -> beans.getThreadCpuTime(thread.threadId())).sum();
   }
 
   private static double median(List<Double> values) {
@@ -184,21 +203,37 @@ final class ScrapedIngest {
       if (mode == NEVER) {
         skippedNanos.addAndGet(FORGOTTEN.toNanos());
       } else {
-        scrape(client, server.port());
+        // The first page of an encoding is made while it is waited for, which a 503 may end.
+        while (!scrape(client, server.port())) {
+          Thread.onSpinWait();
+        }
         scraper.scheduleAtFixedRate(
-            () -> scrape(client, server.port()), mode, mode, TimeUnit.SECONDS);
+            () -> {
+              if (!scrape(client, server.port())) {
+                failedScrapes.increment();
+              }
+            },
+            mode,
+            mode,
+            TimeUnit.SECONDS);
       }
       everySeconds = mode;
       long startNanos = System.nanoTime();
+      long startCpuNanos = cpuNanos();
       long before = spans.sum();
       Thread.sleep(phase);
-      double rate = (spans.sum() - before) * 1e9 / (System.nanoTime() - startNanos);
+      long recorded = spans.sum() - before;
+      double rate = recorded * 1e9 / (System.nanoTime() - startNanos);
+      cpuPerSpan
+          .computeIfAbsent(mode, m -> new ArrayList<>())
+          .add((double) (cpuNanos() - startCpuNanos) / recorded);
       scraper.shutdownNow();
       return rate;
     }
   }
 
-  private static void scrape(HttpClient client, int port) {
+  /** Whether a page came. */
+  private static boolean scrape(HttpClient client, int port) {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/metrics"))
             .header("Accept", "application/openmetrics-text;version=1.0.0")
@@ -211,29 +246,26 @@ final class ScrapedIngest {
       try (InputStream body = response.body()) {
         body.transferTo(OutputStream.nullOutputStream());
       }
-      if (response.statusCode() != 200) {
-        throw new IllegalStateException("scrape answered with " + response.statusCode());
-      }
+      return response.statusCode() == 200;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      return true;
     }
   }
 
-  private List<Thread> startWorkers(SpanPages pages) {
+  private void startWorkers(SpanPages pages) {
     var aggregation =
         new Aggregation(
             series,
             histogram,
             DocumentsConfig.defaults(),
             new WindowConfig(window, Duration.ofMinutes(15)));
-    List<Thread> threads = new ArrayList<>();
     for (int worker = 0; worker < workers; worker++) {
       int number = worker;
       threads.add(Thread.ofPlatform().start(() -> record(number, aggregation, pages)));
     }
-    return threads;
   }
 
   private void record(int worker, Aggregation aggregation, SpanPages pages) {
