@@ -62,7 +62,7 @@ public final class Metrics {
   private final Ledger ledger = new Ledger();
 
   /** Null without native histograms. */
-  private final NativeCells natives;
+  private final NativeRows natives;
 
   /**
    * @param stride buckets of a series
@@ -83,7 +83,7 @@ public final class Metrics {
     this.documentsPerWindow = documentsPerWindow;
     this.exemplarsPerWindow = exemplarsPerWindow;
     extras = new RowExtras(stride);
-    natives = hasNative ? new NativeCells() : null;
+    natives = hasNative ? new NativeRows() : null;
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
   }
@@ -133,6 +133,9 @@ public final class Metrics {
     }
     rowsOf[block][series & BLOCK_ROWS - 1] = row + 1;
     blocks[row >>> BLOCK_BITS][at(row) + SERIES] = series;
+    if (natives != null) {
+      natives.open(row);
+    }
     return row;
   }
 
@@ -342,14 +345,14 @@ public final class Metrics {
       int used = Math.min(BLOCK_ROWS, rows - first);
       Arrays.fill(blocks[first >>> BLOCK_BITS], 0, used * width, 0);
     }
+    if (natives != null) {
+      natives.clear(rows);
+    }
     rows = 0;
     extras.clear();
     documents = new ArrayList<>();
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
     ledger.clear();
-    if (natives != null) {
-      natives.clear();
-    }
   }
 }

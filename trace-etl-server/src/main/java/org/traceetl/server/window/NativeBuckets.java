@@ -124,7 +124,8 @@ public final class NativeBuckets {
     int zeros = Long.numberOfLeadingZeros(nanos);
     int number =
         numbers[(Long.SIZE - zeros) << bits | (int) (nanos << zeros << 1 >>> (Long.SIZE - bits))];
-    return nanos > lastNanos[number] ? number + 1 : number;
+    // 1 more where the difference is below 0: a branch would be guessed wrong every other time.
+    return number + (int) (lastNanos[number] - nanos >>> Long.SIZE - 1);
   }
 
   /** Numbers are below it. */

@@ -3,8 +3,8 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * The native histograms of an open window: a count for each row and bucket that a span fell into. A
- * table with linear probing, at most half full, of one long a cell: row, bucket, count. Cells of
+ * Counts of native buckets that have no place in {@link NativeRows}, by row and bucket. A table
+ * with linear probing, at most half full, of one long a cell: row, bucket, count. Cells of
  * neighbouring buckets begin their search side by side, as a series' durations lie together. Where
  * a cell's count would overflow, the row and bucket have another one; {@link #seal} adds them up.
  *

@@ -12,8 +12,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-/** What is added to cells, sealed and added up is what a map of maps says. */
-class NativeCellsTest {
+/** What is added to rows, sealed and added up is what a map of maps says. */
+class NativeRowsTest {
   private static final int MAX_SPANS = 1 << 25;
 
   private static List<Map<Integer, Long>> rows(int rows) {
@@ -24,14 +24,22 @@ class NativeCellsTest {
     return model;
   }
 
+  private static NativeRows opened(int rows) {
+    NativeRows natives = new NativeRows();
+    for (int row = 0; row < rows; row++) {
+      natives.open(row);
+    }
+    return natives;
+  }
+
   private static void fill(
-      NativeCells cells, List<Map<Integer, Long>> model, int spans, Random random) {
-    int spread = random.nextInt(1, NativeBuckets.MAX_COUNT);
+      NativeRows natives, List<Map<Integer, Long>> model, int spans, Random random) {
+    int spread = random.nextInt(1, random.nextBoolean() ? 100 : NativeBuckets.MAX_COUNT);
     for (int i = 0; i < spans; i++) {
       int row = random.nextInt(model.size());
       int bucket = (row * 31 + random.nextInt(spread)) % NativeBuckets.MAX_COUNT;
       int weight = random.nextInt(10) == 0 ? random.nextInt(MAX_SPANS + 1) : 1;
-      cells.add(row, bucket, weight);
+      natives.add(row, bucket, weight);
       if (weight > 0) {
         model.get(row).merge(bucket, (long) weight, Long::sum);
       }
@@ -59,14 +67,17 @@ class NativeCellsTest {
   @Property(tries = 200)
   void windowsAddUp(@ForAll @IntRange(min = 1, max = 50) int rows, @ForAll long seed) {
     Random random = new Random(seed);
-    NativeCells cells = new NativeCells();
+    NativeRows natives = new NativeRows();
     NativeTotals totals = new NativeTotals();
     List<Map<Integer, Long>> allTotals = rows(rows);
     for (int window = 0; window < 4; window++) {
       List<Map<Integer, Long>> model = rows(rows);
-      fill(cells, model, random.nextInt(3_000), random);
-      NativeCounts sealed = cells.seal(rows);
-      cells.clear();
+      for (int row = 0; row < rows; row++) {
+        natives.open(row);
+      }
+      fill(natives, model, random.nextInt(3_000), random);
+      NativeCounts sealed = natives.seal(rows);
+      natives.clear(rows);
       for (int row = 0; row < rows; row++) {
         assertThat(row(sealed, row)).isEqualTo(model.get(row));
         totals.add(row, sealed, row);
@@ -79,21 +90,21 @@ class NativeCellsTest {
 
   @Test
   void countsBeyondACellAreKept() {
-    NativeCells cells = new NativeCells();
+    NativeRows natives = opened(2);
     for (int i = 0; i < 1_000; i++) {
-      cells.add(1, 7, MAX_SPANS);
+      natives.add(1, 7, MAX_SPANS);
     }
 
-    assertThat(row(cells.seal(2), 1)).isEqualTo(Map.of(7, 1_000L * MAX_SPANS));
+    assertThat(row(natives.seal(2), 1)).isEqualTo(Map.of(7, 1_000L * MAX_SPANS));
   }
 
   @Test
   void theGreatestRowIsKeptApart() {
     int rows = 1 << 24;
-    NativeCells cells = new NativeCells();
-    cells.add(rows - 1, NativeBuckets.MAX_COUNT - 1, 3);
-    cells.add(0, 0, 2);
-    NativeCounts sealed = cells.seal(rows);
+    NativeCells natives = new NativeCells();
+    natives.add(rows - 1, NativeBuckets.MAX_COUNT - 1, 3);
+    natives.add(0, 0, 2);
+    NativeCounts sealed = natives.seal(rows);
 
     assertThat(row(sealed, 0)).isEqualTo(Map.of(0, 2L));
     assertThat(row(sealed, 1)).isEmpty();
@@ -102,10 +113,10 @@ class NativeCellsTest {
 
   @Test
   void anEmptyWindowHasNone() {
-    NativeCells cells = new NativeCells();
-    cells.add(0, 5, 0);
+    NativeRows natives = opened(3);
+    natives.add(0, 5, 0);
 
-    assertThat(cells.seal(3).isEmpty()).isTrue();
+    assertThat(natives.seal(3).isEmpty()).isTrue();
     assertThat(row(NativeCounts.NONE, 2)).isEmpty();
     assertThat(row(new NativeTotals(), 2)).isEmpty();
   }
