@@ -40,8 +40,7 @@ final class QueueSeries {
     this.naming = naming;
     this.labelSets = labelSets;
     text = new SeriesText(naming, true);
-    forms =
-        new SeriesForm[] {new SeriesText(naming, false), text, new SeriesProtobuf(naming)};
+    forms = new SeriesForm[] {new SeriesText(naming, false), text, new SeriesProtobuf(naming)};
   }
 
   int size() {

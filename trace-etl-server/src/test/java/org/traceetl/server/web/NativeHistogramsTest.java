@@ -33,6 +33,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.FilledWindow;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.journal.QueueImage;
@@ -59,12 +60,12 @@ class NativeHistogramsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "native, 3, otel, traces_span_metrics_duration_milliseconds, 1000000",
-    "both, 5, tempo, traces_spanmetrics_latency, 1000000000",
-    "native, -1, otel, traces_span_metrics_duration_milliseconds, 1000000",
+    "NATIVE, 3, OTEL, traces_span_metrics_duration_milliseconds, 1000000",
+    "BOTH, 5, TEMPO, traces_spanmetrics_latency, 1000000000",
+    "NATIVE, -1, OTEL, traces_span_metrics_duration_milliseconds, 1000000",
   })
   void prometheusAnswersWhatTheDurationsAre(
-      String kind,
+      HistogramConfig.Kind kind,
       int schema,
       MetricsConfig.Profile profile,
       String family,
@@ -77,19 +78,16 @@ class NativeHistogramsTest {
             "server.port",
             0,
             "trace-etl.histogram.kind",
-            kind,
+            kind.name(),
             "trace-etl.histogram.native-schema",
             schema,
             "trace-etl.metrics.profile",
-            profile.name().toLowerCase(java.util.Locale.ROOT));
+            profile.name());
     MetricsConfig metrics = new MetricsConfig(profile, null, null, null);
     Aggregation aggregation =
         new Aggregation(
             SeriesConfig.defaults(),
-            new HistogramConfig(
-                profile.histogram().boundsMillis(),
-                HistogramConfig.Kind.valueOf(kind.toUpperCase(java.util.Locale.ROOT)),
-                schema),
+            new HistogramConfig(profile.histogram().boundsMillis(), kind, schema),
             DocumentsConfig.defaults(),
             new WindowConfig(null, null),
             metrics.unit());
@@ -104,7 +102,8 @@ class NativeHistogramsTest {
       prometheus = prometheus(directory, server.port());
       String api = "http://" + address(directory.resolve("prometheus.log")) + "/api/v1/";
       for (int window = 0; window < 3; window++) {
-        SealedWindow sealed = window(aggregator, image);
+        SealedWindow sealed = window(aggregator);
+        image.apply(sealed);
         factory.made.pages.window(sealed);
       }
       assertAnswers(api, family, schema, unitNanos);
@@ -119,7 +118,7 @@ class NativeHistogramsTest {
       factory.made.pages.shownUntil(QUEUE, nowNanos + PATIENCE.toNanos());
       aggregator =
           aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
-      factory.made.pages.window(window(aggregator, image));
+      factory.made.pages.window(window(aggregator));
       assertAnswers(api, family, schema, unitNanos);
       assertThat(value(api, "resets(histogram_count(" + family + ")[10m:1s])")).isZero();
       assertThat(Files.readString(directory.resolve("prometheus.log")))
@@ -135,7 +134,7 @@ class NativeHistogramsTest {
   }
 
   /** Spans of one series, from 0 ns to minutes, also on bounds and beside them. */
-  private SealedWindow window(QueueAggregator aggregator, QueueImage image) {
+  private SealedWindow window(QueueAggregator aggregator) {
     SpanBatchWriter writer = new SpanBatchWriter();
     writer.begin();
     writer.application(intern(writer, "shop"));
@@ -155,8 +154,9 @@ class NativeHistogramsTest {
     }
     int length = writer.finish(1, 0, 1, offset);
     aggregator.accept(Arrays.copyOf(writer.buffer(), length), System.currentTimeMillis());
-    SealedWindow sealed = aggregator.swap(++offset, System.currentTimeMillis()).seal();
-    image.apply(sealed);
+    FilledWindow filled = aggregator.swap(++offset, System.currentTimeMillis());
+    SealedWindow sealed = filled.seal();
+    filled.giveBack();
     return sealed;
   }
 
