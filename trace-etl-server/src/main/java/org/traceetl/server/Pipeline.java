@@ -61,7 +61,12 @@ final class Pipeline implements Service {
                     "Time to render the pages anew after a window.")
                 ::recordNanos);
     Aggregation aggregation =
-        new Aggregation(config.series(), config.histogram(), config.documents(), config.window());
+        new Aggregation(
+            config.series(),
+            config.histogram(),
+            config.documents(),
+            config.window(),
+            config.metrics().unit());
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals =
         new LogJournals(

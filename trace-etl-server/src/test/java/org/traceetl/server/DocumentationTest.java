@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.expose.Format;
 import org.traceetl.server.web.WebServer;
 
 /** The documentation names what there is, and nothing else. */
@@ -116,7 +117,7 @@ final class DocumentationTest {
                 d.drainWithin()),
             Clock.systemUTC());
     try {
-      return new String(pipeline.telemetry().families(true), UTF_8);
+      return new String(pipeline.telemetry().families(Format.OPENMETRICS), UTF_8);
     } finally {
       pipeline.close();
     }

@@ -318,7 +318,7 @@ public final class Drain implements Callable<Integer> {
             listener);
     try {
       // A scraper's format is rendered at every window from its first scrape on.
-      pages.page(Encoding.of(true, false), Duration.ofSeconds(10));
+      pages.page(Encoding.OPENMETRICS, Duration.ofSeconds(10));
       Map<String, Long> before = cpuNanos();
       pipeline.start();
       while (left.getCount() == loaded.messages) {

@@ -152,7 +152,7 @@ public final class Memory implements Callable<Integer> {
       pages.restored(QUEUE, image, System.nanoTime());
       pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
       ByteArrayOutputStream text = new ByteArrayOutputStream();
-      pages.page(Encoding.of(false, false), Duration.ofMinutes(1)).writeTo(text);
+      pages.page(Encoding.TEXT, Duration.ofMinutes(1)).writeTo(text);
       return text.toString(UTF_8)
           .lines()
           .filter(line -> line.startsWith(CALLS))

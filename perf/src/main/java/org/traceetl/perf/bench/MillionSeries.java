@@ -107,7 +107,7 @@ public final class MillionSeries {
       pages.restored(id, AGGREGATION.newImage(), System.nanoTime());
       pages.shownUntil(id, Long.MAX_VALUE / 2);
     }
-    pages.page(Encoding.of(true, true), PATIENCE);
+    pages.page(Encoding.OPENMETRICS_GZIP, PATIENCE);
     Path batches = Files.createTempFile("trace-etl-memory", ".batches");
     try {
       write(batches);
@@ -168,7 +168,7 @@ public final class MillionSeries {
 
     beganNanos = System.nanoTime();
     pages.await(PATIENCE);
-    Page page = pages.page(Encoding.of(true, true), PATIENCE);
+    Page page = pages.page(Encoding.OPENMETRICS_GZIP, PATIENCE);
     pageBytes = page.bytes();
     pageNanos = System.nanoTime() - beganNanos;
     noteResident();

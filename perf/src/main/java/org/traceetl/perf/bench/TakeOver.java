@@ -175,7 +175,7 @@ public final class TakeOver implements Callable<Integer> {
             nanos -> {});
     pages.start();
     try {
-      pages.page(Encoding.of(true, false), Duration.ofSeconds(10));
+      pages.page(Encoding.OPENMETRICS, Duration.ofSeconds(10));
       long startNanos = System.nanoTime();
       Taken taken = journals.take(queue);
       long takenNanos = System.nanoTime();

@@ -18,14 +18,16 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.load.RecordLoad;
 import org.traceetl.perf.load.SpanStream;
+import org.traceetl.server.config.HistogramConfig;
 
 /**
  * A worker's batches, from bytes to the open windows of its four queues: decode, find the series,
  * record; time per span and thread. 30 applications with 50 operations each drawn by Zipf shares,
  * 12 attributes, 256 to 1,024 spans a batch; every million spans the windows are swapped, sealed
  * and given back. {@code dimensions} adds two attributes to the key of a series: about 20,000
- * series in all, 60,000 by queue. Two workers share nothing: twice the time of {@code oneWorker}
- * over that of {@code twoWorkers} tells how far two cores go.
+ * series in all, 60,000 by queue. {@code histogram} says which buckets a series has. Two workers
+ * share nothing: twice the time of {@code oneWorker} over that of {@code twoWorkers} tells how far
+ * two cores go.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -44,6 +46,9 @@ public class RecordBenchmark {
   @Param({"false", "true"})
   private boolean dimensions;
 
+  @Param({"CLASSIC", "NATIVE", "BOTH"})
+  private HistogramConfig.Kind histogram;
+
   private RecordLoad load;
 
   @Setup(Level.Trial)
@@ -52,6 +57,7 @@ public class RecordBenchmark {
         new RecordLoad(
             new SpanStream(1, 30, 50).pairs(PAIRS, MIN_SPANS, MAX_SPANS),
             dimensions ? SpanStream.DIMENSIONS : List.of(),
+            histogram,
             QUEUES,
             SPANS_PER_WINDOW);
   }

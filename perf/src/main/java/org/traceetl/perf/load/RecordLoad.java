@@ -37,12 +37,14 @@ public final class RecordLoad {
   /**
    * @param messages the batches, of any applications
    * @param dimensions of the series
+   * @param histogram which buckets the series have
    * @param queues on which the batches take turns
    * @param spansPerWindow after so many all windows are swapped
    */
   public RecordLoad(
       List<byte[]> messages,
       List<SeriesConfig.Dimension> dimensions,
+      HistogramConfig.Kind histogram,
       int queues,
       int spansPerWindow) {
     this.spansPerWindow = spansPerWindow;
@@ -50,7 +52,7 @@ public final class RecordLoad {
         new Aggregation(
             new SeriesConfig(
                 dimensions, null, 10_000_000, 10_000_000, 1_000_000, 10_000_000, 4L << 30, null),
-            new HistogramConfig(null),
+            new HistogramConfig(null, histogram, null),
             DocumentsConfig.defaults(),
             new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)));
     BatchDecoder decoder = aggregation.newDecoder();

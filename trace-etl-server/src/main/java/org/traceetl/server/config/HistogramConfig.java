@@ -8,14 +8,24 @@ import java.util.List;
 /**
  * The histogram: {@code trace-etl.histogram}. A missing value is its default.
  *
- * @param boundsMillis upper bounds of the finite buckets, each included in its bucket; fractions
- *     down to the nanosecond
+ * @param boundsMillis upper bounds of the finite classic buckets, each included in its bucket;
+ *     fractions down to the nanosecond
+ * @param kind default {@link Kind#CLASSIC}
+ * @param nativeSchema how fine the native buckets are: 2^schema of them for each power of two, from
+ *     {@value #MIN_SCHEMA} to {@value #MAX_SCHEMA}; default 3
  */
-public record HistogramConfig(List<Double> boundsMillis) {
-  private static final String NAME = "trace-etl.histogram.bounds-millis";
+public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nativeSchema) {
+  private static final String PREFIX = "trace-etl.histogram.";
+  private static final String NAME = PREFIX + "bounds-millis";
   private static final int MAX_BOUNDS = 256;
   private static final double NANOS_PER_MILLI = 1e6;
   private static final double MAX_MILLIS = 365 * 86_400e3;
+
+  /** The least and the greatest schema that Prometheus knows. */
+  private static final int MIN_SCHEMA = -4;
+
+  private static final int MAX_SCHEMA = 8;
+  private static final int DEFAULT_SCHEMA = 3;
 
   public HistogramConfig {
     boundsMillis =
@@ -40,14 +50,47 @@ public record HistogramConfig(List<Double> boundsMillis) {
           "must rise, from above 0 to at most a year, by at least a nanosecond");
       previousNanos = nanos;
     }
+    kind = orElse(kind, Kind.CLASSIC);
+    nativeSchema = orElse(nativeSchema, DEFAULT_SCHEMA);
+    check(
+        nativeSchema >= MIN_SCHEMA && nativeSchema <= MAX_SCHEMA,
+        PREFIX + "native-schema",
+        nativeSchema,
+        "must be " + MIN_SCHEMA + " to " + MAX_SCHEMA);
   }
 
-  /** The bounds in nanoseconds. */
+  /**
+   * Classic histograms.
+   *
+   * @param boundsMillis null for the default
+   */
+  public HistogramConfig(List<Double> boundsMillis) {
+    this(boundsMillis, null, null);
+  }
+
+  /** The bounds of the classic buckets in nanoseconds; none where there are native ones alone. */
   public long[] boundsNanos() {
-    return boundsMillis.stream().mapToLong(HistogramConfig::nanos).toArray();
+    return kind == Kind.NATIVE
+        ? new long[0]
+        : boundsMillis.stream().mapToLong(HistogramConfig::nanos).toArray();
+  }
+
+  /** Whether there are native buckets. */
+  public boolean hasNative() {
+    return kind != Kind.CLASSIC;
   }
 
   private static long nanos(double millis) {
     return Math.round(millis * NANOS_PER_MILLI);
+  }
+
+  /** Which buckets a series has. */
+  public enum Kind {
+    /** Those of the configured bounds. */
+    CLASSIC,
+    /** Exponential ones: pages of text have but sum and count of them. */
+    NATIVE,
+    /** Either, so that dashboards can go from one to the other. */
+    BOTH
   }
 }

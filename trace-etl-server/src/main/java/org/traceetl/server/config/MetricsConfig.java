@@ -91,7 +91,17 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
 
   /** Of durations. */
   public enum Unit {
-    MILLISECONDS,
-    SECONDS
+    MILLISECONDS(1_000_000),
+    SECONDS(1_000_000_000);
+
+    private final long nanos;
+
+    Unit(long nanos) {
+      this.nanos = nanos;
+    }
+
+    public long nanos() {
+      return nanos;
+    }
   }
 }

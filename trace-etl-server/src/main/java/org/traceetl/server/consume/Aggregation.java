@@ -4,6 +4,7 @@ import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.AttributeKeys;
@@ -16,6 +17,7 @@ import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 
 /** How spans are aggregated: the configuration made ready for use, shared by all queues. */
@@ -30,15 +32,32 @@ public final class Aggregation {
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
   final Buckets buckets;
+
+  /** Null where there are classic buckets alone. */
+  final NativeBuckets nativeBuckets;
+
   private final DocumentsConfig documents;
   private final long idleMillis;
   private final long schema;
 
+  /** Native buckets, if there are any, are of milliseconds. */
   public Aggregation(
       SeriesConfig series,
       HistogramConfig histogram,
       DocumentsConfig documents,
       WindowConfig window) {
+    this(series, histogram, documents, window, MetricsConfig.Unit.MILLISECONDS);
+  }
+
+  /**
+   * @param unit of durations on the page: native buckets go by it
+   */
+  public Aggregation(
+      SeriesConfig series,
+      HistogramConfig histogram,
+      DocumentsConfig documents,
+      WindowConfig window,
+      MetricsConfig.Unit unit) {
     this.series = series;
     this.documents = documents;
     budget = new SeriesBudget(series.max());
@@ -47,11 +66,14 @@ public final class Aggregation {
     dimensions = new DimensionKeys(series.dimensions());
     documentKeys = new AttributeKeys(documents.attributes());
     buckets = new Buckets(histogram.boundsNanos());
+    nativeBuckets =
+        histogram.hasNative() ? new NativeBuckets(histogram.nativeSchema(), unit.nanos()) : null;
     idleMillis = window.idle().toMillis();
-    schema = schema(series, histogram);
+    schema = schema(series, histogram, unit);
   }
 
-  private static long schema(SeriesConfig series, HistogramConfig histogram) {
+  private static long schema(
+      SeriesConfig series, HistogramConfig histogram, MetricsConfig.Unit unit) {
     Hasher hasher = Hashing.farmHashFingerprint64().newHasher();
     for (long bound : histogram.boundsNanos()) {
       hasher.putLong(bound);
@@ -59,6 +81,9 @@ public final class Aggregation {
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       hasher.putInt(dimension.from().ordinal());
       hasher.putInt(dimension.attribute().length()).putUnencodedChars(dimension.attribute());
+    }
+    if (histogram.hasNative()) {
+      hasher.putInt(histogram.nativeSchema()).putLong(unit.nanos());
     }
     return hasher.hash().asLong();
   }
@@ -95,7 +120,8 @@ public final class Aggregation {
         buckets.count(),
         documents.perSeries(),
         documents.perQueue(),
-        documents.exemplarsPerQueue());
+        documents.exemplarsPerQueue(),
+        nativeBuckets != null);
   }
 
   /** Tells series of these buckets and dimensions from others, with which they do not add up. */

@@ -22,6 +22,7 @@ import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
@@ -55,6 +56,10 @@ public final class QueueAggregator {
   private final PipelineListener listener;
   private final BatchDecoder decoder;
   private final Buckets buckets;
+
+  /** Null where there are classic buckets alone. */
+  private final NativeBuckets nativeBuckets;
+
   private final SpanFilter filter;
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
@@ -112,6 +117,7 @@ public final class QueueAggregator {
     this.listener = listener;
     this.decoder = decoder;
     buckets = aggregation.buckets;
+    nativeBuckets = aggregation.nativeBuckets;
     filter = aggregation.filter;
     documentKeys = aggregation.documentKeys;
     maxValueBytes = aggregation.series.maxValueBytes();
@@ -298,6 +304,7 @@ public final class QueueAggregator {
     }
     long nanos = spans.durationNanos(span);
     int bucket = buckets.of(nanos);
+    long whole = 1;
     if (threshold == 0) {
       metrics.add(row, bucket, 1, nanos);
     } else {
@@ -305,7 +312,11 @@ public final class QueueAggregator {
       long owed = weight + series.carry(number);
       series.carry(number, Weight.fraction(owed));
       metrics.carry(row, Weight.fraction(owed));
-      metrics.add(row, bucket, Weight.whole(owed), Weight.times(weight, nanos));
+      whole = Weight.whole(owed);
+      metrics.add(row, bucket, whole, Weight.times(weight, nanos));
+    }
+    if (nativeBuckets != null) {
+      metrics.addNative(row, nativeBuckets.of(nanos), whole);
     }
     if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
       keepDocument(spans, span, row, bucket, application);

@@ -1,27 +1,30 @@
 package org.traceetl.server.expose;
 
+import java.util.Locale;
+
 /** The forms in which a page can be had. */
 public enum Encoding {
-  TEXT(false, false),
-  TEXT_GZIP(false, true),
-  OPENMETRICS(true, false),
-  OPENMETRICS_GZIP(true, true);
+  TEXT(Format.TEXT, false),
+  TEXT_GZIP(Format.TEXT, true),
+  OPENMETRICS(Format.OPENMETRICS, false),
+  OPENMETRICS_GZIP(Format.OPENMETRICS, true),
+  PROTOBUF(Format.PROTOBUF, false),
+  PROTOBUF_GZIP(Format.PROTOBUF, true);
 
-  private final boolean openMetrics;
+  private final Format format;
   private final boolean gzip;
 
-  Encoding(boolean openMetrics, boolean gzip) {
-    this.openMetrics = openMetrics;
+  Encoding(Format format, boolean gzip) {
+    this.format = format;
     this.gzip = gzip;
   }
 
-  public static Encoding of(boolean openMetrics, boolean gzip) {
-    return values()[(openMetrics ? 2 : 0) + (gzip ? 1 : 0)];
+  public static Encoding of(Format format, boolean gzip) {
+    return values()[2 * format.ordinal() + (gzip ? 1 : 0)];
   }
 
-  /** OpenMetrics 1.0.0; otherwise Prometheus text 0.0.4. */
-  public boolean openMetrics() {
-    return openMetrics;
+  public Format format() {
+    return format;
   }
 
   public boolean gzip() {
@@ -30,13 +33,6 @@ public enum Encoding {
 
   /** As a label: lower case. */
   public String label() {
-    return name().toLowerCase(java.util.Locale.ROOT);
-  }
-
-  /** Value of the Content-Type header. */
-  public String contentType() {
-    return openMetrics
-        ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-        : "text/plain; version=0.0.4; charset=utf-8";
+    return name().toLowerCase(Locale.ROOT);
   }
 }

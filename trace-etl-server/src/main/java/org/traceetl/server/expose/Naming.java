@@ -11,11 +11,15 @@ import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.protobuf.MessageBuffer;
+import org.traceetl.server.protobuf.MetricProto;
+import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Names of the families and their labels under one profile, as the bytes that stand on a page. */
 public final class Naming {
+  private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
   private static final int UNIT_MILLI_DIGITS = 6;
   private static final int UNIT_SECOND_DIGITS = 9;
 
@@ -46,6 +50,13 @@ public final class Naming {
   /** What stands between the labels and a bucket's value; the last one is +Inf. */
   final byte[][] le;
 
+  /** The same as numbers, as protobuf has them. */
+  private final double[] bounds;
+
+  /** Null where there are classic buckets alone. */
+  private final NativeBuckets nativeBuckets;
+
+  private final boolean classic;
   private final String calls;
   private final String duration;
   private final boolean durationNamesUnit;
@@ -71,10 +82,19 @@ public final class Naming {
     durationCreated = bytes(duration + "_created{");
     long[] boundsNanos = histogram.boundsNanos();
     le = new byte[boundsNanos.length + 1][];
+    bounds = new double[le.length];
+    bounds[boundsNanos.length] = Double.POSITIVE_INFINITY;
     for (int i = 0; i < boundsNanos.length; i++) {
-      le[i] = bytes(",le=\"" + bound(boundsNanos[i]) + "\"} ");
+      String bound = bound(boundsNanos[i]);
+      le[i] = bytes(",le=\"" + bound + "\"} ");
+      bounds[i] = Double.parseDouble(bound);
     }
     le[boundsNanos.length] = bytes(",le=\"+Inf\"} ");
+    classic = histogram.kind() != HistogramConfig.Kind.NATIVE;
+    nativeBuckets =
+        histogram.hasNative()
+            ? new NativeBuckets(histogram.nativeSchema(), metrics.unit().nanos())
+            : null;
   }
 
   /** Buckets of a series, the one of +Inf included. */
@@ -86,30 +106,77 @@ public final class Naming {
     return seconds;
   }
 
-  /**
-   * What stands before a family's samples. Given without samples as well: a page never is empty.
-   */
-  byte[] callsHeader(boolean openMetrics) {
-    String family = openMetrics ? calls : calls + "_total";
-    return bytes(
-        "# HELP "
-            + family
-            + " Spans, by service, name, kind and status.\n# TYPE "
-            + family
-            + " counter\n");
+  /** The upper bound of a bucket in the page's unit. */
+  double bound(int bucket) {
+    return bounds[bucket];
   }
 
-  byte[] durationHeader(boolean openMetrics) {
-    String unit = seconds ? "seconds" : "milliseconds";
+  /** Whether pages of protobuf have classic buckets. */
+  boolean classic() {
+    return classic;
+  }
+
+  /** Which native buckets there are; null for none. */
+  NativeBuckets nativeBuckets() {
+    return nativeBuckets;
+  }
+
+  /**
+   * What stands before a family's samples. Given without samples as well: a page never is empty.
+   *
+   * @param bytes of the samples
+   */
+  byte[] header(Family family, Format format, long bytes) {
+    if (format == Format.PROTOBUF) {
+      return messageHeader(family, bytes);
+    }
+    boolean openMetrics = format == Format.OPENMETRICS;
+    return switch (family) {
+      case CALLS -> callsHeader(openMetrics);
+      case DURATION -> durationHeader(openMetrics);
+    };
+  }
+
+  private byte[] messageHeader(Family family, long bytes) {
+    MessageBuffer out = new MessageBuffer();
+    switch (family) {
+      case CALLS ->
+          MetricProto.family(out, calls + "_total", CALLS_HELP, MetricProto.COUNTER, null);
+      case DURATION ->
+          MetricProto.family(
+              out,
+              duration,
+              durationHelp(),
+              MetricProto.HISTOGRAM,
+              durationNamesUnit ? unit() : null);
+    }
+    out.length(out.size() + bytes);
+    return out.toByteArray();
+  }
+
+  private String unit() {
+    return seconds ? "seconds" : "milliseconds";
+  }
+
+  private String durationHelp() {
+    return "Duration of spans in " + unit() + ".";
+  }
+
+  private byte[] callsHeader(boolean openMetrics) {
+    String family = openMetrics ? calls : calls + "_total";
+    return bytes("# HELP " + family + " " + CALLS_HELP + "\n# TYPE " + family + " counter\n");
+  }
+
+  private byte[] durationHeader(boolean openMetrics) {
     return bytes(
         "# HELP "
             + duration
-            + " Duration of spans in "
-            + unit
-            + ".\n# TYPE "
+            + " "
+            + durationHelp()
+            + "\n# TYPE "
             + duration
             + " histogram\n"
-            + (openMetrics && durationNamesUnit ? "# UNIT " + duration + " " + unit + "\n" : ""));
+            + (openMetrics && durationNamesUnit ? "# UNIT " + duration + " " + unit() + "\n" : ""));
   }
 
   /**
@@ -194,7 +261,7 @@ public final class Naming {
     return value.setScale(Math.max(1, value.scale())).toPlainString();
   }
 
-  private static byte[] bytes(String text) {
+  static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -20,6 +20,10 @@ final class QueueSeries {
   private final QueueId queue;
   private final Naming naming;
   private final LongSet labelSets;
+
+  /** By format. */
+  private final SeriesForm[] forms;
+
   private final SeriesText text;
 
   /** By series number / {@link SeriesBlock#SERIES}; null where there is no series. */
@@ -35,7 +39,8 @@ final class QueueSeries {
     this.queue = queue;
     this.naming = naming;
     this.labelSets = labelSets;
-    text = new SeriesText(naming);
+    text = new SeriesText(naming, true);
+    forms = new SeriesForm[] {new SeriesText(naming, false), text, new SeriesProtobuf(naming)};
   }
 
   int size() {
@@ -160,23 +165,23 @@ final class QueueSeries {
   /** Adds the sections of a family, rendering those that are not there in the wanted forms. */
   void sections(
       Family family,
-      boolean openMetrics,
+      Format format,
       boolean wantPlain,
       boolean wantGzip,
       SectionWriter writer,
       List<Section> to) {
     for (SeriesBlock block : blocks) {
       if (block != null) {
-        block.sections(family, openMetrics, wantPlain, wantGzip, text, writer, to);
+        block.sections(family, format, wantPlain, wantGzip, forms[format.ordinal()], writer, to);
       }
     }
   }
 
   /** Forgets the sections of a format that nobody asks for any more. */
-  void forget(boolean openMetrics) {
+  void forget(Format format) {
     for (SeriesBlock block : blocks) {
       if (block != null) {
-        block.forget(openMetrics);
+        block.forget(format);
       }
     }
   }

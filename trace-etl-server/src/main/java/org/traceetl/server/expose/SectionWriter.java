@@ -65,8 +65,12 @@ final class SectionWriter implements AutoCloseable {
   }
 
   void write(byte[] bytes) {
-    System.arraycopy(bytes, 0, buffer, position, bytes.length);
-    position += bytes.length;
+    write(bytes, 0, bytes.length);
+  }
+
+  void write(byte[] bytes, int from, int length) {
+    System.arraycopy(bytes, from, buffer, position, length);
+    position += length;
   }
 
   /** Writes again what stands at a position given since the last {@link #ensure}. */

@@ -3,6 +3,7 @@ package org.traceetl.server.expose;
 import java.util.Arrays;
 import java.util.List;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
 
@@ -41,11 +42,14 @@ final class SeriesBlock {
   private final long[] sumMillis = new long[SERIES];
   private final int[] sumNanos = new int[SERIES];
 
+  /** Without any for series that have classic buckets alone. */
+  private final NativeTotals natives = new NativeTotals();
+
   /** Null while no series has one, which is usual. */
   private Exemplar[] exemplars;
 
   /** By format, family and section; null: to be rendered anew. */
-  private final Section[][][] sections = new Section[2][FAMILIES.length][];
+  private final Section[][][] sections = new Section[Format.values().length][FAMILIES.length][];
 
   SeriesBlock(int stride) {
     this.stride = stride;
@@ -98,6 +102,11 @@ final class SeriesBlock {
     return sumNanos[place];
   }
 
+  /** Native buckets, by place. */
+  NativeTotals natives() {
+    return natives;
+  }
+
   /** Null without one. */
   Exemplar exemplar(int place) {
     return exemplars == null ? null : exemplars[place];
@@ -119,6 +128,7 @@ final class SeriesBlock {
     for (int bucket = 0; bucket < stride; bucket++) {
       add(to + bucket, window.counts()[from + bucket]);
     }
+    natives.add(place, window.natives(), row);
     long millis = window.durationNanos()[row] / NANOS_PER_MILLI;
     int nanos = sumNanos[place] + (int) (window.durationNanos()[row] % NANOS_PER_MILLI);
     sumMillis[place] += millis + nanos / NANOS_PER_MILLI;
@@ -138,6 +148,7 @@ final class SeriesBlock {
     for (int bucket = 0; bucket < stride; bucket++) {
       add(place * stride + bucket, image.count(series, bucket));
     }
+    image.copyNative(series, natives, place);
     sumMillis[place] = image.sumMillis(series);
     sumNanos[place] = image.sumNanos(series);
   }
@@ -187,6 +198,7 @@ final class SeriesBlock {
     if (highCounts != null) {
       Arrays.fill(highCounts, place * stride, (place + 1) * stride, 0);
     }
+    natives.clear(place);
     sumMillis[place] = 0;
     sumNanos[place] = 0;
     if (exemplars != null) {
@@ -208,24 +220,24 @@ final class SeriesBlock {
   /** Adds the sections of a family, rendering those that are not there in the wanted forms. */
   void sections(
       Family family,
-      boolean openMetrics,
+      Format format,
       boolean wantPlain,
       boolean wantGzip,
-      SeriesText text,
+      SeriesForm form,
       SectionWriter writer,
       List<Section> to) {
-    Section[][] format = sections[openMetrics ? 1 : 0];
-    if (format[family.ordinal()] == null) {
-      format[family.ordinal()] = new Section[SERIES / family.sectionSeries()];
+    Section[][] ofFormat = sections[format.ordinal()];
+    if (ofFormat[family.ordinal()] == null) {
+      ofFormat[family.ordinal()] = new Section[SERIES / family.sectionSeries()];
     }
-    Section[] ofFamily = format[family.ordinal()];
+    Section[] ofFamily = ofFormat[family.ordinal()];
     for (int i = 0; i < ofFamily.length; i++) {
       if (ofFamily[i] == null || !ofFamily[i].has(wantPlain, wantGzip)) {
         writer.begin(wantPlain, wantGzip);
         int first = i * family.sectionSeries();
         for (int place = first; place < first + family.sectionSeries(); place++) {
           if (labels[place] != null) {
-            text.write(family, openMetrics, this, place, writer);
+            form.write(family, this, place, writer);
           }
         }
         ofFamily[i] = writer.finish();
@@ -238,7 +250,7 @@ final class SeriesBlock {
   }
 
   /** Forgets the sections of a format that nobody asks for any more. */
-  void forget(boolean openMetrics) {
-    Arrays.fill(sections[openMetrics ? 1 : 0], null);
+  void forget(Format format) {
+    Arrays.fill(sections[format.ordinal()], null);
   }
 }

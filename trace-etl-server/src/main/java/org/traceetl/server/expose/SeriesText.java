@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** Series as lines of a page. */
-final class SeriesText {
+final class SeriesText implements SeriesForm {
   private static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MILLI_DIGITS = 6;
   private static final int SECOND_DIGITS = 9;
@@ -24,11 +24,16 @@ final class SeriesText {
   private static final byte[] LABELS_END = ascii("} ");
 
   private final Naming naming;
+  private final boolean openMetrics;
   private final int stride;
   private final int maxLeBytes;
 
-  SeriesText(Naming naming) {
+  /**
+   * @param openMetrics with exemplars and creation times
+   */
+  SeriesText(Naming naming, boolean openMetrics) {
     this.naming = naming;
+    this.openMetrics = openMetrics;
     stride = naming.stride();
     maxLeBytes = Arrays.stream(naming.le).mapToInt(le -> le.length).max().orElseThrow();
   }
@@ -43,16 +48,15 @@ final class SeriesText {
     return naming.durationBucket.length + USUAL_VALUE_BYTES;
   }
 
-  /** Writes the samples of one family of one series that there is. */
-  void write(
-      Family family, boolean openMetrics, SeriesBlock block, int place, SectionWriter writer) {
+  @Override
+  public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
     switch (family) {
-      case CALLS -> writeCalls(openMetrics, block, place, writer);
-      case DURATION -> writeDuration(openMetrics, block, place, writer);
+      case CALLS -> writeCalls(block, place, writer);
+      case DURATION -> writeDuration(block, place, writer);
     }
   }
 
-  private void writeCalls(boolean openMetrics, SeriesBlock block, int place, SectionWriter writer) {
+  private void writeCalls(SeriesBlock block, int place, SectionWriter writer) {
     byte[] labels = block.labels(place);
     writer.ensure(2 * (naming.callsCreated.length + labels.length + MAX_VALUE_BYTES));
     long calls = 0;
@@ -67,8 +71,7 @@ final class SeriesText {
     }
   }
 
-  private void writeDuration(
-      boolean openMetrics, SeriesBlock block, int place, SectionWriter writer) {
+  private void writeDuration(SeriesBlock block, int place, SectionWriter writer) {
     byte[] labels = block.labels(place);
     int nameBytes = naming.durationBucket.length;
     writer.ensure(

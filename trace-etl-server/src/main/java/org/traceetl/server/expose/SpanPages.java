@@ -358,8 +358,9 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     long startNanos = nanoClock.getAsLong();
     rendered.clear();
     chooseShown(startNanos);
-    render(false);
-    render(true);
+    for (Format format : Format.values()) {
+      render(format);
+    }
     pages = Map.copyOf(rendered);
     totals =
         new Totals(
@@ -398,27 +399,30 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
         };
   }
 
-  private void render(boolean openMetrics) {
-    boolean plain = wanted(Encoding.of(openMetrics, false));
-    boolean gzip = wanted(Encoding.of(openMetrics, true));
+  private void render(Format format) {
+    boolean plain = wanted(Encoding.of(format, false));
+    boolean gzip = wanted(Encoding.of(format, true));
     if (!plain && !gzip) {
-      queues.values().forEach(held -> held.series.forget(openMetrics));
+      queues.values().forEach(held -> held.series.forget(format));
       return;
     }
     // An asked-for page that is not there is worse than one that takes long to send.
     boolean inflated = plain && textBytes() > maxPlainBytes;
     List<Section> sections = new ArrayList<>();
     for (Family family : Family.values()) {
-      sections.add(header(family, openMetrics));
+      List<Section> ofFamily = new ArrayList<>();
       for (QueueSeries queue : shown) {
-        queue.sections(family, openMetrics, plain && !inflated, gzip || inflated, writer, sections);
+        queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofFamily);
       }
+      long bytes = ofFamily.stream().mapToLong(Section::length).sum();
+      sections.add(header(naming.header(family, format, bytes)));
+      sections.addAll(ofFamily);
     }
     if (plain) {
-      put(Encoding.of(openMetrics, false), sections, inflated);
+      put(Encoding.of(format, false), sections, inflated);
     }
     if (gzip) {
-      put(Encoding.of(openMetrics, true), sections, false);
+      put(Encoding.of(format, true), sections, false);
     }
   }
 
@@ -431,12 +435,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     return shown.stream().mapToLong(QueueSeries::textBytes).sum();
   }
 
-  private Section header(Family family, boolean openMetrics) {
-    byte[] header =
-        switch (family) {
-          case CALLS -> naming.callsHeader(openMetrics);
-          case DURATION -> naming.durationHeader(openMetrics);
-        };
+  private Section header(byte[] header) {
     writer.begin(true, true);
     writer.ensure(header.length);
     writer.write(header);

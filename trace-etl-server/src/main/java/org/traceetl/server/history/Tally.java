@@ -94,6 +94,8 @@ public final class Tally {
       }
       below += count;
     }
-    return spans == 0 ? Double.NaN : boundsMillis[boundsMillis.length - 1];
+    return spans == 0 || boundsMillis.length == 0
+        ? Double.NaN
+        : boundsMillis[boundsMillis.length - 1];
   }
 }

@@ -29,7 +29,9 @@ import org.traceetl.server.window.QueueId;
  * 78  .. payload of the chunk
  * </pre>
  *
- * <p>A message in which anything is wrong is a {@link Rejection}, never an exception.
+ * <p>A message in which anything is wrong is a {@link Rejection}, never an exception. Later
+ * versions keep what stands before the writer: so a reader can tell them from damage and from what
+ * others have written.
  */
 final class ChunkFormat {
   static final int HEADER_BYTES = 78;
@@ -125,14 +127,14 @@ final class ChunkFormat {
     if (message.length < HEADER_BYTES) {
       return Rejection.MALFORMED;
     }
-    if (message[4] != VERSION) {
-      return Rejection.VERSION;
-    }
     if (buffer.getInt(CHECKSUM_AT) != checksum(message)) {
       return Rejection.CHECKSUM;
     }
     if (buffer.getLong(14) != queue) {
       return Rejection.FOREIGN;
+    }
+    if (message[4] != VERSION) {
+      return Rejection.VERSION;
     }
     int index = Short.toUnsignedInt(buffer.getShort(6));
     int count = Short.toUnsignedInt(buffer.getShort(8));
@@ -144,6 +146,11 @@ final class ChunkFormat {
             && buffer.getLong(38) >= 1
             && buffer.getLong(46) >= 0;
     return sensible ? null : Rejection.MALFORMED;
+  }
+
+  /** What is wrong with a message that is rejected for its version. */
+  static UnknownVersionException unknownVersion(byte[] message) {
+    return new UnknownVersionException(message[4], VERSION);
   }
 
   /** The chunk that a message is which has no {@link #rejection}. */

@@ -87,6 +87,8 @@ final class JournalReader {
    *
    * @param until offset of the first message not wanted
    * @return whether there were any
+   * @throws IOException also if the next record is of a version that this server does not know: the
+   *     reader stays before it, and every call fails
    */
   boolean advance(long until, Visitor visitor) throws IOException, InterruptedException {
     long begun = next;
@@ -95,27 +97,48 @@ final class JournalReader {
         break;
       }
       if (entry.offset() >= next) {
-        accept(entry, visitor);
+        try {
+          accept(entry, visitor);
+        } catch (UnknownVersionException e) {
+          if (next <= begun) {
+            throw stopped(e);
+          }
+          // What came before it is the caller's first.
+          break;
+        }
       }
     }
     return next > begun;
   }
 
-  private void accept(Entry entry, Visitor visitor) {
+  private void accept(Entry entry, Visitor visitor) throws UnknownVersionException {
     if (entry.offset() > next) {
       missed = true;
       assembler.clear();
       chain = chain.unsure();
     }
+    next = entry.offset();
+    LogRecord record = assembler.accept(entry);
     next = entry.offset() + 1;
     bytesSinceSnapshot += entry.body().length;
-    LogRecord record = assembler.accept(entry);
     if (record != null) {
       follow(record, visitor);
     }
   }
 
-  private void follow(LogRecord record, Visitor visitor) {
+  private IOException stopped(UnknownVersionException why) {
+    counters.rejected(Rejection.VERSION);
+    return new IOException(
+        "The record at offset "
+            + next
+            + " of the journal "
+            + why.getMessage()
+            + ". A later version wrote it, without which the counts would be wrong: start that"
+            + " version on this server as well.",
+        why);
+  }
+
+  private void follow(LogRecord record, Visitor visitor) throws UnknownVersionException {
     if (record.first() == base && record.header().kind() == RecordKind.WINDOW) {
       chain = Chain.at(record.header());
       return;
@@ -126,6 +149,10 @@ final class JournalReader {
         visitor.counts(record, chain);
         count(record.header());
         return;
+      } catch (UnknownVersionException e) {
+        next = record.first();
+        assembler.clear();
+        throw e;
       } catch (MalformedRecordException e) {
         rejection = Rejection.MALFORMED;
       }
@@ -146,10 +173,14 @@ final class JournalReader {
    *
    * @param bytes of its messages
    */
-  void pass(LogRecord record, long bytes, Visitor visitor) {
+  void pass(LogRecord record, long bytes, Visitor visitor) throws IOException {
     assembler.clear();
     next = record.next();
     bytesSinceSnapshot += bytes;
-    follow(record, visitor);
+    try {
+      follow(record, visitor);
+    } catch (UnknownVersionException e) {
+      throw stopped(e);
+    }
   }
 }

@@ -1,7 +1,7 @@
 package org.traceetl.server.journal;
 
 /** Bytes that are no record: torn, damaged, or of a version that this reader does not know. */
-public final class MalformedRecordException extends Exception {
+public sealed class MalformedRecordException extends Exception permits UnknownVersionException {
   private static final long serialVersionUID = 1;
 
   MalformedRecordException(String message) {

@@ -2,6 +2,7 @@ package org.traceetl.server.journal;
 
 import java.util.Arrays;
 import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -40,6 +41,7 @@ public final class QueueImage {
 
   private long[] touchedMillis = new long[INITIAL_SERIES];
   private long[] carries = new long[INITIAL_SERIES];
+  private final NativeTotals natives = new NativeTotals();
   private long unknownRows;
 
   /**
@@ -103,6 +105,7 @@ public final class QueueImage {
     for (int bucket = 0; bucket < stride; bucket++) {
       counts[row * stride + bucket] += window.counts()[from * stride + bucket];
     }
+    natives.add(row, window.natives(), from);
     long nanos = sumNanos[row] + window.durationNanos()[from] % NANOS_PER_MILLI;
     sumMillis[row] += window.durationNanos()[from] / NANOS_PER_MILLI + nanos / NANOS_PER_MILLI;
     sumNanos[row] = (int) (nanos % NANOS_PER_MILLI);
@@ -156,10 +159,12 @@ public final class QueueImage {
       rowOf[definitions[rows].series()] = row + 1;
       definitions[row] = definitions[rows];
       System.arraycopy(counts, rows * stride, counts, row * stride, stride);
+      natives.move(rows, row);
       restore(row, sumMillis[rows], sumNanos[rows], touchedMillis[rows], carries[rows]);
     }
     definitions[rows] = null;
     Arrays.fill(counts, rows * stride, (rows + 1) * stride, 0);
+    natives.clear(rows);
     restore(rows, 0, 0, 0, 0);
   }
 
@@ -216,6 +221,26 @@ public final class QueueImage {
   /** Spans by row, then bucket, not cumulative. For snapshots; void when a series is made. */
   long[] counts() {
     return counts;
+  }
+
+  /** Native histograms by row. For snapshots. */
+  NativeTotals natives() {
+    return natives;
+  }
+
+  /** Whether any series has native buckets. */
+  boolean hasNative() {
+    for (int row = 0; row < rows; row++) {
+      if (natives.size(row) > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Copies the native histogram of a series that there is to a row of other totals. */
+  public void copyNative(int series, NativeTotals to, int toRow) {
+    to.copy(toRow, natives, row(series));
   }
 
   /** Spans of a series that there is, in one bucket, not cumulative. */

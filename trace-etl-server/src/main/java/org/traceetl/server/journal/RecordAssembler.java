@@ -28,9 +28,16 @@ final class RecordAssembler {
     this.counters = counters;
   }
 
-  /** Takes the log's next message. Null as long as no record is whole with it. */
-  LogRecord accept(Entry entry) {
+  /**
+   * Takes the log's next message. Null as long as no record is whole with it.
+   *
+   * @throws UnknownVersionException if it is of a later version; then it is not taken
+   */
+  LogRecord accept(Entry entry) throws UnknownVersionException {
     Rejection rejection = format.rejection(entry.body());
+    if (rejection == Rejection.VERSION) {
+      throw ChunkFormat.unknownVersion(entry.body());
+    }
     if (rejection != null) {
       counters.rejected(rejection);
       clear();

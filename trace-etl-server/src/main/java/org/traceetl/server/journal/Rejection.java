@@ -10,7 +10,10 @@ public enum Rejection {
   /** Bytes that have changed since they were written. */
   CHECKSUM,
 
-  /** Of a format that this version does not know. */
+  /**
+   * Of a format that this version does not know. It is not passed over: the reader stops before it,
+   * and whoever needs what is behind it gets an error.
+   */
   VERSION,
 
   /** Of another queue, or nothing of the journal's at all. */

@@ -20,20 +20,23 @@ import org.traceetl.server.window.AcceptedBatches;
  *   unsigned  series n, n times in the order of their numbers:
  *     {@link DefinitionFormat}, beginning at base
  *     sparse    counts
+ *     from version 2 on: {@link NativeFormat}
  *     unsigned  sum of durations, milliseconds; nanoseconds below
  *     signed    base - touched, milliseconds
  *     unsigned  carry
  * </pre>
+ *
+ * <p>The version is that of {@link WindowFormat}: without native histograms, 1.
  */
 public final class SnapshotFormat {
-  private static final int VERSION = 1;
   private static final int NANOS_PER_MILLI = 1_000_000;
 
   private SnapshotFormat() {}
 
   /** Writes an image at the writer's position. */
   public static void encode(QueueImage image, RecordWriter out) {
-    out.octet(VERSION);
+    boolean hasNative = image.hasNative();
+    out.octet(hasNative ? WindowFormat.NATIVE_VERSION : WindowFormat.CLASSIC_VERSION);
     out.signed(image.to());
     writeHistory(image.history(), out);
     out.fixed(image.schema());
@@ -54,7 +57,11 @@ public final class SnapshotFormat {
         continue;
       }
       definitions.write(image.definition(series), out);
-      out.sparse(image.counts(), image.row(series) * image.stride(), image.stride());
+      int row = image.row(series);
+      out.sparse(image.counts(), row * image.stride(), image.stride());
+      if (hasNative) {
+        NativeFormat.write(image.natives(), row, out);
+      }
       out.unsigned(image.sumMillis(series));
       out.unsigned(image.sumNanos(series));
       out.signed(baseMillis - image.touchedMillis(series));
@@ -67,12 +74,13 @@ public final class SnapshotFormat {
    *
    * @param image an empty one. Where the series are of another schema than its own, it gets the
    *     position and the history alone. Void after an exception
+   * @throws UnknownVersionException if it is of a later version
    * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
    */
   public static void decode(byte[] bytes, int offset, int length, QueueImage image)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    WindowFormat.checkVersion(in, VERSION);
+    int version = WindowFormat.version(in);
     image.to(in.signed());
     readHistory(in, image.history());
     long schema = in.fixed();
@@ -88,6 +96,9 @@ public final class SnapshotFormat {
     for (int i = 0; i < size; i++) {
       int row = image.create(definitions.read(in));
       in.sparse(image.counts(), row * image.stride(), image.stride(), "counts");
+      if (version == WindowFormat.NATIVE_VERSION) {
+        NativeFormat.read(in, image.natives(), row);
+      }
       long sumMillis = in.amount("sum of durations");
       int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
       image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -39,6 +40,7 @@ import org.traceetl.server.window.TraceDocument;
  *   unsigned  rows n, n times in the order of their series:
  *     unsigned  (series - series of the row before - 1) &lt;&lt; 2 | has carry &lt;&lt; 1 | has exemplar
  *     sparse    counts
+ *     from version 2 on: {@link NativeFormat}
  *     unsigned  sum of durations, nanoseconds
  *     unsigned  exemplar, its bucket, if it has one
  *     unsigned  carry, if it has one
@@ -46,11 +48,19 @@ import org.traceetl.server.window.TraceDocument;
  *   unsigned  agents n, n times in their order: fixed ID, two of them; {@link BatchesFormat}
  * </pre>
  *
+ * <p>Version 1 has no native histograms; it is written where there are none, so that older servers
+ * can go on with what they can hold.
+ *
  * <p>A window read is the one written with its rows in the order of their series. What is read
  * takes at most some 64 times the memory of its bytes.
  */
 public final class WindowFormat {
-  private static final int VERSION = 1;
+  /** Without native histograms. */
+  static final int CLASSIC_VERSION = 1;
+
+  /** With native histograms; the last one that is known. */
+  static final int NATIVE_VERSION = 2;
+
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final int NO_EXEMPLAR = -1;
   private static final int HAS_EXEMPLAR = 1;
@@ -69,7 +79,7 @@ public final class WindowFormat {
 
   /** Writes a window at the writer's position. Its queue is not written. */
   public static void encode(SealedWindow window, RecordWriter out) {
-    out.octet(VERSION);
+    out.octet(window.natives().isEmpty() ? CLASSIC_VERSION : NATIVE_VERSION);
     out.signed(window.from());
     out.signed(window.to() - window.from());
     out.signed(window.openedMillis());
@@ -91,12 +101,13 @@ public final class WindowFormat {
   /**
    * Reads a window of a queue.
    *
+   * @throws UnknownVersionException if it is of a later version
    * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
    */
   public static SealedWindow decode(byte[] bytes, int offset, int length, QueueId queue)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    checkVersion(in, VERSION);
+    int version = version(in);
     long from = in.signed();
     long to = from + in.signed();
     long openedMillis = in.signed();
@@ -106,7 +117,7 @@ public final class WindowFormat {
     long schema = in.fixed();
     int stride = (int) in.upTo(MAX_STRIDE, "stride");
     List<SeriesDefinition> created = readCreated(in, openedMillis);
-    Rows rows = new Rows(in, stride, documents.size());
+    Rows rows = new Rows(in, version, stride, documents.size());
     int[] evicted = readEvicted(in);
     AcceptedBatches batches = readBatches(in);
     in.end();
@@ -129,14 +140,20 @@ public final class WindowFormat {
         books,
         schema,
         rows.carries,
-        batches);
+        batches,
+        rows.natives);
   }
 
-  static void checkVersion(RecordReader in, int version) throws MalformedRecordException {
-    int read = in.octet();
-    if (read != version) {
-      throw in.malformed("has version " + read + ": this reader knows " + version);
+  /** Reads the version of a window or a snapshot. */
+  static int version(RecordReader in) throws MalformedRecordException {
+    int version = in.octet();
+    if (version > NATIVE_VERSION) {
+      throw new UnknownVersionException(version, NATIVE_VERSION);
     }
+    if (version < CLASSIC_VERSION) {
+      throw in.malformed("has version " + version);
+    }
+    return version;
   }
 
   private static void writeDocuments(SealedWindow window, RecordWriter out) {
@@ -291,6 +308,9 @@ public final class WindowFormat {
               | (carry ? HAS_CARRY : 0)
               | (exemplar ? HAS_EXEMPLAR : 0));
       out.sparse(window.counts(), row * window.stride(), window.stride());
+      if (!window.natives().isEmpty()) {
+        NativeFormat.write(window.natives(), row, out);
+      }
       out.unsigned(window.durationNanos()[row]);
       if (exemplar) {
         out.unsigned(window.exemplars()[row]);
@@ -311,8 +331,9 @@ public final class WindowFormat {
     private final int[] exemplars;
     private final int[] exemplarBuckets;
     private final long[] carries;
+    private final NativeCounts natives;
 
-    Rows(RecordReader in, int stride, int documents) throws MalformedRecordException {
+    Rows(RecordReader in, int version, int stride, int documents) throws MalformedRecordException {
       int rows = in.count(2 + RecordWriter.sparseBytes(stride), "rows");
       if ((long) rows * stride > Integer.MAX_VALUE - 8) {
         throw in.malformed("has " + rows + " rows of " + stride + " buckets");
@@ -323,6 +344,8 @@ public final class WindowFormat {
       exemplars = new int[rows];
       exemplarBuckets = new int[rows];
       carries = new long[rows];
+      NativeCounts.Builder buckets =
+          version == NATIVE_VERSION ? new NativeCounts.Builder(rows) : null;
       int before = -1;
       for (int row = 0; row < rows; row++) {
         long head =
@@ -330,6 +353,9 @@ public final class WindowFormat {
         before += 1 + (int) (head >>> ROW_FLAGS);
         series[row] = before;
         in.sparse(counts, row * stride, stride, "counts");
+        if (buckets != null) {
+          NativeFormat.read(in, buckets);
+        }
         durationNanos[row] = in.amount("sum of durations");
         exemplars[row] = NO_EXEMPLAR;
         if ((head & HAS_EXEMPLAR) != 0) {
@@ -340,6 +366,7 @@ public final class WindowFormat {
           carries[row] = in.amount("carry");
         }
       }
+      natives = buckets == null ? NativeCounts.NONE : buckets.build();
     }
   }
 

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.expose.Format;
 import org.traceetl.server.journal.WindowFollower;
 
 /**
@@ -101,17 +102,16 @@ public final class ServerTelemetry {
     });
   }
 
-  /**
-   * All families, as they end a page.
-   *
-   * @param openMetrics with creation times and {@code # EOF}; otherwise text 0.0.4
-   */
-  public byte[] families(boolean openMetrics) {
-    var out = new StringWriter(1 << 15);
+  /** All families, as they end a page: on one of OpenMetrics with {@code # EOF}. */
+  public byte[] families(Format format) {
     List<Collector.MetricFamilySamples> families = books.samples();
     families.addAll(Collections.list(registry.metricFamilySamples()));
+    if (format == Format.PROTOBUF) {
+      return new ProtobufFamilies().write(families);
+    }
+    var out = new StringWriter(1 << 15);
     try {
-      if (openMetrics) {
+      if (format == Format.OPENMETRICS) {
         TextFormat.writeOpenMetrics100(out, Collections.enumeration(families));
       } else {
         families.replaceAll(ServerTelemetry::withoutCreationTimes);

@@ -42,7 +42,7 @@ final class MetricsServlet extends HttpServlet {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
       return;
     }
-    response.setContentType(encoding.contentType());
+    response.setContentType(encoding.format().contentType());
     response.setHeader("Vary", "Accept, Accept-Encoding");
     if (encoding.gzip()) {
       response.setHeader("Content-Encoding", "gzip");
@@ -57,7 +57,7 @@ final class MetricsServlet extends HttpServlet {
     Page page;
     do {
       Duration left = Duration.ofNanos(deadlineNanos - System.nanoTime());
-      page = pages.page(encoding, left).with(telemetry.families(encoding.openMetrics()));
+      page = pages.page(encoding, left).with(telemetry.families(encoding.format()));
     } while (!page.current());
     return page;
   }

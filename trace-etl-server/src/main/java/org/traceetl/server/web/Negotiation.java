@@ -2,38 +2,60 @@ package org.traceetl.server.web;
 
 import java.util.Locale;
 import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Format;
 
 /** Chooses the encoding of a page by the headers of a request. */
 final class Negotiation {
+  private static final Format[] FORMATS = Format.values();
+  private static final String PROTOBUF = "application/vnd.google.protobuf";
   private static final String OPENMETRICS = "application/openmetrics-text";
   private static final String TEXT = "text/plain";
 
   private Negotiation() {}
 
   /**
-   * OpenMetrics if it is asked for and text is not liked better; otherwise text, even to those who
-   * accept neither: an unreadable answer tells more than a refused one.
+   * What is liked best of what there is; of what is liked the same, protobuf before OpenMetrics and
+   * that before text. Text goes even to those who accept none of them: an unreadable answer tells
+   * more than a refused one.
    *
    * @param accept value of the Accept header, or null
    * @param acceptEncoding value of the Accept-Encoding header, or null
    */
   static Encoding encoding(String accept, String acceptEncoding) {
-    return Encoding.of(openMetrics(accept), gzip(acceptEncoding));
+    return Encoding.of(format(accept), gzip(acceptEncoding));
   }
 
-  private static boolean openMetrics(String accept) {
-    double openMetrics = 0;
-    double text = 0;
+  private static Format format(String accept) {
+    double[] qualities = new double[FORMATS.length];
     for (String range : ranges(accept)) {
-      String type = type(range);
-      double quality = quality(range);
-      if (type.equals(OPENMETRICS) && versionFits(range, "1.0.0", "0.0.1")) {
-        openMetrics = Math.max(openMetrics, quality);
-      } else if ((type.equals(TEXT) && versionFits(range, "0.0.4")) || type.equals("text/*")) {
-        text = Math.max(text, quality);
+      Format format = format(type(range), range);
+      if (format != null) {
+        qualities[format.ordinal()] = Math.max(qualities[format.ordinal()], quality(range));
       }
     }
-    return openMetrics > 0 && openMetrics >= text;
+    Format best = Format.TEXT;
+    for (Format format : FORMATS) {
+      double quality = qualities[format.ordinal()];
+      if (quality > 0 && quality >= qualities[best.ordinal()]) {
+        best = format;
+      }
+    }
+    return best;
+  }
+
+  /** The format that a range means; null for one that there is not. */
+  private static Format format(String type, String range) {
+    return switch (type) {
+      case PROTOBUF ->
+          "io.prometheus.client.metricfamily".equals(parameter(range, "proto"))
+                  && "delimited".equals(parameter(range, "encoding"))
+              ? Format.PROTOBUF
+              : null;
+      case OPENMETRICS -> versionFits(range, "1.0.0", "0.0.1") ? Format.OPENMETRICS : null;
+      case TEXT -> versionFits(range, "0.0.4") ? Format.TEXT : null;
+      case "text/*" -> Format.TEXT;
+      default -> null;
+    };
   }
 
   private static boolean gzip(String acceptEncoding) {

@@ -24,7 +24,7 @@ record ServerProperties(
     JournalConfig journal,
     WindowConfig window,
     SeriesConfig series,
-    HistogramConfig histogram,
+    Histogram histogram,
     DocumentsConfig documents,
     MetricsConfig metrics,
     Index index,
@@ -38,13 +38,21 @@ record ServerProperties(
         journal,
         window,
         series,
-        histogram,
+        histogram == null ? null : histogram.toConfig(metrics),
         documents,
         metrics,
         index == null ? null : index.toConfig(),
         history,
         web == null ? null : WebConfig.of(web.token, web.tokenFile),
         drainWithin);
+  }
+
+  record Histogram(List<Double> boundsMillis, HistogramConfig.Kind kind, Integer nativeSchema) {
+    HistogramConfig toConfig(MetricsConfig metrics) {
+      MetricsConfig named = or(metrics, MetricsConfig.defaults());
+      return new HistogramConfig(
+          or(boundsMillis, named.profile().histogram().boundsMillis()), kind, nativeSchema);
+    }
   }
 
   record Web(String token, Path tokenFile) {}

@@ -61,20 +61,29 @@ public final class Metrics {
   private int exemplarsLeft;
   private final Ledger ledger = new Ledger();
 
+  /** Null without native histograms. */
+  private final NativeRows natives;
+
   /**
    * @param stride buckets of a series
    * @param documentsPerSeries slow or failed spans kept of one series
    * @param documentsPerWindow slow or failed spans kept in all
    * @param exemplarsPerWindow ordinary spans kept in all
+   * @param hasNative whether there are native histograms as well
    */
   public Metrics(
-      int stride, int documentsPerSeries, int documentsPerWindow, int exemplarsPerWindow) {
+      int stride,
+      int documentsPerSeries,
+      int documentsPerWindow,
+      int exemplarsPerWindow,
+      boolean hasNative) {
     this.stride = stride;
     width = COUNTS + stride;
     this.documentsPerSeries = documentsPerSeries;
     this.documentsPerWindow = documentsPerWindow;
     this.exemplarsPerWindow = exemplarsPerWindow;
     extras = new RowExtras(stride);
+    natives = hasNative ? new NativeRows() : null;
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
   }
@@ -129,6 +138,9 @@ public final class Metrics {
     }
     rowsOf[block][series & BLOCK_ROWS - 1] = row + 1;
     blocks[row >>> BLOCK_BITS][at(row) + SERIES] = series;
+    if (natives != null) {
+      natives.open(row);
+    }
     return row;
   }
 
@@ -179,6 +191,16 @@ public final class Metrics {
   /** Notes what a row's series is behind the exact sum, as a fraction of a span. */
   public void carry(int row, long fraction) {
     extras.carry(openExtras(row), fraction);
+  }
+
+  /**
+   * Adds a span to its row's native histogram, which there must be.
+   *
+   * @param bucket as {@link NativeBuckets} numbers it
+   * @param weight how many spans it stands for
+   */
+  public void addNative(int row, int bucket, long weight) {
+    natives.add(row, bucket, weight);
   }
 
   /** Whether a slow or failed span of this row may still be kept. */
@@ -314,7 +336,8 @@ public final class Metrics {
         ledger.books(),
         schema,
         carries,
-        batches);
+        batches,
+        natives == null ? NativeCounts.NONE : natives.seal(rows));
   }
 
   /** Makes it an empty window. */
@@ -326,6 +349,9 @@ public final class Metrics {
     for (int first = 0; first < rows; first += BLOCK_ROWS) {
       int used = Math.min(BLOCK_ROWS, rows - first);
       Arrays.fill(blocks[first >>> BLOCK_BITS], 0, used * width, 0);
+    }
+    if (natives != null) {
+      natives.clear(rows);
     }
     rows = 0;
     extras.clear();

@@ -26,6 +26,7 @@ import java.util.List;
  * @param carries fraction of a span that each row's series is behind the exact sum after this
  *     window
  * @param batches names of the batches that count in it
+ * @param natives native histograms of the rows; {@link NativeCounts#NONE} where none are kept
  */
 public record SealedWindow(
     QueueId queue,
@@ -46,4 +47,50 @@ public record SealedWindow(
     List<Books> books,
     long schema,
     long[] carries,
-    AcceptedBatches batches) {}
+    AcceptedBatches batches,
+    NativeCounts natives) {
+
+  /** A window without native histograms. */
+  public SealedWindow(
+      QueueId queue,
+      long from,
+      long to,
+      long openedMillis,
+      long sealedMillis,
+      List<SeriesDefinition> created,
+      int[] evicted,
+      int rows,
+      int stride,
+      int[] series,
+      long[] counts,
+      long[] durationNanos,
+      int[] exemplars,
+      int[] exemplarBuckets,
+      List<TraceDocument> documents,
+      List<Books> books,
+      long schema,
+      long[] carries,
+      AcceptedBatches batches) {
+    this(
+        queue,
+        from,
+        to,
+        openedMillis,
+        sealedMillis,
+        created,
+        evicted,
+        rows,
+        stride,
+        series,
+        counts,
+        durationNanos,
+        exemplars,
+        exemplarBuckets,
+        documents,
+        books,
+        schema,
+        carries,
+        batches,
+        NativeCounts.NONE);
+  }
+}

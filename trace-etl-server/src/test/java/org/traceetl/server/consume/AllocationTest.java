@@ -9,6 +9,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -21,13 +23,14 @@ class AllocationTest {
   private static final int WARM_UP = 200;
   private static final int ROUNDS = 200;
 
-  @Test
-  void aSpanAllocatesNothing() {
+  @ParameterizedTest
+  @EnumSource
+  void aSpanAllocatesNothing(HistogramConfig.Kind kind) {
     Workload workload = new Workload(20, 50, 200);
     Aggregation aggregation =
         new Aggregation(
             workload.series(),
-            new HistogramConfig(null),
+            new HistogramConfig(null, kind, null),
             new DocumentsConfig(null, null, null, null, null, 0),
             new WindowConfig(null, null));
     QueueAggregator aggregator =

@@ -71,9 +71,9 @@ class KeptSectionsTest {
       for (Encoding encoding : Encoding.values()) {
         assertThat(sent(read, encoding)).isEqualTo(sent(fresh, encoding));
       }
-      for (boolean openMetrics : new boolean[] {false, true}) {
-        assertThat(PageFixture.text(read, Encoding.of(openMetrics, true)))
-            .isEqualTo(PageFixture.text(read, Encoding.of(openMetrics, false)));
+      for (Format format : Format.values()) {
+        assertThat(PageFixture.bytes(read, Encoding.of(format, true)))
+            .isEqualTo(PageFixture.bytes(read, Encoding.of(format, false)));
       }
     }
   }
@@ -102,7 +102,7 @@ class KeptSectionsTest {
       series.fold(Windows.of(Windows.QUEUE, PageFixture.STRIDE).evict(SERIES - 1).seal());
       assertThat(rendered(series, writer)).isEqualTo(1 + 1);
 
-      series.forget(true);
+      series.forget(Format.OPENMETRICS);
       assertThat(rendered(series, writer))
           .isEqualTo(SERIES / SeriesBlock.SERIES + SERIES / SECTION);
     }
@@ -256,7 +256,7 @@ class KeptSectionsTest {
       QueueSeries series, boolean plain, boolean gzip, SectionWriter writer) {
     List<Section> sections = new ArrayList<>();
     for (Family family : Family.values()) {
-      series.sections(family, true, plain, gzip, writer, sections);
+      series.sections(family, Format.OPENMETRICS, plain, gzip, writer, sections);
     }
     return sections;
   }

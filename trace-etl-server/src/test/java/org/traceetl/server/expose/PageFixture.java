@@ -26,6 +26,10 @@ final class PageFixture {
   private PageFixture() {}
 
   static Naming naming(MetricsConfig metrics) {
+    return naming(metrics, BOUNDS);
+  }
+
+  static Naming naming(MetricsConfig metrics, HistogramConfig histogram) {
     return new Naming(
         metrics,
         new SeriesConfig(
@@ -39,7 +43,7 @@ final class PageFixture {
             null,
             null,
             null),
-        BOUNDS);
+        histogram);
   }
 
   static SpanPages started(Naming naming) {

@@ -47,7 +47,7 @@ class RenderingAllocationTest {
   private long render(SectionWriter writer) {
     List<Section> sections = new ArrayList<>();
     for (Family family : Family.values()) {
-      series.sections(family, true, true, false, writer, sections);
+      series.sections(family, Format.OPENMETRICS, true, false, writer, sections);
     }
     return sections.stream().mapToLong(Section::length).sum();
   }

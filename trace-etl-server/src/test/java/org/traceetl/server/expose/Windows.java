@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -25,6 +27,7 @@ final class Windows {
   private final List<Integer> exemplars = new ArrayList<>();
   private final List<Integer> exemplarBuckets = new ArrayList<>();
   private final List<TraceDocument> documents = new ArrayList<>();
+  private final List<Map<Integer, Long>> natives = new ArrayList<>();
   private long afterMillis;
 
   private Windows(QueueId queue, int stride) {
@@ -60,6 +63,13 @@ final class Windows {
     counts.add(Arrays.copyOf(buckets, stride));
     exemplars.add(-1);
     exemplarBuckets.add(0);
+    natives.add(Map.of());
+    return this;
+  }
+
+  /** Gives the last row native buckets, by their number. */
+  Windows natives(Map<Integer, Long> buckets) {
+    natives.set(natives.size() - 1, buckets);
     return this;
   }
 
@@ -99,6 +109,15 @@ final class Windows {
     return this;
   }
 
+  private NativeCounts natives() {
+    NativeCounts.Builder built = new NativeCounts.Builder(natives.size());
+    for (Map<Integer, Long> row : natives) {
+      new TreeMap<>(row).forEach(built::add);
+      built.endRow();
+    }
+    return built.build();
+  }
+
   SealedWindow seal() {
     return new SealedWindow(
         queue,
@@ -119,6 +138,7 @@ final class Windows {
         List.of(),
         0,
         new long[series.size()],
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        natives());
   }
 }

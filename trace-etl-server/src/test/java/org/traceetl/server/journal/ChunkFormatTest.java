@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
+import java.util.zip.CRC32C;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -102,11 +104,13 @@ class ChunkFormatTest {
     assertThat(format.rejection(Arrays.copyOf(message, 20))).isEqualTo(Rejection.MALFORMED);
     assertThat(format.rejection(Arrays.copyOf(message, message.length - 1)))
         .isEqualTo(Rejection.CHECKSUM);
-    byte[] newer = message.clone();
-    newer[4] = 2;
-    assertThat(format.rejection(newer)).isEqualTo(Rejection.VERSION);
+    byte[] damaged = message.clone();
+    damaged[4] = 2;
+    assertThat(format.rejection(damaged)).isEqualTo(Rejection.CHECKSUM);
+    assertThat(format.rejection(ofVersion(2, message))).isEqualTo(Rejection.VERSION);
     ChunkFormat neighbour = new ChunkFormat("trace-spans", new QueueId("broker-a", 4), 4);
     assertThat(neighbour.rejection(message)).isEqualTo(Rejection.FOREIGN);
+    assertThat(neighbour.rejection(ofVersion(2, message))).isEqualTo(Rejection.FOREIGN);
     RecordHeader unclaimed = new RecordHeader(RecordKind.WINDOW, HEADER.writer(), 0, 1, 0, 1, 1);
     assertThat(format.rejection(format.write(unclaimed, new byte[0]).getFirst()))
         .isEqualTo(Rejection.MALFORMED);
@@ -170,11 +174,26 @@ class ChunkFormatTest {
   private static List<LogRecord> assemble(RecordAssembler assembler, List<byte[]> messages) {
     List<LogRecord> records = new ArrayList<>();
     for (int offset = 0; offset < messages.size(); offset++) {
-      LogRecord record = assembler.accept(new Entry(offset, messages.get(offset)));
-      if (record != null) {
-        records.add(record);
+      try {
+        LogRecord record = assembler.accept(new Entry(offset, messages.get(offset)));
+        if (record != null) {
+          records.add(record);
+        }
+      } catch (UnknownVersionException e) {
+        throw new AssertionError(e);
       }
     }
     return records;
+  }
+
+  /** The message as a server of another version would have written it. */
+  static byte[] ofVersion(int version, byte[] message) {
+    byte[] other = message.clone();
+    other[4] = (byte) version;
+    CRC32C crc = new CRC32C();
+    crc.update(other, 0, 10);
+    crc.update(other, 14, other.length - 14);
+    ByteBuffer.wrap(other).putInt(10, (int) crc.getValue());
+    return other;
   }
 }

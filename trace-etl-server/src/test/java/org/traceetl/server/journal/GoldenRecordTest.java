@@ -13,6 +13,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -26,6 +28,21 @@ class GoldenRecordTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 3);
 
   private static SealedWindow window() {
+    return window(NativeCounts.NONE);
+  }
+
+  /** Series 2 has spans in buckets 0, 200 and 201, series 0 none. */
+  private static SealedWindow nativeWindow() {
+    NativeCounts.Builder natives = new NativeCounts.Builder(2);
+    natives.add(0, 1);
+    natives.add(200, 299);
+    natives.add(201, 1);
+    natives.endRow();
+    natives.endRow();
+    return window(natives.build());
+  }
+
+  private static SealedWindow window(NativeCounts natives) {
     AcceptedBatches.Builder batches = new AcceptedBatches.Builder(1);
     batches.add(1, 2, 7, 100, 103);
     batches.add(1, 2, 7, 105, 105);
@@ -66,15 +83,30 @@ class GoldenRecordTest {
         List.of(new Books("shop", 310, 306, 1, 0, 1, Map.of("truncated", 2L), 4)),
         0x0123_4567_89AB_CDEFL,
         new long[] {1L << 39, 0},
-        batches.take());
+        batches.take(),
+        natives);
   }
 
   @Test
   void aWindowIsTheseBytes() throws Exception {
     RecordWriter writer = new RecordWriter();
     WindowFormat.encode(window(), writer);
-
     assertGolden(writer.toByteArray(), "window_1.hex");
+
+    writer.clear();
+    WindowFormat.encode(nativeWindow(), writer);
+    assertGolden(writer.toByteArray(), "window_2.hex");
+  }
+
+  @Test
+  void theseBytesAreAWindowWithNativeHistograms() throws Exception {
+    byte[] golden = golden("window_2.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.series()).containsExactly(0, 2);
+    assertThat(read.natives().ends()).containsExactly(0, 3);
+    assertThat(read.natives().buckets()).containsExactly(0, 200, 201);
+    assertThat(read.natives().counts()).containsExactly(1, 299, 1);
   }
 
   @Test
@@ -100,6 +132,27 @@ class GoldenRecordTest {
     SnapshotFormat.encode(image, writer);
 
     assertGolden(writer.toByteArray(), "snapshot_1.hex");
+
+    image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 10);
+    image.apply(nativeWindow());
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertGolden(writer.toByteArray(), "snapshot_2.hex");
+  }
+
+  @Test
+  void theseBytesAreASnapshotWithNativeHistograms() throws Exception {
+    byte[] golden = golden("snapshot_2.hex");
+    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 10);
+    SnapshotFormat.decode(golden, 0, golden.length, read);
+
+    NativeTotals natives = new NativeTotals();
+    read.copyNative(2, natives, 0);
+    assertThat(natives.size(0)).isEqualTo(3);
+    assertThat(natives.bucket(0, 1)).isEqualTo(200);
+    assertThat(natives.count(0, 1)).isEqualTo(299);
+    read.copyNative(0, natives, 0);
+    assertThat(natives.size(0)).isZero();
   }
 
   @Test

@@ -255,6 +255,47 @@ class LogJournalsTest {
   }
 
   @Test
+  void aServerDoesNotTakeAQueueWhoseJournalALaterVersionHasWritten() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    byte[] last = log.read(0).getLast().body();
+    log.append(ChunkFormatTest.ofVersion(2, last));
+
+    for (int attempt = 0; attempt < 2; attempt++) {
+      assertThatThrownBy(() -> other.take(QUEUE))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("version 2")
+          .hasMessageContaining("start that version");
+    }
+    assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(2);
+  }
+
+  @Test
+  void noReaderGoesPastAWindowOfALaterVersion() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    RecordHeader last = format.read(log.read(0).getLast().body()).header();
+    RecordHeader next =
+        new RecordHeader(
+            RecordKind.WINDOW, last.writer(), last.epoch(), last.number() + 1, 10, 20, 0);
+    byte[] payload = new byte[3 * CHUNK];
+    payload[0] = 99;
+    format.write(next, payload).forEach(log::append);
+    JournalTail tail = one.tail(QUEUE, "index");
+
+    assertThatThrownBy(() -> other.take(QUEUE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("version 99");
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(10L);
+    for (int attempt = 0; attempt < 3; attempt++) {
+      assertThatThrownBy(tail::poll)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("version 99");
+    }
+    assertThat(tail.lag()).isPositive();
+    assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(4);
+  }
+
+  @Test
   void aSnapshotReplacesWhatWasBefore() throws Exception {
     QueueJournal owner = one.take(QUEUE).journal();
     owner.append(window(0, 10));

@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -23,6 +24,7 @@ final class RandomWindows {
 
   private final Random random;
   private final int stride;
+  private final boolean hasNative;
   private final TreeMap<Integer, SeriesDefinition> live = new TreeMap<>();
   private long to;
   private long millis = 1_700_000_000_000L;
@@ -31,6 +33,7 @@ final class RandomWindows {
     random = new Random(seed);
     stride = random.nextInt(1, 40);
     to = random.nextLong(1L << random.nextInt(1, 62));
+    hasNative = random.nextBoolean();
   }
 
   int stride() {
@@ -97,7 +100,22 @@ final class RandomWindows {
         books(),
         SCHEMA,
         carries,
-        batches());
+        batches(),
+        natives(rows));
+  }
+
+  private NativeCounts natives(int rows) {
+    NativeCounts.Builder natives = new NativeCounts.Builder(rows);
+    for (int row = 0; row < rows; row++) {
+      int bucket = random.nextInt(40);
+      for (int i = random.nextInt(8); i > 0; i--) {
+        natives.add(bucket, random.nextLong() >>> random.nextInt(20, 64));
+        bucket += 1 + random.nextInt(random.nextInt(4) == 0 ? 2_000 : 3);
+      }
+      natives.endRow();
+    }
+    NativeCounts built = natives.build();
+    return hasNative && !built.isEmpty() ? built : NativeCounts.NONE;
   }
 
   private static int[] toInts(List<Integer> numbers) {

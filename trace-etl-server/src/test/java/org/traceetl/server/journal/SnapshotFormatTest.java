@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.window.NativeTotals;
 
 class SnapshotFormatTest {
   private static final int MAX_AGENTS = 20;
@@ -67,7 +70,18 @@ class SnapshotFormatTest {
       assertThat(read.sumNanos(series)).isEqualTo(image.sumNanos(series));
       assertThat(read.touchedMillis(series)).isEqualTo(image.touchedMillis(series));
       assertThat(read.carry(series)).isEqualTo(image.carry(series));
+      assertThat(natives(read, series)).isEqualTo(natives(image, series));
     }
+  }
+
+  private static Map<Integer, Long> natives(QueueImage image, int series) {
+    NativeTotals copy = new NativeTotals();
+    image.copyNative(series, copy, 0);
+    Map<Integer, Long> natives = new TreeMap<>();
+    for (int i = 0; i < copy.size(0); i++) {
+      natives.put(copy.bucket(0, i), copy.count(0, i));
+    }
+    return natives;
   }
 
   @Property(tries = 20)
@@ -115,6 +129,8 @@ class SnapshotFormatTest {
     try {
       SnapshotFormat.decode(bytes, 0, bytes.length, image);
       encoded(image);
+    } catch (UnknownVersionException e) {
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.NATIVE_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }

@@ -10,6 +10,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.assertj.core.api.recursive.comparison.RecursiveComparisonConfiguration;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
 
@@ -64,7 +65,22 @@ class WindowFormatTest {
         window.books(),
         window.schema(),
         Arrays.stream(order).mapToLong(row -> window.carries()[row]).toArray(),
-        window.batches());
+        window.batches(),
+        sorted(window.natives(), order));
+  }
+
+  private static NativeCounts sorted(NativeCounts natives, int[] order) {
+    if (natives.isEmpty()) {
+      return natives;
+    }
+    NativeCounts.Builder sorted = new NativeCounts.Builder(order.length);
+    for (int row : order) {
+      for (int i = natives.begin(row); i < natives.end(row); i++) {
+        sorted.add(natives.buckets()[i], natives.counts()[i]);
+      }
+      sorted.endRow();
+    }
+    return sorted.build();
   }
 
   @Test
@@ -88,13 +104,19 @@ class WindowFormatTest {
   }
 
   @Test
-  void anotherVersionIsRefused() {
+  void aLaterVersionIsToldFromDamage() {
     byte[] record = record(1);
-    record[0] = 2;
+    record[0] = 3;
 
+    assertThatExceptionOfType(UnknownVersionException.class)
+        .isThrownBy(() -> WindowFormat.decode(record, 0, record.length, RandomWindows.QUEUE))
+        .withMessageContaining("version 3");
+
+    record[0] = 0;
     assertThatExceptionOfType(MalformedRecordException.class)
         .isThrownBy(() -> WindowFormat.decode(record, 0, record.length, RandomWindows.QUEUE))
-        .withMessageContaining("version 2");
+        .withMessageContaining("version 0")
+        .isNotInstanceOf(UnknownVersionException.class);
   }
 
   @Property(tries = 2_000)
@@ -120,6 +142,8 @@ class WindowFormatTest {
       QueueImage image = new QueueImage(window.schema(), window.stride(), 10);
       image.apply(window);
       assertThat(image.to()).isEqualTo(window.to());
+    } catch (UnknownVersionException e) {
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.NATIVE_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }

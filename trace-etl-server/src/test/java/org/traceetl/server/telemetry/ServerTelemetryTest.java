@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.expose.Format;
 import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
@@ -110,9 +111,10 @@ class ServerTelemetryTest {
     telemetry.gauge("trace_etl_test", "A gauge.", "queue", () -> Map.of("b/0", 3));
     telemetry.books().window(window(0, books("shop", 10)));
 
-    assertThat(own(telemetry.families(true))).isEqualTo(own(telemetry.families(true)));
+    assertThat(own(telemetry.families(Format.OPENMETRICS)))
+        .isEqualTo(own(telemetry.families(Format.OPENMETRICS)));
     assertThat(text()).contains("trace_etl_test{queue=\"b/0\",} 3.0\n").doesNotContain("_created");
-    assertThat(new String(telemetry.families(true), UTF_8)).endsWith("# EOF\n");
+    assertThat(new String(telemetry.families(Format.OPENMETRICS), UTF_8)).endsWith("# EOF\n");
   }
 
   @Test
@@ -129,7 +131,7 @@ class ServerTelemetryTest {
             .redirectErrorStream(true)
             .start();
     try (var in = process.getOutputStream()) {
-      in.write(telemetry.families(false));
+      in.write(telemetry.families(Format.TEXT));
     }
 
     assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).isEmpty();
@@ -142,7 +144,7 @@ class ServerTelemetryTest {
   }
 
   private String text() {
-    return new String(telemetry.families(false), UTF_8);
+    return new String(telemetry.families(Format.TEXT), UTF_8);
   }
 
   /** Balanced books of ten spans. */

@@ -29,8 +29,16 @@ class NegotiationTest {
         "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1 | OPENMETRICS",
         // Prometheus 3
         "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2 | OPENMETRICS",
-        // Prometheus with native histograms: protobuf is not offered, OpenMetrics comes next
-        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2 | OPENMETRICS",
+        // Prometheus 2.42 with native histograms
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1 | PROTOBUF",
+        // Prometheus 3 with native histograms
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1 | PROTOBUF",
+        "application/vnd.google.protobuf;proto=\"io.prometheus.client.MetricFamily\"; encoding=\"delimited\" | PROTOBUF",
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.5,text/plain | TEXT",
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text | TEXT",
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0 | TEXT",
+        "application/vnd.google.protobuf;proto=another.Message;encoding=delimited,application/openmetrics-text;q=0.1 | OPENMETRICS",
+        "application/vnd.google.protobuf | TEXT",
       })
   void formatFollowsTheAcceptHeader(String accept, Encoding expected) {
     assertThat(Negotiation.encoding(accept, null)).isEqualTo(expected);

@@ -115,7 +115,7 @@ class MetricsTest {
   }
 
   private static Metrics metrics() {
-    return new Metrics(STRIDE, 1, 10, 10);
+    return new Metrics(STRIDE, 1, 10, 10, false);
   }
 
   private static SealedWindow seal(Metrics metrics) {

@@ -1,0 +1,7 @@
+package org.traceetl.server.expose;
+
+/** Writes series in one {@link Format}. Owned by the fold thread. */
+interface SeriesForm {
+  /** Writes what one family has of a series that there is. */
+  void write(Family family, SeriesBlock block, int place, SectionWriter writer);
+}

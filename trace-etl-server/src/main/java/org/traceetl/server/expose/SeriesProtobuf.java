@@ -1,0 +1,252 @@
+package org.traceetl.server.expose;
+
+import java.util.Arrays;
+import org.traceetl.proto.SpanId;
+import org.traceetl.proto.TraceId;
+import org.traceetl.server.protobuf.MessageBuffer;
+import org.traceetl.server.protobuf.MetricProto;
+import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.NativeTotals;
+
+/**
+ * Series as metrics of a family's message. The family's head, with the length of all, is made once
+ * the lengths of all sections are known. What stands first in a message is written last.
+ */
+final class SeriesProtobuf implements SeriesForm {
+  private static final int NANOS_PER_MILLI = 1_000_000;
+
+  /**
+   * As client libraries have it: below any duration, and above 0 so that the kind is told by it.
+   */
+  private static final double ZERO_THRESHOLD = 0x1p-128;
+
+  private static final byte[] TRACE_ID = Naming.bytes("trace_id");
+  private static final byte[] SPAN_ID = Naming.bytes("span_id");
+
+  private final Naming naming;
+  private final int stride;
+  private final MessageBuffer out = new MessageBuffer();
+  private final byte[] hex = new byte[TraceId.HEX_LENGTH];
+
+  /** Where the labels of the series at hand begin in their text. */
+  private int[] begins = new int[8];
+
+  SeriesProtobuf(Naming naming) {
+    this.naming = naming;
+    stride = naming.stride();
+  }
+
+  @Override
+  public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
+    out.clear();
+    switch (family) {
+      case CALLS -> writeCalls(block, place);
+      case DURATION -> writeDuration(block, place);
+    }
+    writeLabels(block.labels(place));
+    out.enclose(MetricProto.FAMILY_METRIC, 0);
+    writer.ensure(out.size());
+    writer.write(out.array(), out.begin(), out.size());
+  }
+
+  private long calls(SeriesBlock block, int place) {
+    long calls = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      calls += block.count(place, bucket);
+    }
+    return calls;
+  }
+
+  private void writeCalls(SeriesBlock block, int place) {
+    int before = out.size();
+    out.timestamp(MetricProto.COUNTER_CREATED, block.createdMillis(place));
+    out.decimal(MetricProto.VALUE, calls(block, place));
+    out.enclose(MetricProto.METRIC_COUNTER, before);
+  }
+
+  private void writeDuration(SeriesBlock block, int place) {
+    int before = out.size();
+    SeriesBlock.Exemplar exemplar = block.exemplar(place);
+    NativeBuckets nativeBuckets = naming.nativeBuckets();
+    if (nativeBuckets != null && exemplar != null) {
+      writeExemplar(MetricProto.HISTOGRAM_EXEMPLAR, exemplar);
+    }
+    out.timestamp(MetricProto.HISTOGRAM_CREATED, block.createdMillis(place));
+    if (nativeBuckets != null) {
+      writeNative(nativeBuckets, block.natives(), place);
+    }
+    long calls = calls(block, place);
+    if (naming.classic()) {
+      writeClassic(block, place, calls, exemplar);
+    }
+    out.decimal(MetricProto.SAMPLE_SUM, inUnit(block.sumMillis(place), block.sumNanos(place)));
+    out.integer(MetricProto.SAMPLE_COUNT, calls);
+    out.enclose(MetricProto.METRIC_HISTOGRAM, before);
+  }
+
+  /** Counts are of all spans up to a bound: those of all, less what the buckets above have. */
+  private void writeClassic(
+      SeriesBlock block, int place, long calls, SeriesBlock.Exemplar exemplar) {
+    long count = calls;
+    for (int bucket = stride - 1; bucket >= 0; bucket--) {
+      int before = out.size();
+      if (exemplar != null && exemplar.bucket() == bucket) {
+        writeExemplar(MetricProto.BUCKET_EXEMPLAR, exemplar);
+      }
+      out.decimal(MetricProto.BUCKET_BOUND, naming.bound(bucket));
+      out.integer(MetricProto.BUCKET_COUNT, count);
+      out.enclose(MetricProto.HISTOGRAM_BUCKET, before);
+      count -= block.count(place, bucket);
+    }
+  }
+
+  private void writeNative(NativeBuckets buckets, NativeTotals natives, int place) {
+    int size = natives.size(place);
+    boolean hasZero = size > 0 && natives.bucket(place, 0) == NativeBuckets.ZERO;
+    int first = hasZero ? 1 : 0;
+    writeDeltas(natives, place, first, size);
+    writeSpans(buckets, natives, place, first, size);
+    if (hasZero) {
+      out.integer(MetricProto.HISTOGRAM_ZERO_COUNT, natives.count(place, 0));
+    }
+    out.decimal(MetricProto.HISTOGRAM_ZERO_THRESHOLD, ZERO_THRESHOLD);
+    out.zigZag(MetricProto.HISTOGRAM_SCHEMA, buckets.schema());
+  }
+
+  /** Each count less the one before. */
+  private void writeDeltas(NativeTotals natives, int place, int first, int size) {
+    if (first == size) {
+      return;
+    }
+    int before = out.size();
+    for (int i = size - 1; i > first; i--) {
+      out.packedZigZag(natives.count(place, i) - natives.count(place, i - 1));
+    }
+    out.packedZigZag(natives.count(place, first));
+    out.enclose(MetricProto.HISTOGRAM_POSITIVE_DELTA, before);
+  }
+
+  /** Runs of neighbours: how far from the end of the one before, and how many. */
+  private void writeSpans(
+      NativeBuckets buckets, NativeTotals natives, int place, int first, int size) {
+    if (first == size) {
+      // Without a span, readers would take it for a classic histogram.
+      writeSpan(0, 0);
+      return;
+    }
+    int end = size;
+    while (end > first) {
+      int begin = end - 1;
+      while (begin > first
+          && natives.bucket(place, begin - 1) == natives.bucket(place, begin) - 1) {
+        begin--;
+      }
+      int number = natives.bucket(place, begin);
+      int offset =
+          begin == first ? buckets.index(number) : number - natives.bucket(place, begin - 1) - 1;
+      writeSpan(offset, end - begin);
+      end = begin;
+    }
+  }
+
+  private void writeSpan(int offset, int length) {
+    int before = out.size();
+    out.integer(MetricProto.SPAN_LENGTH, length);
+    out.zigZag(MetricProto.SPAN_OFFSET, offset);
+    out.enclose(MetricProto.HISTOGRAM_POSITIVE_SPAN, before);
+  }
+
+  private void writeExemplar(int field, SeriesBlock.Exemplar exemplar) {
+    int before = out.size();
+    out.timestamp(MetricProto.EXEMPLAR_TIMESTAMP, exemplar.millis());
+    long nanos = exemplar.durationNanos();
+    out.decimal(
+        MetricProto.EXEMPLAR_VALUE,
+        inUnit(nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI)));
+    SpanId.writeHex(exemplar.spanId(), hex, 0);
+    writeLabel(MetricProto.EXEMPLAR_LABEL, SPAN_ID, SpanId.HEX_LENGTH);
+    TraceId.writeHex(exemplar.traceHigh(), exemplar.traceLow(), hex, 0);
+    writeLabel(MetricProto.EXEMPLAR_LABEL, TRACE_ID, TraceId.HEX_LENGTH);
+    out.enclose(field, before);
+  }
+
+  private void writeLabel(int field, byte[] name, int hexDigits) {
+    int before = out.size();
+    out.text(MetricProto.LABEL_VALUE, hex, 0, hexDigits);
+    out.text(MetricProto.LABEL_NAME, name, 0, name.length);
+    out.enclose(field, before);
+  }
+
+  /**
+   * The double next to a duration in the page's unit, as the text would be read; for sums of more
+   * than 104 days that next to it.
+   */
+  private double inUnit(long millis, int nanos) {
+    double unitNanos = naming.seconds() ? 1e9 : 1e6;
+    return millis < Long.MAX_VALUE / NANOS_PER_MILLI
+        ? (millis * NANOS_PER_MILLI + nanos) / unitNanos
+        : millis / (unitNanos / NANOS_PER_MILLI);
+  }
+
+  /** Labels stand ready as those of text pages: {@code a="x",b="y"}, with \ before \, " and n. */
+  private void writeLabels(byte[] labels) {
+    int count = 0;
+    int at = 0;
+    while (at < labels.length) {
+      if (count == begins.length) {
+        begins = Arrays.copyOf(begins, count * 2);
+      }
+      begins[count++] = at;
+      at = valueEnd(labels, valueBegin(labels, at)) + 2;
+    }
+    for (int i = count - 1; i >= 0; i--) {
+      int before = out.size();
+      int begin = valueBegin(labels, begins[i]);
+      writeValue(labels, begin, valueEnd(labels, begin));
+      out.enclose(MetricProto.LABEL_VALUE, before);
+      out.text(MetricProto.LABEL_NAME, labels, begins[i], begin - 2);
+      out.enclose(MetricProto.METRIC_LABEL, before);
+    }
+  }
+
+  /** Behind the name and {@code ="}. */
+  private static int valueBegin(byte[] labels, int at) {
+    int equals = at;
+    while (labels[equals] != '=') {
+      equals++;
+    }
+    return equals + 2;
+  }
+
+  /** At the quote that ends a value. */
+  private static int valueEnd(byte[] labels, int begin) {
+    int end = begin;
+    while (labels[end] != '"') {
+      end += labels[end] == '\\' ? 2 : 1;
+    }
+    return end;
+  }
+
+  /** Pieces between what is escaped, the last one first. */
+  private void writeValue(byte[] labels, int begin, int end) {
+    int pieceEnd = end;
+    for (int i = end - 1; i >= begin; i--) {
+      if (isEscaped(labels, begin, i)) {
+        out.raw(labels, i + 1, pieceEnd);
+        out.raw(labels[i] == 'n' ? (byte) '\n' : labels[i]);
+        i--;
+        pieceEnd = i;
+      }
+    }
+    out.raw(labels, begin, pieceEnd);
+  }
+
+  /** Whether an odd number of backslashes stands before a byte of a value. */
+  private static boolean isEscaped(byte[] labels, int begin, int at) {
+    int slash = at;
+    while (slash > begin && labels[slash - 1] == '\\') {
+      slash--;
+    }
+    return (at - slash) % 2 != 0;
+  }
+}

@@ -1,0 +1,159 @@
+package org.traceetl.server.protobuf;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Writes a message from its end to its begin, so that the length of what is inside is known when
+ * its place has come. Its memory stays. One thread at a time.
+ *
+ * <p>Use: {@link #clear}; the fields, the last one first; of a field that is a message the fields
+ * of that, then {@link #enclose}.
+ */
+public final class MessageBuffer {
+  private static final int INITIAL_BYTES = 4_096;
+  private static final int MAX_VARINT_BYTES = 10;
+  private static final int TAG_BITS = 3;
+  private static final int VARINT = 0;
+  private static final int FIXED_64 = 1;
+  private static final int BYTES = 2;
+  private static final long MILLIS_PER_SECOND = 1_000;
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final VarHandle DOUBLE =
+      MethodHandles.byteArrayViewVarHandle(double[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private byte[] buffer = new byte[INITIAL_BYTES];
+  private int begin = INITIAL_BYTES;
+
+  /** Begins with nothing. */
+  public void clear() {
+    begin = buffer.length;
+  }
+
+  /** Bytes written. */
+  public int size() {
+    return buffer.length - begin;
+  }
+
+  /** What is written is in {@code [begin(), begin() + size())} of it, until more is written. */
+  public byte[] array() {
+    return buffer;
+  }
+
+  /** Where in {@link #array} it begins. */
+  public int begin() {
+    return begin;
+  }
+
+  public byte[] toByteArray() {
+    return Arrays.copyOfRange(buffer, begin, buffer.length);
+  }
+
+  private void ensure(int bytes) {
+    if (begin < bytes) {
+      int size = size();
+      int capacity = Math.max(Math.addExact(size, bytes), buffer.length * 2);
+      byte[] larger = new byte[capacity];
+      System.arraycopy(buffer, begin, larger, capacity - size, size);
+      buffer = larger;
+      begin = capacity - size;
+    }
+  }
+
+  /** A field of type uint64, int64 or enum. */
+  public void integer(int field, long value) {
+    varint(value);
+    tag(field, VARINT);
+  }
+
+  /** A field of type sint32 or sint64. */
+  public void zigZag(int field, long value) {
+    varint(value << 1 ^ value >> Long.SIZE - 1);
+    tag(field, VARINT);
+  }
+
+  /** An element of a packed field of type sint64, which {@link #enclose} makes of all of them. */
+  public void packedZigZag(long value) {
+    varint(value << 1 ^ value >> Long.SIZE - 1);
+  }
+
+  /** A field of type double. */
+  public void decimal(int field, double value) {
+    ensure(Double.BYTES);
+    begin -= Double.BYTES;
+    DOUBLE.set(buffer, begin, value);
+    tag(field, FIXED_64);
+  }
+
+  /** A field of type string. */
+  public void text(int field, String value) {
+    byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+    text(field, utf8, 0, utf8.length);
+  }
+
+  /** A field of type string: {@code utf8[from, to)}. */
+  public void text(int field, byte[] utf8, int from, int to) {
+    raw(utf8, from, to);
+    varint(to - from);
+    tag(field, BYTES);
+  }
+
+  /** Bytes as they are. */
+  public void raw(byte[] bytes, int from, int to) {
+    int length = to - from;
+    ensure(length);
+    begin -= length;
+    System.arraycopy(bytes, from, buffer, begin, length);
+  }
+
+  /** A byte as it is. */
+  public void raw(byte octet) {
+    ensure(1);
+    buffer[--begin] = octet;
+  }
+
+  /** A field of type google.protobuf.Timestamp. */
+  public void timestamp(int field, long millis) {
+    int before = size();
+    long nanos = Math.floorMod(millis, MILLIS_PER_SECOND) * NANOS_PER_MILLI;
+    if (nanos != 0) {
+      integer(2, nanos);
+    }
+    integer(1, Math.floorDiv(millis, MILLIS_PER_SECOND));
+    enclose(field, before);
+  }
+
+  /**
+   * Makes a field of what was written last: a message, a text or a packed field.
+   *
+   * @param sizeBefore what {@link #size} was before it
+   */
+  public void enclose(int field, int sizeBefore) {
+    varint(size() - sizeBefore);
+    tag(field, BYTES);
+  }
+
+  /** A length, as streams have it before each message. */
+  public void length(long bytes) {
+    varint(bytes);
+  }
+
+  private void tag(int field, int type) {
+    varint((long) field << TAG_BITS | type);
+  }
+
+  private void varint(long value) {
+    ensure(MAX_VARINT_BYTES);
+    int bytes = Math.max(1, (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7);
+    begin -= bytes;
+    long rest = value;
+    for (int i = begin; i < begin + bytes - 1; i++) {
+      buffer[i] = (byte) (rest | 0x80);
+      rest >>>= 7;
+    }
+    buffer[begin + bytes - 1] = (byte) rest;
+  }
+}

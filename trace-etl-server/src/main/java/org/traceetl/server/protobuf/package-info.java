@@ -1,0 +1,2 @@
+/** Protobuf messages as Prometheus reads them, written by hand. */
+package org.traceetl.server.protobuf;

@@ -1,0 +1,164 @@
+package org.traceetl.server.telemetry;
+
+import static org.traceetl.server.protobuf.MetricProto.label;
+
+import io.prometheus.client.Collector.MetricFamilySamples;
+import io.prometheus.client.Collector.MetricFamilySamples.Sample;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.protobuf.MessageBuffer;
+import org.traceetl.server.protobuf.MetricProto;
+
+/**
+ * The families of a registry as delimited messages. The registry's samples are those of text pages:
+ * those with the same labels, but for {@code le} and {@code quantile}, are one metric.
+ */
+final class ProtobufFamilies {
+  private static final String LE = "le";
+  private static final String QUANTILE = "quantile";
+  private static final String CREATED = "_created";
+  private static final double MILLIS_PER_SECOND = 1e3;
+
+  private final MessageBuffer out = new MessageBuffer();
+
+  /** All families, each with its length before it. */
+  byte[] write(List<MetricFamilySamples> families) {
+    out.clear();
+    for (MetricFamilySamples family : families.reversed()) {
+      int before = out.size();
+      int type = type(family);
+      for (List<Sample> metric : metrics(family).reversed()) {
+        writeMetric(family, type, metric);
+      }
+      MetricProto.family(out, name(family, type), family.help, type, family.unit);
+      out.length(out.size() - before);
+    }
+    return out.toByteArray();
+  }
+
+  private static int type(MetricFamilySamples family) {
+    return switch (family.type) {
+      case COUNTER -> MetricProto.COUNTER;
+      case GAUGE, INFO, STATE_SET -> MetricProto.GAUGE;
+      case SUMMARY -> MetricProto.SUMMARY;
+      case HISTOGRAM -> MetricProto.HISTOGRAM;
+      case UNKNOWN, GAUGE_HISTOGRAM -> MetricProto.UNTYPED;
+    };
+  }
+
+  /** As in text 0.0.4, where a counter's family has the name of its samples. */
+  private static String name(MetricFamilySamples family, int type) {
+    return switch (type) {
+      case MetricProto.SUMMARY, MetricProto.HISTOGRAM -> family.name;
+      default -> family.samples.isEmpty() ? family.name : family.samples.getFirst().name;
+    };
+  }
+
+  /** The samples by metric, in the order in which the metrics come. */
+  private static List<List<Sample>> metrics(MetricFamilySamples family) {
+    Map<List<String>, List<Sample>> metrics = new LinkedHashMap<>();
+    for (Sample sample : family.samples) {
+      List<String> values = new ArrayList<>();
+      for (int i = 0; i < sample.labelNames.size(); i++) {
+        if (!isPart(sample.labelNames.get(i))) {
+          values.add(sample.labelValues.get(i));
+        }
+      }
+      metrics.computeIfAbsent(values, absent -> new ArrayList<>()).add(sample);
+    }
+    return new ArrayList<>(metrics.values());
+  }
+
+  /** Whether a label tells apart what is one metric. */
+  private static boolean isPart(String label) {
+    return label.equals(LE) || label.equals(QUANTILE);
+  }
+
+  private void writeMetric(MetricFamilySamples family, int type, List<Sample> samples) {
+    int before = out.size();
+    switch (type) {
+      case MetricProto.COUNTER -> {
+        writeCreated(samples, MetricProto.COUNTER_CREATED);
+        out.decimal(MetricProto.VALUE, samples.getFirst().value);
+        out.enclose(MetricProto.METRIC_COUNTER, before);
+      }
+      case MetricProto.GAUGE -> writeValue(samples, MetricProto.METRIC_GAUGE);
+      case MetricProto.UNTYPED -> writeValue(samples, MetricProto.METRIC_UNTYPED);
+      case MetricProto.SUMMARY -> {
+        writeCreated(samples, MetricProto.SUMMARY_CREATED);
+        for (Sample sample : samples.reversed()) {
+          writePart(sample, QUANTILE);
+        }
+        writeSumAndCount(family, samples);
+        out.enclose(MetricProto.METRIC_SUMMARY, before);
+      }
+      default -> {
+        writeCreated(samples, MetricProto.HISTOGRAM_CREATED);
+        for (Sample sample : samples.reversed()) {
+          writePart(sample, LE);
+        }
+        writeSumAndCount(family, samples);
+        out.enclose(MetricProto.METRIC_HISTOGRAM, before);
+      }
+    }
+    Sample first = samples.getFirst();
+    for (int i = first.labelNames.size() - 1; i >= 0; i--) {
+      if (!isPart(first.labelNames.get(i))) {
+        label(out, MetricProto.METRIC_LABEL, first.labelNames.get(i), first.labelValues.get(i));
+      }
+    }
+    out.enclose(MetricProto.FAMILY_METRIC, before);
+  }
+
+  private void writeValue(List<Sample> samples, int field) {
+    int before = out.size();
+    out.decimal(MetricProto.VALUE, samples.getFirst().value);
+    out.enclose(field, before);
+  }
+
+  private void writeCreated(List<Sample> samples, int field) {
+    for (Sample sample : samples) {
+      if (sample.name.endsWith(CREATED)) {
+        out.timestamp(field, Math.round(sample.value * MILLIS_PER_SECOND));
+      }
+    }
+  }
+
+  /** A bucket or a quantile, if the sample is one. */
+  private void writePart(Sample sample, String name) {
+    int at = sample.labelNames.indexOf(name);
+    if (at < 0) {
+      return;
+    }
+    int before = out.size();
+    String value = sample.labelValues.get(at);
+    if (name.equals(LE)) {
+      out.decimal(MetricProto.BUCKET_BOUND, number(value));
+      out.integer(MetricProto.BUCKET_COUNT, (long) sample.value);
+      out.enclose(MetricProto.HISTOGRAM_BUCKET, before);
+    } else {
+      out.decimal(MetricProto.QUANTILE_VALUE, sample.value);
+      out.decimal(MetricProto.QUANTILE, number(value));
+      out.enclose(MetricProto.SUMMARY_QUANTILE, before);
+    }
+  }
+
+  private void writeSumAndCount(MetricFamilySamples family, List<Sample> samples) {
+    for (Sample sample : samples) {
+      if (sample.name.equals(family.name + "_sum")) {
+        out.decimal(MetricProto.SAMPLE_SUM, sample.value);
+      }
+    }
+    for (Sample sample : samples) {
+      if (sample.name.equals(family.name + "_count")) {
+        out.integer(MetricProto.SAMPLE_COUNT, (long) sample.value);
+      }
+    }
+  }
+
+  private static double number(String text) {
+    return text.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(text);
+  }
+}

@@ -1,0 +1,118 @@
+package org.traceetl.server.window;
+
+import java.util.Arrays;
+
+/**
+ * The native histograms of an open window, by row. A row has {@value #WIDTH} chars: where its
+ * buckets begin, which the first span decides, and counts of {@value #BUCKETS} neighbours, as a
+ * series' durations lie together. What falls beside them, or overflows a char, is counted in {@link
+ * NativeCells}.
+ *
+ * <p>Memory stays from window to window. One owner at a time, as of {@link Metrics}.
+ */
+final class NativeRows {
+  private static final int BLOCK_BITS = 8;
+  private static final int BLOCK_ROWS = 1 << BLOCK_BITS;
+  private static final int WIDTH_BITS = 6;
+  private static final int WIDTH = 1 << WIDTH_BITS;
+  private static final int BUCKETS = WIDTH - 1;
+
+  private char[][] blocks = new char[1][];
+  private int blockCount;
+  private final NativeCells cells = new NativeCells();
+
+  /** Makes room for a row: rows are opened in their order. */
+  void open(int row) {
+    if (row >>> BLOCK_BITS == blockCount) {
+      if (blockCount == blocks.length) {
+        blocks = Arrays.copyOf(blocks, blockCount * 2);
+      }
+      blocks[blockCount++] = new char[BLOCK_ROWS << WIDTH_BITS];
+    }
+  }
+
+  private static int at(int row) {
+    return (row & BLOCK_ROWS - 1) << WIDTH_BITS;
+  }
+
+  /**
+   * Adds spans.
+   *
+   * @param row opened before; below 2^24
+   * @param bucket below {@link NativeBuckets#MAX_COUNT}
+   * @param spans 0 to 2^25
+   */
+  void add(int row, int bucket, long spans) {
+    char[] block = blocks[row >>> BLOCK_BITS];
+    int at = at(row);
+    // A row without spans has 0 there, which no bucket is near to.
+    int place = bucket - block[at] + WIDTH;
+    if (place < 0 || place >= BUCKETS) {
+      addBeside(block, at, row, bucket, spans);
+      return;
+    }
+    long count = block[at + 1 + place] + spans;
+    if (count > Character.MAX_VALUE) {
+      cells.add(row, bucket, spans);
+    } else {
+      block[at + 1 + place] = (char) count;
+    }
+  }
+
+  private void addBeside(char[] block, int at, int row, int bucket, long spans) {
+    if (block[at] == 0) {
+      block[at] = (char) (Math.max(0, bucket - BUCKETS / 2) + WIDTH);
+      add(row, bucket, spans);
+    } else {
+      cells.add(row, bucket, spans);
+    }
+  }
+
+  /** What is counted, as arrays of its own. */
+  NativeCounts seal(int rows) {
+    NativeCounts beside = cells.seal(rows);
+    NativeCounts.Builder sealed = new NativeCounts.Builder(rows);
+    for (int row = 0; row < rows; row++) {
+      char[] block = blocks[row >>> BLOCK_BITS];
+      int at = at(row);
+      int first = block[at] - WIDTH;
+      int next = beside.begin(row);
+      int end = beside.end(row);
+      for (int place = 0; place < BUCKETS; place++) {
+        int count = block[at + 1 + place];
+        if (count == 0) {
+          continue;
+        }
+        int bucket = first + place;
+        while (next < end && beside.buckets()[next] < bucket) {
+          sealed.add(beside.buckets()[next], beside.counts()[next]);
+          next++;
+        }
+        if (next < end && beside.buckets()[next] == bucket) {
+          sealed.add(bucket, count + beside.counts()[next]);
+          next++;
+        } else {
+          sealed.add(bucket, count);
+        }
+      }
+      for (; next < end; next++) {
+        sealed.add(beside.buckets()[next], beside.counts()[next]);
+      }
+      sealed.endRow();
+    }
+    return sealed.build();
+  }
+
+  /**
+   * Makes them empty.
+   *
+   * @param rows that were opened
+   */
+  void clear(int rows) {
+    for (int first = 0; first < rows; first += BLOCK_ROWS) {
+      int used = Math.min(BLOCK_ROWS, rows - first);
+      Arrays.fill(blocks[first >>> BLOCK_BITS], 0, used << WIDTH_BITS, (char) 0);
+    }
+    cells.clear();
+  }
+}

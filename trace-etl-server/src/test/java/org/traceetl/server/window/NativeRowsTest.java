@@ -1,0 +1,139 @@
+package org.traceetl.server.window;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/** What is added to rows, sealed and added up is what a map of maps says. */
+class NativeRowsTest {
+  private static final int MAX_SPANS = 1 << 25;
+
+  private static List<Map<Integer, Long>> rows(int rows) {
+    List<Map<Integer, Long>> model = new ArrayList<>();
+    for (int row = 0; row < rows; row++) {
+      model.add(new TreeMap<>());
+    }
+    return model;
+  }
+
+  private static NativeRows opened(int rows) {
+    NativeRows natives = new NativeRows();
+    for (int row = 0; row < rows; row++) {
+      natives.open(row);
+    }
+    return natives;
+  }
+
+  private static void fill(
+      NativeRows natives, List<Map<Integer, Long>> model, int spans, Random random) {
+    int spread = random.nextInt(1, random.nextBoolean() ? 100 : NativeBuckets.MAX_COUNT);
+    for (int i = 0; i < spans; i++) {
+      int row = random.nextInt(model.size());
+      int bucket = (row * 31 + random.nextInt(spread)) % NativeBuckets.MAX_COUNT;
+      int weight = random.nextInt(10) == 0 ? random.nextInt(MAX_SPANS + 1) : 1;
+      natives.add(row, bucket, weight);
+      if (weight > 0) {
+        model.get(row).merge(bucket, (long) weight, Long::sum);
+      }
+    }
+  }
+
+  private static Map<Integer, Long> row(NativeCounts sealed, int row) {
+    Map<Integer, Long> read = new TreeMap<>();
+    for (int i = sealed.begin(row); i < sealed.end(row); i++) {
+      assertThat(i == sealed.begin(row) || sealed.buckets()[i - 1] < sealed.buckets()[i]).isTrue();
+      read.put(sealed.buckets()[i], sealed.counts()[i]);
+    }
+    return read;
+  }
+
+  private static Map<Integer, Long> row(NativeTotals totals, int row) {
+    Map<Integer, Long> read = new TreeMap<>();
+    for (int i = 0; i < totals.size(row); i++) {
+      read.put(totals.bucket(row, i), totals.count(row, i));
+    }
+    assertThat(read).hasSize(totals.size(row));
+    return read;
+  }
+
+  @Property(tries = 200)
+  void windowsAddUp(@ForAll @IntRange(min = 1, max = 50) int rows, @ForAll long seed) {
+    Random random = new Random(seed);
+    NativeRows natives = new NativeRows();
+    NativeTotals totals = new NativeTotals();
+    List<Map<Integer, Long>> allTotals = rows(rows);
+    for (int window = 0; window < 4; window++) {
+      List<Map<Integer, Long>> model = rows(rows);
+      for (int row = 0; row < rows; row++) {
+        natives.open(row);
+      }
+      fill(natives, model, random.nextInt(3_000), random);
+      NativeCounts sealed = natives.seal(rows);
+      natives.clear(rows);
+      for (int row = 0; row < rows; row++) {
+        assertThat(row(sealed, row)).isEqualTo(model.get(row));
+        totals.add(row, sealed, row);
+        Map<Integer, Long> all = allTotals.get(row);
+        model.get(row).forEach((bucket, spans) -> all.merge(bucket, spans, Long::sum));
+        assertThat(row(totals, row)).isEqualTo(all);
+      }
+    }
+  }
+
+  @Test
+  void countsBeyondACellAreKept() {
+    NativeRows natives = opened(2);
+    for (int i = 0; i < 1_000; i++) {
+      natives.add(1, 7, MAX_SPANS);
+    }
+
+    assertThat(row(natives.seal(2), 1)).isEqualTo(Map.of(7, 1_000L * MAX_SPANS));
+  }
+
+  @Test
+  void theGreatestRowIsKeptApart() {
+    int rows = 1 << 24;
+    NativeCells natives = new NativeCells();
+    natives.add(rows - 1, NativeBuckets.MAX_COUNT - 1, 3);
+    natives.add(0, 0, 2);
+    NativeCounts sealed = natives.seal(rows);
+
+    assertThat(row(sealed, 0)).isEqualTo(Map.of(0, 2L));
+    assertThat(row(sealed, 1)).isEmpty();
+    assertThat(row(sealed, rows - 1)).isEqualTo(Map.of(NativeBuckets.MAX_COUNT - 1, 3L));
+  }
+
+  @Test
+  void anEmptyWindowHasNone() {
+    NativeRows natives = opened(3);
+    natives.add(0, 5, 0);
+
+    assertThat(natives.seal(3).isEmpty()).isTrue();
+    assertThat(row(NativeCounts.NONE, 2)).isEmpty();
+    assertThat(row(new NativeTotals(), 2)).isEmpty();
+  }
+
+  @Test
+  void aRowMovesWithItsBuckets() {
+    NativeCounts.Builder window = new NativeCounts.Builder(1);
+    window.add(4, 40);
+    window.endRow();
+    NativeTotals totals = new NativeTotals();
+    totals.add(9, window.build(), 0);
+    totals.move(9, 2);
+
+    assertThat(row(totals, 2)).isEqualTo(Map.of(4, 40L));
+    assertThat(row(totals, 9)).isEmpty();
+
+    totals.move(9, 2);
+    assertThat(row(totals, 2)).isEmpty();
+  }
+}
