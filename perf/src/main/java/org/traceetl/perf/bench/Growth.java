@@ -16,6 +16,7 @@ import org.traceetl.perf.load.RecordLoad;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.report.Chart;
 import org.traceetl.perf.report.Results;
+import org.traceetl.server.config.HistogramConfig;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -97,7 +98,8 @@ public final class Growth implements Callable<Integer> {
   }
 
   private static RecordLoad load(List<byte[]> batches, int queues) {
-    return new RecordLoad(batches, SpanStream.DIMENSIONS, queues, SPANS_PER_WINDOW);
+    return new RecordLoad(
+        batches, SpanStream.DIMENSIONS, HistogramConfig.Kind.CLASSIC, queues, SPANS_PER_WINDOW);
   }
 
   private static RecordLoad distinctSeries(int series) {

@@ -47,7 +47,7 @@ public class AggregatorRivalsBenchmark {
   private final double[] boundsMillis =
       histogram.boundsMillis().stream().mapToDouble(Double::doubleValue).toArray();
   private final Buckets buckets = new Buckets(histogram.boundsNanos());
-  private final Metrics metrics = new Metrics(buckets.count(), 0, 0, 0);
+  private final Metrics metrics = new Metrics(buckets.count(), 0, 0, 0, false);
   private final ClientLibrary simpleclient = ClientLibrary.simpleclient(boundsMillis);
   private final ClientLibrary clientJava = ClientLibrary.clientJava(boundsMillis);
 
