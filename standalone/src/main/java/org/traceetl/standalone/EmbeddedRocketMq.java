@@ -32,6 +32,7 @@ public final class EmbeddedRocketMq implements AutoCloseable {
   public static final String BROKER = "embedded";
 
   private static final int COMMIT_LOG_FILE_BYTES = 64 << 20;
+  private static final int PULL_BYTES = 4 * 1024 * 1024;
   private static final int CONSUME_QUEUE_FILE_BYTES = 20 * 20_000;
 
   private static final AtomicBoolean STARTED = new AtomicBoolean();
@@ -113,6 +114,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     config.setWaitTimeMillsInSendQueue(5_000);
     // Until the first interval is over, RocketMQ 5.5.0 waits for it on a whole processor.
     config.setTransactionMetricFlushInterval(100);
+    // As in deploy/rocketmq/broker.conf, but for long polling: here a message is wanted at once.
+    config.setTransferMsgByHeap(false);
 
     MessageStoreConfig store = new MessageStoreConfig();
     store.setStorePathRootDir(home.resolve("store").toString());
@@ -123,6 +126,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     store.setMappedFileSizeConsumeQueue(CONSUME_QUEUE_FILE_BYTES);
     store.setMessageIndexEnable(false);
     store.setTimerWheelEnable(false);
+    store.setMaxTransferBytesOnMessageInMemory(PULL_BYTES);
+    store.setMaxTransferBytesOnMessageInDisk(PULL_BYTES);
     // A demo may run for days on a disk that is nearly full: keep an hour, and refuse late.
     store.setFileReservedTime(1);
     store.setDeleteWhen("00;01;02;03;04;05;06;07;08;09;10;11;12;13;14;15;16;17;18;19;20;21;22;23");

@@ -151,7 +151,8 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
         return;
       }
       series++;
-      int value = indexOf(END_OF_LABELS, from, to) + END_OF_LABELS.length;
+      // The last one: a label may have the same text. Calls have no exemplars behind their value.
+      int value = lastIndexOf(END_OF_LABELS, from, to) + END_OF_LABELS.length;
       long count = (long) Double.parseDouble(new String(buffer, value, to - value, US_ASCII));
       calls += count;
       if (indexOf(PROBE_LABEL, from, to) >= 0) {
@@ -162,6 +163,15 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
     private boolean startsWith(byte[] text, int from, int to) {
       return to - from >= text.length
           && Arrays.equals(buffer, from, from + text.length, text, 0, text.length);
+    }
+
+    private int lastIndexOf(byte[] text, int from, int to) {
+      for (int at = to - text.length; at >= from; at--) {
+        if (startsWith(text, at, to)) {
+          return at;
+        }
+      }
+      return -1;
     }
 
     private int indexOf(byte[] text, int from, int to) {
