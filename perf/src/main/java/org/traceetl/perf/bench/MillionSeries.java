@@ -15,10 +15,12 @@ import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
 import org.traceetl.perf.load.DistinctSeries;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.process.Usage;
+import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -35,6 +37,7 @@ import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.journal.RecordWriter;
 import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -70,6 +73,8 @@ public final class MillionSeries {
   private final BatchDecoder decoder = AGGREGATION.newDecoder();
   private final Usage usage = new Usage(ProcessHandle.current().pid());
   private final long startNanos = System.nanoTime();
+  private final LongAdder recorded = new LongAdder();
+  private long spansGiven;
   private long recordNanos;
   private long sealNanos;
   private long pageNanos;
@@ -117,15 +122,22 @@ public final class MillionSeries {
     } finally {
       Files.delete(batches);
     }
+    if (recorded.sum() != spansGiven) {
+      throw new IllegalStateException(
+          "of " + spansGiven + " spans " + recorded.sum() + " were recorded");
+    }
     summarise();
     pages.close();
   }
 
   /** On disk, as they would take memory that a server does not take. */
   private void write(Path file) throws IOException {
+    SpanBatchReader reader = new SpanBatchReader();
     try (var out = new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(file)))) {
       new DistinctSeries(APPLICATIONS, series, SPANS)
           .forEach(message -> {
+            reader.wrap(message, 0, message.length);
+            spansGiven += reader.spanCount() * (long) WINDOWS;
             try {
               out.writeInt(message.length);
               out.write(message);
@@ -185,6 +197,7 @@ public final class MillionSeries {
     RecordWriter out = new RecordWriter();
     WindowFormat.encode(window, out);
     byte[] encoded = out.toByteArray();
+    recorded.add(window.books().stream().mapToLong(Books::recorded).sum());
     pages.window(window);
     filled.giveBack();
     return encoded.length;
