@@ -74,11 +74,15 @@ public final class Drain implements Callable<Integer> {
   private static final String COMPILER = "compiler";
   private static final String REST = "broker_and_rest";
 
-  /** How the names of a part's threads begin. Sealers are virtual; the pool carries them. */
+  /**
+   * How the names of a part's threads begin, cut to 15 characters. Sealers are virtual; the pool
+   * carries them. The broker in this JVM has names that begin alike: PullMessageThread_,
+   * LitePullMessageThread_, PullRequestHoldService.
+   */
   private static final Map<String, List<String>> PARTS =
       Map.of(
           SERVER, List.of("trace-etl", "fold", "ForkJoinPool-1-"),
-          CLIENT, List.of("NettyClient", "Pull", "LitePull"),
+          CLIENT, List.of("NettyClient", "PullMsgThread", "PullMessageServ"),
           GC, List.of("GC Thread", "G1 ", "ZDriver", "ZWorker", "Shenandoah", "VM Thread"),
           COMPILER, List.of("C1 Compiler", "C2 Compiler"));
 

@@ -145,13 +145,17 @@ public final class Growth implements Callable<Integer> {
     List<RecordLoad> loads = List.of(usual(), usual());
     double[] one = new double[samples];
     double[] two = new double[samples];
+    double[] oneRate = new double[samples];
+    double[] twoRate = new double[samples];
     try (ExecutorService threads = Executors.newFixedThreadPool(loads.size())) {
       for (int sample = -2; sample < samples; sample++) {
-        double alone = sampleAll(threads, loads.subList(0, 1));
-        double both = sampleAll(threads, loads);
+        Workers alone = sampleAll(threads, loads.subList(0, 1));
+        Workers both = sampleAll(threads, loads);
         if (sample >= 0) {
-          one[sample] = alone;
-          two[sample] = both;
+          one[sample] = alone.cpuNanos;
+          two[sample] = both.cpuNanos;
+          oneRate[sample] = alone.spansPerSecond;
+          twoRate[sample] = both.spansPerSecond;
         }
       }
     }
@@ -159,20 +163,32 @@ public final class Growth implements Callable<Integer> {
     results.row("workers", 1, nanos[0]);
     results.row("workers", 2, nanos[1]);
     chart("workers", new int[] {1, 2}, nanos);
-    pairs.put("two_workers_speedup", 2 * nanos[0] / nanos[1]);
+    pairs.put("two_workers_speedup", median(twoRate) / median(oneRate));
+    pairs.put("two_workers_cpu_ratio", nanos[1] / nanos[0]);
   }
 
-  private static double sampleAll(ExecutorService threads, List<RecordLoad> loads)
+  /**
+   * A sample of one or more workers at once.
+   *
+   * @param cpuNanos for a span
+   * @param spansPerSecond of all, until the last was done
+   */
+  private record Workers(double cpuNanos, double spansPerSecond) {}
+
+  private static Workers sampleAll(ExecutorService threads, List<RecordLoad> loads)
       throws Exception {
+    long startNanos = System.nanoTime();
+    long spans = 0;
     List<Future<Double>> running = new ArrayList<>();
     for (RecordLoad load : loads) {
       running.add(threads.submit(() -> sample(load)));
+      spans += (long) Math.ceilDiv(SPANS_PER_SAMPLE, load.spans()) * load.spans();
     }
     double sum = 0;
     for (Future<Double> nanos : running) {
       sum += nanos.get();
     }
-    return sum / loads.size();
+    return new Workers(sum / loads.size(), spans * 1e9 / (System.nanoTime() - startNanos));
   }
 
   /** CPU nanoseconds of this thread for a span. */

@@ -30,8 +30,9 @@ final class Installed {
   @Option(
       names = "--broker-conf",
       paramLabel = "FILE",
-      description = "Settings of the broker (default: ${DEFAULT-VALUE}, where there is one).")
-  private Path brokerConf = Path.of("deploy", "rocketmq", "broker.conf");
+      description =
+          "Settings of the broker (default: deploy/rocketmq/broker.conf, where there is one).")
+  private Path brokerConf;
 
   @Option(
       names = "--broker-setting",
@@ -42,8 +43,10 @@ final class Installed {
   @Option(
       names = "--jvm-options",
       paramLabel = "DIRECTORY",
-      description = "Has the options of the JVMs in files (default: ${DEFAULT-VALUE}).")
-  private Path jvmOptions = Path.of("deploy", "jvm");
+      description =
+          "Has log-agent.options and trace-etl-server.options (default: deploy/jvm, where there are"
+              + " such).")
+  private Path jvmOptions;
 
   @Option(
       names = "-J",
@@ -89,18 +92,23 @@ final class Installed {
   }
 
   private List<String> optionsOf(String name) {
-    Path file = jvmOptions.resolve(name).toAbsolutePath();
+    Path directory = jvmOptions == null ? Path.of("deploy", "jvm") : jvmOptions;
+    Path file = directory.resolve(name).toAbsolutePath();
+    if (jvmOptions != null && !Files.exists(file)) {
+      throw new IllegalArgumentException("--jvm-options=" + jvmOptions + " has no " + name);
+    }
     return Files.exists(file) ? List.of("@" + file) : PLAIN;
   }
 
   Map<String, Object> brokerSettings() {
     Map<String, Object> settings = new TreeMap<>();
-    if (Files.exists(brokerConf)) {
+    Path conf = brokerConf == null ? Path.of("deploy", "rocketmq", "broker.conf") : brokerConf;
+    if (brokerConf != null || Files.exists(conf)) {
       Properties file = new Properties();
-      try (Reader reader = Files.newBufferedReader(brokerConf)) {
+      try (Reader reader = Files.newBufferedReader(conf)) {
         file.load(reader);
       } catch (IOException e) {
-        throw new UncheckedIOException("--broker-conf=" + brokerConf + " cannot be read", e);
+        throw new UncheckedIOException("--broker-conf=" + conf + " cannot be read", e);
       }
       file.forEach((key, value) -> settings.put(key.toString(), value));
     }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -129,7 +130,10 @@ public final class Rivals implements Callable<Integer> {
         "page_seconds",
         "page_cpu_seconds",
         "requests_refused");
-    Path data = directory == null ? Files.createTempDirectory("trace-etl-rivals") : directory;
+    Path data =
+        directory == null
+            ? Files.createTempDirectory("trace-etl-rivals")
+            : directory.toAbsolutePath();
     boolean done = false;
     try {
       load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
@@ -147,6 +151,13 @@ public final class Rivals implements Callable<Integer> {
     return 0;
   }
 
+  /** What one round of each cost. */
+  private record Pair(Driver.Cost mine, Driver.Cost theirs) {
+    double ratio() {
+      return mine.cpuPerSpan() / theirs.cpuPerSpan();
+    }
+  }
+
   private void run(Path data) throws Exception {
     try (TraceEtl ours = new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW);
         Collector strongest =
@@ -160,25 +171,23 @@ public final class Rivals implements Callable<Integer> {
         try (Driver theirDriver = new Driver(strongest, load, http)) {
           theirDriver.load(Duration.ofSeconds(5));
           strongest.program().pause();
-          List<Double> ratios = new ArrayList<>();
-          Driver.Round mine = null;
-          Driver.Round theirs = null;
+          List<Pair> pairs = new ArrayList<>();
           for (int number = 1; number <= rounds; number++) {
-            mine = round(OURS, number, ourDriver, null);
+            Driver.Round mine = round(OURS, number, ourDriver, null);
             strongest.program().resume();
-            theirs = round(strongest.program().name(), number, theirDriver, ourDriver);
+            Driver.Round theirs = round(strongest.program().name(), number, theirDriver, ourDriver);
             strongest.program().pause();
-            ratios.add(mine.cost().cpuPerSpan() / theirs.cost().cpuPerSpan());
+            pairs.add(new Pair(mine.cost(), theirs.cost()));
           }
-          ratios.sort(null);
-          double ratio = ratios.get(ratios.size() / 2);
-          summary.put("cpu_ratio_median", ratio);
-          summary.put("cpu_ratio_least", ratios.getFirst());
-          summary.put("cpu_ratio_most", ratios.getLast());
-          summary.put("our_cpu_ns_per_span", mine.cost().cpuPerSpan());
-          summary.put("collector_cpu_ns_per_span", theirs.cost().cpuPerSpan());
-          summary.put("our_spans_per_second", mine.cost().spansPerSecond());
-          summary.put("collector_spans_per_second", theirs.cost().spansPerSecond());
+          pairs.sort(Comparator.comparingDouble(Pair::ratio));
+          Pair median = pairs.get((pairs.size() - 1) / 2);
+          summary.put("cpu_ratio_median", median.ratio());
+          summary.put("cpu_ratio_least", pairs.getFirst().ratio());
+          summary.put("cpu_ratio_most", pairs.getLast().ratio());
+          summary.put("our_cpu_ns_per_span", median.mine.cpuPerSpan());
+          summary.put("collector_cpu_ns_per_span", median.theirs.cpuPerSpan());
+          summary.put("our_spans_per_second", median.mine.spansPerSecond());
+          summary.put("collector_spans_per_second", median.theirs.spansPerSecond());
           summary.put("our_mb", memory(ourDriver));
           strongest.program().resume();
           summary.put("collector_mb", memory(theirDriver));
@@ -267,7 +276,7 @@ public final class Rivals implements Callable<Integer> {
           cpuSeconds,
           "");
     }
-    Duration length = quick ? Duration.ofSeconds(5) : Duration.ofSeconds(9);
+    Duration length = quick ? Duration.ofSeconds(5) : WINDOW.multipliedBy(2);
     Driver.Cost before = unscraped(contender, 1, driver, length);
     Driver.Cost scraped = scraped(contender, driver, length);
     Driver.Cost after = unscraped(contender, 2, driver, length);
@@ -314,7 +323,7 @@ public final class Rivals implements Callable<Integer> {
   }
 
   private void row(String phase, String contender, int round, Driver driver, Driver.Cost cost) {
-    row(phase, contender, round, driver, cost, 0, null, 0);
+    row(phase, contender, round, driver, cost, "", null, 0);
   }
 
   private void row(
@@ -323,7 +332,7 @@ public final class Rivals implements Callable<Integer> {
       int round,
       Driver driver,
       Driver.Cost cost,
-      double idleCores,
+      Object idleCores,
       Scrape page,
       long pageNanos) {
     boolean ours = contender.equals(OURS);

@@ -22,6 +22,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.report.Results;
@@ -44,7 +45,9 @@ import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.web.WebServer;
+import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
 
 /**
  * Spans recorded as fast as workers can, from batches in memory, while the server's port is scraped
@@ -73,6 +76,7 @@ final class ScrapedIngest {
   private final HistogramConfig histogram = new HistogramConfig(null);
   private final AtomicLong skippedNanos = new AtomicLong();
   private final LongAdder spans = new LongAdder();
+  private final LongAdder recorded = new LongAdder();
   private final LongAdder deferred = new LongAdder();
   private final LongAdder failedScrapes = new LongAdder();
   private final ConcurrentLinkedQueue<Pause> pauses = new ConcurrentLinkedQueue<>();
@@ -126,19 +130,28 @@ final class ScrapedIngest {
         pauses.clear();
         cpuPerSpan.clear();
         for (int round = 0; round < rounds; round++) {
-          double unscraped = 0;
-          for (int mode : modes) {
-            double rate = rate(server, mode);
-            rates.computeIfAbsent(mode, m -> new ArrayList<>()).add(rate);
-            unscraped = mode == NEVER ? rate : unscraped;
-            drops.computeIfAbsent(mode, m -> new ArrayList<>()).add(100 * (1 - rate / unscraped));
+          Map<Integer, Double> ofRound = new TreeMap<>();
+          // What came first would else always have the colder or the less busy machine.
+          for (int mode : round % 2 == 0 ? modes : modes.reversed()) {
+            ofRound.put(mode, rate(server, mode));
           }
+          ofRound.forEach((mode, rate) -> {
+            rates.computeIfAbsent(mode, m -> new ArrayList<>()).add(rate);
+            drops
+                .computeIfAbsent(mode, m -> new ArrayList<>())
+                .add(100 * (1 - rate / ofRound.get(NEVER)));
+          });
         }
       } finally {
         ending = true;
         for (Thread thread : threads) {
           thread.join();
         }
+      }
+      holdRecorded();
+      if (failedScrapes.sum() > 0) {
+        throw new IllegalStateException(
+            failedScrapes.sum() + " scrapes failed: the phases that had them say nothing");
       }
       report(prefix, modes, rates, drops, pages.totals().series(), summary);
     }
@@ -204,12 +217,17 @@ final class ScrapedIngest {
         skippedNanos.addAndGet(FORGOTTEN.toNanos());
       } else {
         // The first page of an encoding is made while it is waited for, which a 503 may end.
+        long firstNanos = System.nanoTime();
         while (!scrape(client, server.port())) {
+          if (System.nanoTime() - firstNanos > PATIENCE.toNanos()) {
+            throw new IllegalStateException("no page came within " + PATIENCE);
+          }
           Thread.onSpinWait();
         }
         scraper.scheduleAtFixedRate(
             () -> {
-              if (!scrape(client, server.port())) {
+              // One that the end of the phase interrupts has not failed.
+              if (!scrape(client, server.port()) && !scraper.isShutdown()) {
                 failedScrapes.increment();
               }
             },
@@ -248,10 +266,22 @@ final class ScrapedIngest {
       }
       return response.statusCode() == 200;
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return true;
+    }
+  }
+
+  /** Waits for the last windows to be sealed: their books must have all spans given. */
+  private void holdRecorded() throws InterruptedException {
+    long startNanos = System.nanoTime();
+    while (recorded.sum() != spans.sum()) {
+      if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+        throw new IllegalStateException(
+            "of " + spans.sum() + " spans " + recorded.sum() + " were recorded");
+      }
+      Thread.sleep(10);
     }
   }
 
@@ -296,6 +326,15 @@ final class ScrapedIngest {
         dueNanos += window.toNanos();
       }
     }
+    for (QueueAggregator queue : queues) {
+      FilledWindow last = queue.swap(Long.MAX_VALUE / 2, System.currentTimeMillis());
+      while (last == null) {
+        // The window before it is still being sealed.
+        LockSupport.parkNanos(1_000_000);
+        last = queue.swap(Long.MAX_VALUE / 2, System.currentTimeMillis());
+      }
+      count(last.seal());
+    }
   }
 
   private void swap(QueueAggregator queue, long to, SpanPages pages) {
@@ -309,9 +348,15 @@ final class ScrapedIngest {
     pauses.add(new Pause(everySeconds, pauseNanos));
     Thread.ofVirtual()
         .start(() -> {
-          pages.window(filled.seal());
+          SealedWindow window = filled.seal();
+          count(window);
+          pages.window(window);
           filled.giveBack();
         });
+  }
+
+  private void count(SealedWindow window) {
+    recorded.add(window.books().stream().mapToLong(Books::recorded).sum());
   }
 
   private static int spanCount(byte[] message) {

@@ -1,16 +1,17 @@
 package org.traceetl.perf.bench;
 
 import com.sun.management.ThreadMXBean;
-import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.traceetl.perf.load.FullWindows;
+import org.traceetl.perf.report.Results;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -33,9 +34,8 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.standalone.EmbeddedRocketMq;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * What the journal costs an owner, and how long a new one takes: a real RocketMQ in this JVM, one
@@ -50,7 +50,7 @@ public final class TakeOver implements Callable<Integer> {
   private static final String JOURNAL_TOPIC = "trace-windows";
   private static final String GROUP = "takeover";
 
-  @Spec private CommandSpec spec;
+  @Mixin private Results results;
 
   @Option(
       names = "--series",
@@ -74,12 +74,25 @@ public final class TakeOver implements Callable<Integer> {
           DocumentsConfig.defaults(),
           new WindowConfig(null, null));
 
+  private final Map<String, Object> summary = new LinkedHashMap<>();
+  private boolean warm;
+
   public static void main(String... arguments) {
     System.exit(new CommandLine(new TakeOver()).execute(arguments));
   }
 
   @Override
   public Integer call() throws Exception {
+    results.columns(
+        "series",
+        "step",
+        "bytes",
+        "ms",
+        "cpu_ms",
+        "cpu_percent_of_15_s_window",
+        "read_and_claim_ms",
+        "aggregator_ms",
+        "page_ms");
     Path directory = Files.createTempDirectory("trace-etl-takeover");
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory)) {
       rocketMq.createTopic(TOPIC, sizes.size() + 1);
@@ -87,38 +100,36 @@ public final class TakeOver implements Callable<Integer> {
       RocketMqConfig config =
           new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, 1);
       // The first one loads and compiles the code.
-      measure(config, sizes.size(), 1_000, new PrintWriter(PrintWriter.nullWriter()));
+      measure(config, sizes.size(), 1_000);
+      warm = true;
       for (int queue = 0; queue < sizes.size(); queue++) {
-        measure(config, queue, sizes.get(queue), spec.commandLine().getOut());
+        measure(config, queue, sizes.get(queue));
       }
     } finally {
       Drain.deleteRecursively(directory);
     }
+    results.summary("takeover", summary);
     return 0;
   }
 
-  private void measure(RocketMqConfig config, int number, int series, PrintWriter out)
-      throws Exception {
+  private void measure(RocketMqConfig config, int number, int series) throws Exception {
     QueueId queue = new QueueId(EmbeddedRocketMq.BROKER, number);
     FullWindows full = new FullWindows(queue, series, aggregation.newImage());
     try (LogJournals first = journals(config)) {
       QueueJournal owner = first.take(queue).journal();
-      append(owner, full, 1, "first", series, out);
-      append(owner, full, windows, "later", series, out);
+      append(owner, full, 1, "first_window", series);
+      append(owner, full, windows, "window", series);
     }
     try (LogJournals second = journals(config)) {
-      QueueJournal owner = takeOver(second, queue, windows + 1 + " windows", series, out);
+      QueueJournal owner = takeOver(second, queue, "takeover", series);
       long startNanos = System.nanoTime();
       owner.snapshot();
-      out.printf(
-          Locale.ROOT,
-          "series=%d snapshot_ms=%.0f%n",
-          series,
-          (System.nanoTime() - startNanos) / 1e6);
-      append(owner, full, windows, "later", series, out);
+      double millis = (System.nanoTime() - startNanos) / 1e6;
+      row(series, "snapshot", "", millis, "", "", "", "", "");
+      append(owner, full, windows, "window", series);
     }
     try (LogJournals third = journals(config)) {
-      takeOver(third, queue, "snapshot and " + windows + " windows", series, out);
+      takeOver(third, queue, "takeover_from_snapshot", series);
     }
   }
 
@@ -136,8 +147,7 @@ public final class TakeOver implements Callable<Integer> {
 
   private final JournalCounters counters = new JournalCounters();
 
-  private void append(
-      QueueJournal owner, FullWindows full, int count, String which, int series, PrintWriter out)
+  private void append(QueueJournal owner, FullWindows full, int count, String which, int series)
       throws Exception {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long bytes = counters.appendedBytes();
@@ -151,21 +161,51 @@ public final class TakeOver implements Callable<Integer> {
       cpuNanos += threads.getCurrentThreadCpuTime() - startCpuNanos;
       nanos += System.nanoTime() - startNanos;
     }
-    out.printf(
-        Locale.ROOT,
-        "series=%d window=%s bytes=%d append_ms=%.1f append_cpu_ms=%.2f"
-            + " cpu_percent_of_15_s_window=%.4f%n",
+    row(
         series,
         which,
         (counters.appendedBytes() - bytes) / count,
         nanos / 1e6 / count,
         cpuNanos / 1e6 / count,
-        cpuNanos / 1e9 / count / 15 * 100);
-    out.flush();
+        cpuNanos / 1e9 / count / 15 * 100,
+        "",
+        "",
+        "");
   }
 
-  private QueueJournal takeOver(
-      LogJournals journals, QueueId queue, String from, int series, PrintWriter out)
+  /** A row of the table, and what it says of time and bytes in the summary. */
+  private void row(
+      int series,
+      String step,
+      Object bytes,
+      double millis,
+      Object cpuMillis,
+      Object cpuPercent,
+      Object readMillis,
+      Object aggregatorMillis,
+      Object pageMillis) {
+    if (!warm) {
+      return;
+    }
+    results.row(
+        series,
+        step,
+        bytes,
+        millis,
+        cpuMillis,
+        cpuPercent,
+        readMillis,
+        aggregatorMillis,
+        pageMillis);
+    String key = "series_" + series + "_" + step;
+    if (!bytes.equals("")) {
+      summary.put(key + "_bytes", bytes);
+      summary.put(key + "_cpu_ms", cpuMillis);
+    }
+    summary.put(key + "_ms", millis);
+  }
+
+  private QueueJournal takeOver(LogJournals journals, QueueId queue, String step, int series)
       throws Exception {
     SpanPages pages =
         new SpanPages(
@@ -186,17 +226,16 @@ public final class TakeOver implements Callable<Integer> {
       pages.shownUntil(queue, readyNanos + Duration.ofMinutes(1).toNanos());
       pages.await(Duration.ofMinutes(1));
       long shownNanos = System.nanoTime();
-      out.printf(
-          Locale.ROOT,
-          "series=%d takeover_from=\"%s\" read_and_claim_ms=%.0f aggregator_ms=%.0f page_ms=%.0f"
-              + " in_all_ms=%.0f%n",
+      row(
           series,
-          from,
+          step,
+          "",
+          (shownNanos - startNanos) / 1e6,
+          "",
+          "",
           (takenNanos - startNanos) / 1e6,
           (readyNanos - takenNanos) / 1e6,
-          (shownNanos - readyNanos) / 1e6,
-          (shownNanos - startNanos) / 1e6);
-      out.flush();
+          (shownNanos - readyNanos) / 1e6);
       return taken.journal();
     } finally {
       pages.close();

@@ -106,7 +106,10 @@ public final class WholePath implements Callable<Integer> {
         "seen_p99_ms",
         "seen_max_ms");
     Map<String, Object> summary = new LinkedHashMap<>();
-    Path data = directory == null ? Files.createTempDirectory("trace-etl-path") : directory;
+    Path data =
+        directory == null
+            ? Files.createTempDirectory("trace-etl-path")
+            : directory.toAbsolutePath();
     boolean done = false;
     try {
       atFullSpeed(data.resolve("full-speed"), summary);

@@ -85,21 +85,23 @@ public final class RecordLoad {
     }
     spansInWindow += spansPerRound;
     if (spansInWindow >= spansPerWindow) {
-      spansInWindow = 0;
       swap();
+      spansInWindow = 0;
     }
   }
 
   private void swap() {
     nowMillis += WINDOW_MILLIS;
     offset++;
+    long recorded = 0;
     for (QueueAggregator queue : queues) {
       FilledWindow filled = queue.swap(offset, nowMillis);
-      long repeats = filled.seal().books().stream().mapToLong(Books::duplicate).sum();
-      if (repeats > 0) {
-        throw new IllegalStateException(repeats + " spans were taken for repeats");
-      }
+      recorded += filled.seal().books().stream().mapToLong(Books::recorded).sum();
       filled.giveBack();
+    }
+    if (recorded != spansInWindow) {
+      throw new IllegalStateException(
+          "of " + spansInWindow + " spans in the windows " + recorded + " were recorded");
     }
   }
 }

@@ -5,6 +5,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +42,7 @@ public final class Program {
     this.name = name;
     this.command = List.copyOf(command);
     this.environment = Map.copyOf(environment);
-    this.log = log;
+    this.log = log.toAbsolutePath();
     this.ready = ready;
   }
 
@@ -60,6 +62,12 @@ public final class Program {
   public void start() throws IOException {
     if (isRunning()) {
       throw new IllegalStateException(name + " runs already");
+    }
+    for (String argument : command) {
+      if (argument.startsWith("@") && !Files.exists(Path.of(argument.substring(1)))) {
+        throw new NoSuchFileException(
+            argument.substring(1), null, "the options of " + name + " are to be read from it");
+      }
     }
     List<String> dyingWithUs = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL"));
     dyingWithUs.addAll(command);

@@ -63,6 +63,11 @@ public final class Usage {
     return kibibytes("status", "VmRSS:") * 1024;
   }
 
+  /** The most resident memory that it ever had. */
+  public long mostResidentBytes() {
+    return kibibytes("status", "VmHWM:") * 1024;
+  }
+
   /** Resident memory of its own: not of files, such as a broker's log, that the system caches. */
   public long anonymousBytes() {
     return kibibytes("status", "RssAnon:") * 1024;
