@@ -377,9 +377,14 @@ public final class QueueAggregator {
         intern(entry);
       }
     }
-    return fillKey(spans, span, applications.symbol(application), key, 0)
-        ? series.create(series.hash(key, 0), key, application, nowMillis)
-        : SeriesTable.NONE;
+    if (!fillKey(spans, span, applications.symbol(application), key, 0)) {
+      return SeriesTable.NONE;
+    }
+    // Entries of the batch that were looked up before any was interned can be one symbol after all:
+    // cut or repaired they are the same text.
+    int hash = series.hash(key, 0);
+    int number = series.find(hash, key, 0);
+    return number != SeriesTable.NONE ? number : series.create(hash, key, application, nowMillis);
   }
 
   private boolean leavesOut(SpanColumns spans, int span, int application) {

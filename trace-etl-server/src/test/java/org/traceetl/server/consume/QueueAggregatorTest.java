@@ -185,6 +185,20 @@ class QueueAggregatorTest {
   }
 
   @Test
+  void namesOfOneBatchThatAreCutAlikeAreOneSeries() {
+    String prefix = "n".repeat(1_099);
+    accept(new Batch("shop").span(prefix + "1", MILLI).span(prefix + "2", MILLI));
+    accept(new Batch("shop").span(prefix + "3", MILLI));
+    SealedWindow window = seal();
+
+    assertThat(window.created())
+        .extracting(SeriesDefinition::values)
+        .containsExactly(values("shop", "n".repeat(1_024), "2", "0"));
+    assertThat(window.counts()).containsExactly(3, 0, 0);
+    assertThat(aggregator().seriesCount()).isEqualTo(1);
+  }
+
+  @Test
   void anEmptyWindowIsNoWindow() {
     assertThat(seal()).isNull();
     accept(new Batch("shop").span("a", MILLI));
