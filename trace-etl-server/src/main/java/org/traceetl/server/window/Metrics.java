@@ -209,7 +209,8 @@ public final class Metrics {
       return false;
     }
     int number = extras(row);
-    return number < 0 || extras.documents(number) < documentsPerSeries;
+    int kept = number < 0 ? 0 : extras.documents(number);
+    return kept < documentsPerSeries;
   }
 
   /** Keeps a slow or failed span; the last one is its row's exemplar. */

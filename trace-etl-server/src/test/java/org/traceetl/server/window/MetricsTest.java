@@ -114,6 +114,15 @@ class MetricsTest {
     assertThat(seal(metrics).durationNanos()).containsExactly(Long.MAX_VALUE);
   }
 
+  @Test
+  void noneOfASeriesIsKeptIfNoneIsToBe() {
+    Metrics none = new Metrics(STRIDE, 0, 10, 10, false);
+    Metrics one = new Metrics(STRIDE, 1, 10, 10, false);
+
+    assertThat(none.admitsDocument(none.open(0))).isFalse();
+    assertThat(one.admitsDocument(one.open(0))).isTrue();
+  }
+
   private static Metrics metrics() {
     return new Metrics(STRIDE, 1, 10, 10, false);
   }
