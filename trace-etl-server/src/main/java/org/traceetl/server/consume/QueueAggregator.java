@@ -153,8 +153,9 @@ public final class QueueAggregator {
     }
     if (refused > 0) {
       log.error(
-          "The journal of queue {} has {} series with other dimensions than its schema says: left"
-              + " out; only servers may write to its topic",
+          "The journal of queue {} has {} series with other dimensions than its schema says, with"
+              + " the key of another series, or that are an application's second overflow series:"
+              + " left out; only servers may write to its topic",
           queue,
           refused);
     }
@@ -501,20 +502,10 @@ public final class QueueAggregator {
    * @return the window, to be sealed; null if it goes on
    */
   public FilledWindow swap(long to, long nowMillis) {
-    Metrics spare = spares.poll();
-    if (spare == null) {
+    if (!canSwap()) {
       listener.swapDeferred(queue);
       return null;
     }
-    return swap(spare, to, nowMillis);
-  }
-
-  /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */
-  boolean canSwap() {
-    return !spares.isEmpty();
-  }
-
-  private FilledWindow swap(Metrics spare, long to, long nowMillis) {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
@@ -537,13 +528,17 @@ public final class QueueAggregator {
               history.takeAccepted(),
               open,
               spares);
-      open = spare;
-    } else {
-      spares.add(spare);
+      // Not before: a failure up to here must not cost the queue its spare one.
+      open = spares.remove();
     }
     openedMillis = nowMillis;
     from = to;
     return filled;
+  }
+
+  /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */
+  boolean canSwap() {
+    return !spares.isEmpty();
   }
 
   /** The queue is no longer this process's; what was recorded since the last swap is dropped. */
