@@ -258,6 +258,8 @@ public final class QueueAggregator {
     for (int span = 0; span < size; span++) {
       rows[span] = numbers[span] < 0 ? NONE : open.row(numbers[span]);
     }
+    // Reads of each row's memory before any is written to: so they too are under way together. The
+    // check keeps the reads from being dropped as unused, and says so if a row is another series'.
     for (int span = 0; span < size; span++) {
       if (rows[span] >= 0 && open.series(rows[span]) != numbers[span]) {
         throw new IllegalStateException(
