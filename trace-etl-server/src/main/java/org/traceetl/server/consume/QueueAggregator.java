@@ -153,8 +153,9 @@ public final class QueueAggregator {
     }
     if (refused > 0) {
       log.error(
-          "The journal of queue {} has {} series with other dimensions than its schema says: left"
-              + " out; only servers may write to its topic",
+          "The journal of queue {} has {} series with other dimensions than its schema says, with"
+              + " the key of another series, or that are an application's second overflow series:"
+              + " left out; only servers may write to its topic",
           queue,
           refused);
     }
@@ -257,6 +258,8 @@ public final class QueueAggregator {
     for (int span = 0; span < size; span++) {
       rows[span] = numbers[span] < 0 ? NONE : open.row(numbers[span]);
     }
+    // Reads of each row's memory before any is written to: so they too are under way together. The
+    // check keeps the reads from being dropped as unused, and says so if a row is another series'.
     for (int span = 0; span < size; span++) {
       if (rows[span] >= 0 && open.series(rows[span]) != numbers[span]) {
         throw new IllegalStateException(
@@ -377,9 +380,14 @@ public final class QueueAggregator {
         intern(entry);
       }
     }
-    return fillKey(spans, span, applications.symbol(application), key, 0)
-        ? series.create(series.hash(key, 0), key, application, nowMillis)
-        : SeriesTable.NONE;
+    if (!fillKey(spans, span, applications.symbol(application), key, 0)) {
+      return SeriesTable.NONE;
+    }
+    // Entries of the batch that were looked up before any was interned can be one symbol after all:
+    // cut or repaired they are the same text.
+    int hash = series.hash(key, 0);
+    int number = series.find(hash, key, 0);
+    return number != SeriesTable.NONE ? number : series.create(hash, key, application, nowMillis);
   }
 
   private boolean leavesOut(SpanColumns spans, int span, int application) {
@@ -496,20 +504,10 @@ public final class QueueAggregator {
    * @return the window, to be sealed; null if it goes on
    */
   public FilledWindow swap(long to, long nowMillis) {
-    Metrics spare = spares.poll();
-    if (spare == null) {
+    if (!canSwap()) {
       listener.swapDeferred(queue);
       return null;
     }
-    return swap(spare, to, nowMillis);
-  }
-
-  /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */
-  boolean canSwap() {
-    return !spares.isEmpty();
-  }
-
-  private FilledWindow swap(Metrics spare, long to, long nowMillis) {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
@@ -532,13 +530,17 @@ public final class QueueAggregator {
               history.takeAccepted(),
               open,
               spares);
-      open = spare;
-    } else {
-      spares.add(spare);
+      // Not before: a failure up to here must not cost the queue its spare one.
+      open = spares.remove();
     }
     openedMillis = nowMillis;
     from = to;
     return filled;
+  }
+
+  /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */
+  boolean canSwap() {
+    return !spares.isEmpty();
   }
 
   /** The queue is no longer this process's; what was recorded since the last swap is dropped. */

@@ -28,8 +28,8 @@ import org.traceetl.server.window.SealedWindow;
  * <p>Nothing of a window is shown, and its offset is not committed, before the journal has kept it.
  * An append whose outcome is not known is tried again until it is: the queue's open window goes on
  * growing, and when the lease has run out, the queue is shown no more. When the journal says that
- * another owner has claimed the queue, all that is under way is dropped: the other one reads it
- * again.
+ * another owner has claimed the queue, or that a later version of the software has written what
+ * this one cannot read, all that is under way is dropped: the next owner reads it again.
  *
  * <p>Concurrency: the worker that wants the queue asks by {@link #seal} and {@link #release}, which
  * return at once, and looks at {@link #takeRecovered} and {@link #ended}. The aggregator is the
@@ -215,7 +215,7 @@ final class Sealer implements Runnable {
     }
   }
 
-  /** False if another owner has the queue. */
+  /** False if the queue is not this owner's any more. */
   private boolean untilReleased(QueueJournal journal) throws InterruptedException {
     while (true) {
       Outcome outcome =

@@ -87,8 +87,8 @@ final class JournalReader {
    *
    * @param until offset of the first message not wanted
    * @return whether there were any
-   * @throws IOException also if the next record is of a version that this server does not know: the
-   *     reader stays before it, and every call fails
+   * @throws LaterVersionException if the next record is of a version that this server does not
+   *     know: the reader stays before it, and every call fails
    */
   boolean advance(long until, Visitor visitor) throws IOException, InterruptedException {
     long begun = next;
@@ -126,9 +126,9 @@ final class JournalReader {
     }
   }
 
-  private IOException stopped(UnknownVersionException why) {
+  private LaterVersionException stopped(UnknownVersionException why) {
     counters.rejected(Rejection.VERSION);
-    return new IOException(
+    return new LaterVersionException(
         "The record at offset "
             + next
             + " of the journal "

@@ -81,6 +81,14 @@ final class LogQueueJournal implements QueueJournal {
     if (fenced) {
       return Outcome.FENCED;
     }
+    try {
+      return appendOnce(window);
+    } catch (LaterVersionException e) {
+      return stopped(e);
+    }
+  }
+
+  private Outcome appendOnce(SealedWindow window) throws IOException, InterruptedException {
     if (unsettled == null) {
       unsettled = new Unsettled(window, draft(window), timing.nowNanos());
     } else {
@@ -178,6 +186,11 @@ final class LogQueueJournal implements QueueJournal {
     return fenced();
   }
 
+  /** Trying again would not help: what was not kept is for the one who can read the journal. */
+  private Outcome stopped(LaterVersionException why) {
+    return fenced(why.getMessage());
+  }
+
   private Outcome fenced() {
     fenced = true;
     queueLog.counters().fenced();
@@ -193,7 +206,11 @@ final class LogQueueJournal implements QueueJournal {
     if (!queueLog.reaches(reader)) {
       return fenced("its journal has lost messages that it had acknowledged");
     }
-    readAll();
+    try {
+      readAll();
+    } catch (LaterVersionException e) {
+      return stopped(e);
+    }
     if (!isOwner()) {
       return succeeded();
     }

@@ -14,8 +14,9 @@ public interface QueueJournal {
     KEPT,
 
     /**
-     * Another owner has claimed the queue: nothing of what was not kept counts, and nothing will.
-     * The caller drops what it holds and may take the queue anew.
+     * The queue is not the caller's any more: another owner has claimed it, or its log cannot be
+     * gone on with. What was not kept is read again by the next owner. The caller drops what it
+     * holds and may take the queue anew.
      */
     FENCED
   }

@@ -210,8 +210,9 @@ public final class SeriesTable {
    *
    * @param lastMillis when it last had a span
    * @param carry as {@link #carry}
-   * @return false, with nothing changed, if it has other dimensions than this table's or stands
-   *     under the number of another one: then whoever wrote it was none of these
+   * @return false, and it is not there, if it has other dimensions than this table's, the number or
+   *     the key of another one, or is an application's second overflow series: then whoever wrote
+   *     it was none of these
    */
   public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();
@@ -220,9 +221,12 @@ public final class SeriesTable {
       return false;
     }
     int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
-    claim(series, lastMillis);
-    carry(series, carry);
     if (definition.overflow()) {
+      if (applications.overflowSeries(application) != NONE) {
+        return false;
+      }
+      claim(series, lastMillis);
+      carry(series, carry);
       addOverflow(series, application);
       return true;
     }
@@ -237,7 +241,13 @@ public final class SeriesTable {
       String value = values.get(SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS);
       key[i] = value == null ? SymbolTable.NONE : symbols.restore(value);
     }
-    add(series, hash(key, 0), key, application);
+    int hash = hash(key, 0);
+    if (find(hash, key, 0) != NONE) {
+      return false;
+    }
+    claim(series, lastMillis);
+    carry(series, carry);
+    add(series, hash, key, application);
     granted++;
     budget.takeAll(1);
     return true;

@@ -107,12 +107,18 @@ public final class Metrics {
     return rows == blockCount << BLOCK_BITS;
   }
 
-  /** Takes a block from an empty window of the same queue, if that has one. */
+  /**
+   * Takes a block from an empty window of the same queue, if that has one; with native histograms
+   * theirs as well.
+   */
   public void takeBlock(Metrics empty) {
     if (empty.blockCount > 0) {
       empty.blockCount--;
       add(empty.blocks[empty.blockCount]);
       empty.blocks[empty.blockCount] = null;
+      if (natives != null) {
+        natives.takeBlock(empty.natives);
+      }
     }
   }
 
@@ -209,7 +215,8 @@ public final class Metrics {
       return false;
     }
     int number = extras(row);
-    return number < 0 || extras.documents(number) < documentsPerSeries;
+    int kept = number < 0 ? 0 : extras.documents(number);
+    return kept < documentsPerSeries;
   }
 
   /** Keeps a slow or failed span; the last one is its row's exemplar. */

@@ -8,8 +8,9 @@ import java.util.Arrays;
  * neighbouring buckets begin their search side by side, as a series' durations lie together. Where
  * a cell's count would overflow, the row and bucket have another one; {@link #seal} adds them up.
  *
- * <p>The table stays from window to window. There are no more cells than spans in a window, and no
- * more than rows times buckets. One owner at a time, as of {@link Metrics}.
+ * <p>The table stays from window to window, so clearing costs what it has room for; it halves after
+ * a window that used less than an eighth of it. There are no more cells than spans added. One owner
+ * at a time, as of {@link Metrics}.
  */
 final class NativeCells {
   private static final int BUCKET_BITS = 14;
@@ -126,10 +127,18 @@ final class NativeCells {
     return (int) (cell >>> COUNT_BITS) & NativeBuckets.MAX_COUNT - 1;
   }
 
+  /** Cells that the table has room for. */
+  int capacity() {
+    return cells.length;
+  }
+
+  /** Makes it empty. A window like the last one never makes it grow again. */
   void clear() {
-    if (used > 0) {
+    if (cells.length > INITIAL_CELLS && used < cells.length / 8) {
+      cells = new long[cells.length / 2];
+    } else if (used > 0) {
       Arrays.fill(cells, 0);
-      used = 0;
     }
+    used = 0;
   }
 }

@@ -24,11 +24,24 @@ final class NativeRows {
   /** Makes room for a row: rows are opened in their order. */
   void open(int row) {
     if (row >>> BLOCK_BITS == blockCount) {
-      if (blockCount == blocks.length) {
-        blocks = Arrays.copyOf(blocks, blockCount * 2);
-      }
-      blocks[blockCount++] = new char[BLOCK_ROWS << WIDTH_BITS];
+      add(new char[BLOCK_ROWS << WIDTH_BITS]);
     }
+  }
+
+  /** Takes a block from those of an empty window, if they have one. */
+  void takeBlock(NativeRows empty) {
+    if (empty.blockCount > 0) {
+      empty.blockCount--;
+      add(empty.blocks[empty.blockCount]);
+      empty.blocks[empty.blockCount] = null;
+    }
+  }
+
+  private void add(char[] block) {
+    if (blockCount == blocks.length) {
+      blocks = Arrays.copyOf(blocks, blockCount * 2);
+    }
+    blocks[blockCount++] = block;
   }
 
   private static int at(int row) {

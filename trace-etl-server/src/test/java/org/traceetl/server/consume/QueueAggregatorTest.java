@@ -185,6 +185,20 @@ class QueueAggregatorTest {
   }
 
   @Test
+  void namesOfOneBatchThatAreCutAlikeAreOneSeries() {
+    String prefix = "n".repeat(1_099);
+    accept(new Batch("shop").span(prefix + "1", MILLI).span(prefix + "2", MILLI));
+    accept(new Batch("shop").span(prefix + "3", MILLI));
+    SealedWindow window = seal();
+
+    assertThat(window.created())
+        .extracting(SeriesDefinition::values)
+        .containsExactly(values("shop", "n".repeat(1_024), "2", "0"));
+    assertThat(window.counts()).containsExactly(3, 0, 0);
+    assertThat(aggregator().seriesCount()).isEqualTo(1);
+  }
+
+  @Test
   void anEmptyWindowIsNoWindow() {
     assertThat(seal()).isNull();
     accept(new Batch("shop").span("a", MILLI));
@@ -308,21 +322,7 @@ class QueueAggregatorTest {
     assertThat(aggregator.seriesCount()).isZero();
   }
 
-  /** Of the right schema by its word, under the highest number, with too many values. */
-  @Test
-  void whatAForgedJournalSaysOfSeriesIsBounded() {
-    Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(List.of(10.0, 100.0)),
-            documents,
-            new WindowConfig(null, null));
-    int highest = (1 << 24) - 1;
-    List<SeriesDefinition> forged =
-        List.of(
-            new SeriesDefinition(highest, nowMillis, false, List.of("shop", "a", "2", "0")),
-            new SeriesDefinition(3, nowMillis, false, List.of("shop", "b", "2", "0", "more")),
-            new SeriesDefinition(4, nowMillis, true, Arrays.asList("shop", null, null)));
+  private QueueImage image(Aggregation aggregation, List<SeriesDefinition> forged) {
     QueueImage image = aggregation.newImage();
     image.apply(
         new SealedWindow(
@@ -345,6 +345,66 @@ class QueueAggregatorTest {
             aggregation.schema(),
             new long[0],
             AcceptedBatches.NONE));
+    return image;
+  }
+
+  /**
+   * Left in, the second overflow series would let no idle series leave, and no window be sealed.
+   */
+  @Test
+  void whatAForgedJournalHasTwiceIsLeftOut() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(List.of(10.0, 100.0)),
+            documents,
+            new WindowConfig(null, null));
+    QueueImage image =
+        image(
+            aggregation,
+            List.of(
+                new SeriesDefinition(0, nowMillis, true, values("shop", null, null, null)),
+                new SeriesDefinition(1, nowMillis, true, values("shop", null, null, null)),
+                new SeriesDefinition(2, nowMillis, false, values("bank", "a", "2", "0")),
+                new SeriesDefinition(3, nowMillis, false, values("bank", "a", "2", "0")),
+                new SeriesDefinition(4, nowMillis, true, values("bank", null, null, null))));
+    AtomicInteger refused = new AtomicInteger();
+    aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0),
+            aggregation.newDecoder(),
+            new PipelineListener() {
+              @Override
+              public void failed() {
+                refused.incrementAndGet();
+              }
+            },
+            image);
+
+    assertThat(refused).hasValue(2);
+    assertThat(aggregator.seriesCount()).isEqualTo(3);
+    nowMillis += 2 * IDLE_MILLIS;
+    assertThat(seal().evicted()).containsExactly(0, 2, 4);
+    accept(new Batch("bank").span("a", MILLI));
+    assertThat(seal().counts()).containsExactly(1, 0, 0);
+  }
+
+  /** Of the right schema by its word, under the highest number, with too many values. */
+  @Test
+  void whatAForgedJournalSaysOfSeriesIsBounded() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(List.of(10.0, 100.0)),
+            documents,
+            new WindowConfig(null, null));
+    int highest = (1 << 24) - 1;
+    List<SeriesDefinition> forged =
+        List.of(
+            new SeriesDefinition(highest, nowMillis, false, List.of("shop", "a", "2", "0")),
+            new SeriesDefinition(3, nowMillis, false, List.of("shop", "b", "2", "0", "more")),
+            new SeriesDefinition(4, nowMillis, true, Arrays.asList("shop", null, null)));
+    QueueImage image = image(aggregation, forged);
     AtomicInteger refused = new AtomicInteger();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();

@@ -270,6 +270,23 @@ class LogJournalsTest {
   }
 
   @Test
+  void anOwnerGivesUpAQueueWhoseJournalALaterVersionHasWritten() throws Exception {
+    QueueJournal appending = one.take(QUEUE).journal();
+    QueueId otherQueue = new QueueId("broker-a", 1);
+    QueueJournal renewing = one.take(otherQueue).journal();
+    for (QueueId queue : List.of(QUEUE, otherQueue)) {
+      JournalLog written = logs.open(queue);
+      written.append(ChunkFormatTest.ofVersion(2, written.read(0).getLast().body()));
+    }
+
+    assertThat(appending.append(window(0, 10))).isEqualTo(Outcome.FENCED);
+    assertThat(appending.append(window(0, 10))).isEqualTo(Outcome.FENCED);
+    assertThat(renewing.renew()).isEqualTo(Outcome.FENCED);
+    assertThat(counters.fences()).isEqualTo(2);
+    assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(2);
+  }
+
+  @Test
   void noReaderGoesPastAWindowOfALaterVersion() throws Exception {
     one.take(QUEUE).journal().append(window(0, 10));
     ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);

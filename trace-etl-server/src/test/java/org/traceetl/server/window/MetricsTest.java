@@ -2,6 +2,8 @@ package org.traceetl.server.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -112,6 +114,46 @@ class MetricsTest {
     metrics.add(row, 0, 1, 5);
 
     assertThat(seal(metrics).durationNanos()).containsExactly(Long.MAX_VALUE);
+  }
+
+  @Test
+  void anEmptyWindowGivesItsNativeBlocksToo() {
+    int rows = 1_000;
+    Metrics filled = new Metrics(STRIDE, 1, 10, 10, true);
+    for (int series = 0; series < rows; series++) {
+      filled.addNative(filled.open(series), 7, 1);
+    }
+    filled.clear();
+    Metrics open = new Metrics(STRIDE, 1, 10, 10, true);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int series = 0; series < rows; series++) {
+      if (open.isFull()) {
+        open.takeBlock(filled);
+      }
+      open.addNative(open.open(series), 9, 2);
+    }
+
+    // Less than one block: what there is tells which row a series has.
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 10);
+    NativeCounts counts = seal(open).natives();
+    for (int row = 0; row < rows; row++) {
+      assertThat(counts.end(row) - counts.begin(row)).isEqualTo(1);
+      assertThat(counts.buckets()[counts.begin(row)]).isEqualTo(9);
+      assertThat(counts.counts()[counts.begin(row)]).isEqualTo(2);
+    }
+    // What is left of the other window serves as well.
+    filled.addNative(filled.open(0), 5, 1);
+    assertThat(seal(filled).natives().counts()).containsExactly(1);
+  }
+
+  @Test
+  void noneOfASeriesIsKeptIfNoneIsToBe() {
+    Metrics none = new Metrics(STRIDE, 0, 10, 10, false);
+    Metrics one = new Metrics(STRIDE, 1, 10, 10, false);
+
+    assertThat(none.admitsDocument(none.open(0))).isFalse();
+    assertThat(one.admitsDocument(one.open(0))).isTrue();
   }
 
   private static Metrics metrics() {

@@ -99,6 +99,28 @@ class NativeRowsTest {
   }
 
   @Test
+  void aTableThatWasFullOnceIsSmallAgainLater() {
+    NativeCells cells = new NativeCells();
+    int small = cells.capacity();
+    for (int row = 0; row < 100_000; row++) {
+      cells.add(row, 1, 1);
+    }
+    int large = cells.capacity();
+    cells.clear();
+    assertThat(cells.capacity()).isEqualTo(large);
+    for (int window = 0; window < 20; window++) {
+      for (int row = 0; row < 10; row++) {
+        cells.add(row, 2, 3);
+      }
+      assertThat(row(cells.seal(10), 9)).isEqualTo(Map.of(2, 3L));
+      cells.clear();
+    }
+
+    assertThat(large).isGreaterThan(100_000);
+    assertThat(cells.capacity()).isEqualTo(small);
+  }
+
+  @Test
   void theGreatestRowIsKeptApart() {
     int rows = 1 << 24;
     NativeCells natives = new NativeCells();
