@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.Secret;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.web.WebServer;
@@ -131,7 +132,7 @@ final class DocumentationTest {
   private static void addKeys(String prefix, Class<?> type, TreeSet<String> keys) {
     for (RecordComponent component : type.getRecordComponents()) {
       String key = prefix + "." + kebab(component.getName());
-      if (component.getType().isRecord()) {
+      if (component.getType().isRecord() && component.getType() != Secret.class) {
         addKeys(key, component.getType(), keys);
       } else if (component.getGenericType() instanceof ParameterizedType list
           && list.getActualTypeArguments()[0] instanceof Class<?> element

@@ -141,7 +141,10 @@ class TraceEtlServerTest {
         """);
     assertThat(run("--check-config", "--config=" + given)).isZero();
     String listed = out.toString();
-    assertThat(listed).contains("trace-etl.window.length = 2500ms").doesNotContain("hush");
+    assertThat(listed)
+        .contains("trace-etl.window.length = 2500ms")
+        .contains("trace-etl.rocketmq.secret-key = ***")
+        .doesNotContain("hush");
 
     Path again = directory.resolve("again.properties");
     Files.writeString(again, listed.replace("The configuration can be run.", ""));

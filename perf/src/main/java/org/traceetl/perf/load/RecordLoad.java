@@ -6,6 +6,7 @@ import java.util.List;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
@@ -54,7 +55,8 @@ public final class RecordLoad {
                 dimensions, null, 10_000_000, 10_000_000, 1_000_000, 10_000_000, 4L << 30, null),
             new HistogramConfig(null, histogram, null),
             DocumentsConfig.defaults(),
-            new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)));
+            new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)),
+            MetricsConfig.defaults().unit());
     BatchDecoder decoder = aggregation.newDecoder();
     for (int queue = 0; queue < queues; queue++) {
       QueueAggregator aggregator =

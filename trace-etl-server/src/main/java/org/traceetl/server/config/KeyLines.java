@@ -36,7 +36,7 @@ public final class KeyLines {
       default -> {
         String shown = shown(value);
         if (!shown.isEmpty()) {
-          lines.add(key + " = " + (key.endsWith(".secret-key") ? "***" : shown));
+          lines.add(key + " = " + shown);
         }
       }
     }

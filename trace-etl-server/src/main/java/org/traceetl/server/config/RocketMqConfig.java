@@ -10,7 +10,7 @@ import static org.traceetl.server.config.ConfigException.orElse;
  * @param topic topic of the span batches
  * @param consumerGroup servers of one group share the topic's queues
  * @param accessKey name for the broker's access control; empty where it has none
- * @param secretKey belongs to {@code accessKey}
+ * @param secretKey belongs to {@code accessKey}; null where there is none
  * @param workers threads that pull and aggregate, each with queues of its own; default: processors
  */
 public record RocketMqConfig(
@@ -18,7 +18,7 @@ public record RocketMqConfig(
     String topic,
     String consumerGroup,
     String accessKey,
-    String secretKey,
+    Secret secretKey,
     Integer workers) {
   private static final String PREFIX = "trace-etl.rocketmq.";
   private static final int MAX_WORKERS = 1_024;
@@ -28,13 +28,13 @@ public record RocketMqConfig(
     topic = orElse(topic, "trace-spans");
     consumerGroup = orElse(consumerGroup, "trace-etl-server");
     accessKey = orElse(accessKey, "");
-    secretKey = orElse(secretKey, "");
+    secretKey = secretKey == null || secretKey.value().isEmpty() ? null : secretKey;
     workers = orElse(workers, Runtime.getRuntime().availableProcessors());
     check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
     check(!consumerGroup.isBlank(), PREFIX + "consumer-group", consumerGroup, "must name a group");
     check(
-        accessKey.isEmpty() == secretKey.isEmpty(),
+        accessKey.isEmpty() == (secretKey == null),
         PREFIX + "access-key",
         accessKey,
         "must come with a secret-key, and not without one");
@@ -43,23 +43,5 @@ public record RocketMqConfig(
         PREFIX + "workers",
         workers,
         "must be 1 to " + MAX_WORKERS);
-  }
-
-  /** Without the secret: records are logged. */
-  @Override
-  public String toString() {
-    return "RocketMqConfig[nameServer="
-        + nameServer
-        + ", topic="
-        + topic
-        + ", consumerGroup="
-        + consumerGroup
-        + ", accessKey="
-        + accessKey
-        + ", secretKey="
-        + (secretKey.isEmpty() ? "" : "***")
-        + ", workers="
-        + workers
-        + "]";
   }
 }

@@ -40,13 +40,17 @@ public final class Aggregation {
   private final long idleMillis;
   private final long schema;
 
-  /** Native buckets, if there are any, are of milliseconds. */
+  /**
+   * With classic buckets alone, which go by no unit.
+   *
+   * @throws IllegalArgumentException if there are to be native ones
+   */
   public Aggregation(
       SeriesConfig series,
       HistogramConfig histogram,
       DocumentsConfig documents,
       WindowConfig window) {
-    this(series, histogram, documents, window, MetricsConfig.Unit.MILLISECONDS);
+    this(series, withoutNative(histogram), documents, window, MetricsConfig.Unit.MILLISECONDS);
   }
 
   /**
@@ -70,6 +74,14 @@ public final class Aggregation {
         histogram.hasNative() ? new NativeBuckets(histogram.nativeSchema(), unit.nanos()) : null;
     idleMillis = window.idle().toMillis();
     schema = schema(series, histogram, unit);
+  }
+
+  private static HistogramConfig withoutNative(HistogramConfig histogram) {
+    if (histogram.hasNative()) {
+      throw new IllegalArgumentException(
+          "histogram.kind = " + histogram.kind() + ": must come with the unit of durations");
+    }
+    return histogram;
   }
 
   private static long schema(

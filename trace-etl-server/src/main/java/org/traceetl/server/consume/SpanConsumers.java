@@ -71,6 +71,7 @@ final class SpanConsumers {
   private static RPCHook credentials(RocketMqConfig config) {
     return config.accessKey().isEmpty()
         ? null
-        : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
+        : new AclClientRPCHook(
+            new SessionCredentials(config.accessKey(), config.secretKey().value()));
   }
 }

@@ -252,7 +252,7 @@ public final class Naming {
   }
 
   /**
-   * With a decimal point, as OpenMetrics wants it, in both formats: so that le is the same label.
+   * With a decimal point, as OpenMetrics wants it, in all formats: so that le is the same label.
    */
   private String bound(long nanos) {
     BigDecimal value =

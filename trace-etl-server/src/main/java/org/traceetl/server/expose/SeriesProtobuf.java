@@ -31,6 +31,9 @@ final class SeriesProtobuf implements SeriesForm {
   /** Where the labels of the series at hand begin in their text. */
   private int[] begins = new int[8];
 
+  /** The value of the label at hand, without what escapes it. */
+  private byte[] value = {};
+
   SeriesProtobuf(Naming naming) {
     this.naming = naming;
     stride = naming.stride();
@@ -197,25 +200,25 @@ final class SeriesProtobuf implements SeriesForm {
         begins = Arrays.copyOf(begins, count * 2);
       }
       begins[count++] = at;
-      at = valueEnd(labels, valueBegin(labels, at)) + 2;
+      at = valueEnd(labels, nameEnd(labels, at) + 2) + 2;
     }
     for (int i = count - 1; i >= 0; i--) {
       int before = out.size();
-      int begin = valueBegin(labels, begins[i]);
-      writeValue(labels, begin, valueEnd(labels, begin));
-      out.enclose(MetricProto.LABEL_VALUE, before);
-      out.text(MetricProto.LABEL_NAME, labels, begins[i], begin - 2);
+      int nameEnd = nameEnd(labels, begins[i]);
+      int length = unescape(labels, nameEnd + 2);
+      out.text(MetricProto.LABEL_VALUE, value, 0, length);
+      out.text(MetricProto.LABEL_NAME, labels, begins[i], nameEnd);
       out.enclose(MetricProto.METRIC_LABEL, before);
     }
   }
 
-  /** Behind the name and {@code ="}. */
-  private static int valueBegin(byte[] labels, int at) {
-    int equals = at;
-    while (labels[equals] != '=') {
-      equals++;
+  /** At the equals sign behind a name. */
+  private static int nameEnd(byte[] labels, int begin) {
+    int end = begin;
+    while (labels[end] != '=') {
+      end++;
     }
-    return equals + 2;
+    return end;
   }
 
   /** At the quote that ends a value. */
@@ -227,26 +230,20 @@ final class SeriesProtobuf implements SeriesForm {
     return end;
   }
 
-  /** Pieces between what is escaped, the last one first. */
-  private void writeValue(byte[] labels, int begin, int end) {
-    int pieceEnd = end;
-    for (int i = end - 1; i >= begin; i--) {
-      if (isEscaped(labels, begin, i)) {
-        out.raw(labels, i + 1, pieceEnd);
-        out.raw(labels[i] == 'n' ? (byte) '\n' : labels[i]);
-        i--;
-        pieceEnd = i;
+  /** Copies a value as it was before quotes, backslashes and ends of lines were escaped. */
+  private int unescape(byte[] labels, int begin) {
+    if (value.length < labels.length) {
+      value = new byte[Math.max(labels.length, value.length * 2)];
+    }
+    int length = 0;
+    for (int at = begin; labels[at] != '"'; at++) {
+      byte octet = labels[at];
+      if (octet == '\\') {
+        at++;
+        octet = labels[at] == 'n' ? (byte) '\n' : labels[at];
       }
+      value[length++] = octet;
     }
-    out.raw(labels, begin, pieceEnd);
-  }
-
-  /** Whether an odd number of backslashes stands before a byte of a value. */
-  private static boolean isEscaped(byte[] labels, int begin, int at) {
-    int slash = at;
-    while (slash > begin && labels[slash - 1] == '\\') {
-      slash--;
-    }
-    return (at - slash) % 2 != 0;
+    return length;
   }
 }

@@ -49,7 +49,10 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final long PUT_MILLIS = 500;
 
-  /** Of the heap, for a plain page: there are two while the next one is made, in two formats. */
+  /**
+   * Of the heap, for a plain page: there are two while the next one is made, in each of three
+   * formats, so that all of them take 3/4 of it at most.
+   */
   private static final int PLAIN_SHARE = 8;
 
   private final Naming naming;

@@ -14,7 +14,7 @@ import org.traceetl.server.window.QueueId;
  *
  * <pre>
  *  0  4  "TEWJ"
- *  4  1  version, 1
+ *  4  1  version, unsigned: 1
  *  5  1  kind: 1 claim, 2 window, 3 snapshot, 4 release
  *  6  2  index of the chunk, unsigned
  *  8  2  chunks of the record, unsigned
@@ -133,13 +133,14 @@ final class ChunkFormat {
     if (buffer.getLong(14) != queue) {
       return Rejection.FOREIGN;
     }
-    if (message[4] != VERSION) {
+    if (version(message) > VERSION) {
       return Rejection.VERSION;
     }
     int index = Short.toUnsignedInt(buffer.getShort(6));
     int count = Short.toUnsignedInt(buffer.getShort(8));
     boolean sensible =
-        RecordKind.of(message[5]) != null
+        version(message) == VERSION
+            && RecordKind.of(message[5]) != null
             && index < count
             && count <= MAX_CHUNKS
             && message.length - HEADER_BYTES <= MAX_PAYLOAD_BYTES
@@ -148,9 +149,13 @@ final class ChunkFormat {
     return sensible ? null : Rejection.MALFORMED;
   }
 
+  private static int version(byte[] message) {
+    return Byte.toUnsignedInt(message[4]);
+  }
+
   /** What is wrong with a message that is rejected for its version. */
   static UnknownVersionException unknownVersion(byte[] message) {
-    return new UnknownVersionException(message[4], VERSION);
+    return new UnknownVersionException(version(message), VERSION);
   }
 
   /** The chunk that a message is which has no {@link #rejection}. */

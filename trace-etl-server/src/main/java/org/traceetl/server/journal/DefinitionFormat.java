@@ -63,8 +63,8 @@ final class DefinitionFormat {
     long head = in.upTo(8L * MAX_SERIES, "step of series");
     long zigZag = head >>> 1;
     long next = number + 1L + (zigZag >>> 1 ^ -(zigZag & 1));
-    if (next < 0 || next > MAX_SERIES) {
-      throw in.malformed("has series " + next + ": must be 0 to " + MAX_SERIES);
+    if (next < 0 || next >= MAX_SERIES) {
+      throw in.malformed("has series " + next + ": must be below " + MAX_SERIES);
     }
     number = (int) next;
     createdMillis += in.signed();

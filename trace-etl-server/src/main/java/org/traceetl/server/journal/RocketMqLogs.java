@@ -61,7 +61,8 @@ public final class RocketMqLogs implements JournalLogs {
   private static RPCHook credentials(RocketMqConfig config) {
     return config.accessKey().isEmpty()
         ? null
-        : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
+        : new AclClientRPCHook(
+            new SessionCredentials(config.accessKey(), config.secretKey().value()));
   }
 
   /**

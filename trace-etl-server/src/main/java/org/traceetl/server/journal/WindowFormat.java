@@ -384,7 +384,7 @@ public final class WindowFormat {
     long before = 0;
     for (int i = 0; i < evicted.length; i++) {
       before += in.signed();
-      if (before < 0 || before > DefinitionFormat.MAX_SERIES) {
+      if (before < 0 || before >= DefinitionFormat.MAX_SERIES) {
         throw in.malformed("evicts series " + before);
       }
       evicted[i] = (int) before;

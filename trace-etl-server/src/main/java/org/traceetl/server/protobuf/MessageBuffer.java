@@ -96,23 +96,12 @@ public final class MessageBuffer {
 
   /** A field of type string: {@code utf8[from, to)}. */
   public void text(int field, byte[] utf8, int from, int to) {
-    raw(utf8, from, to);
-    varint(to - from);
-    tag(field, BYTES);
-  }
-
-  /** Bytes as they are. */
-  public void raw(byte[] bytes, int from, int to) {
     int length = to - from;
     ensure(length);
     begin -= length;
-    System.arraycopy(bytes, from, buffer, begin, length);
-  }
-
-  /** A byte as it is. */
-  public void raw(byte octet) {
-    ensure(1);
-    buffer[--begin] = octet;
+    System.arraycopy(utf8, from, buffer, begin, length);
+    varint(length);
+    tag(field, BYTES);
   }
 
   /** A field of type google.protobuf.Timestamp. */

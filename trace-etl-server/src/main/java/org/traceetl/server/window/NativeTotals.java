@@ -6,8 +6,16 @@ import java.util.Arrays;
  * What the native histograms of windows add up to, by row: a row's buckets and their counts are in
  * two arrays of just that length, which only a bucket seen for the first time makes anew. Rows
  * without any take no memory. One thread at a time.
+ *
+ * <p>A row has at most {@link #MAX_BUCKETS}. Where a window has more new ones than there is room
+ * for, those of them stay that divide them evenly; the spans of the others count in the nearest
+ * bucket that the row then has, of two the lower one. So counts always add up to the calls, and the
+ * same windows in the same order always make the same buckets.
  */
 public final class NativeTotals {
+  /** Most buckets that windows make for a row: all that there are up to schema 3. */
+  public static final int MAX_BUCKETS = 512;
+
   private static final char[] NO_BUCKETS = {};
   private static final long[] NO_COUNTS = {};
 
@@ -39,48 +47,77 @@ public final class NativeTotals {
       return;
     }
     reserve(row);
-    char[] known = buckets[row] == null ? NO_BUCKETS : buckets[row];
-    long[] totals = counts[row] == null ? NO_COUNTS : counts[row];
+    if (buckets[row] == null) {
+      buckets[row] = NO_BUCKETS;
+      counts[row] = NO_COUNTS;
+    }
+    int missing = missing(buckets[row], window.buckets(), begin, end);
+    int room = Math.min(missing, Math.max(0, MAX_BUCKETS - buckets[row].length));
+    if (room > 0) {
+      widen(row, window.buckets(), begin, end, missing, room);
+    }
+    char[] known = buckets[row];
+    long[] totals = counts[row];
+    int at = 0;
+    for (int i = begin; i < end; i++) {
+      int bucket = window.buckets()[i];
+      while (at < known.length && known[at] < bucket) {
+        at++;
+      }
+      totals[nearest(known, at, bucket)] += window.counts()[i];
+    }
+  }
+
+  /** How many of the buckets [begin, end) are not known. */
+  private static int missing(char[] known, int[] ofWindow, int begin, int end) {
     int missing = 0;
     int at = 0;
     for (int i = begin; i < end; i++) {
-      while (at < known.length && known[at] < window.buckets()[i]) {
+      while (at < known.length && known[at] < ofWindow[i]) {
         at++;
       }
-      missing += at < known.length && known[at] == window.buckets()[i] ? 0 : 1;
+      missing += at < known.length && known[at] == ofWindow[i] ? 0 : 1;
     }
-    if (missing > 0) {
-      // The greatest first: what moves up does not overwrite what is still to move.
-      int old = known.length;
-      known = Arrays.copyOf(known, old + missing);
-      totals = Arrays.copyOf(totals, old + missing);
-      int to = known.length;
-      int i = end;
-      while (i > begin) {
-        int next = window.buckets()[i - 1];
-        boolean fromKnown = old > 0 && known[old - 1] >= next;
-        to--;
-        if (fromKnown) {
-          i -= known[old - 1] == next ? 1 : 0;
-          old--;
-          known[to] = known[old];
-          totals[to] = totals[old];
-        } else {
-          known[to] = (char) next;
-          totals[to] = 0;
-          i--;
+    return missing;
+  }
+
+  /** Gives a row so many of the buckets [begin, end) that it does not have, and no spans yet. */
+  private void widen(int row, int[] ofWindow, int begin, int end, int missing, int room) {
+    char[] known = buckets[row];
+    long[] totals = counts[row];
+    char[] wider = new char[known.length + room];
+    long[] widerTotals = new long[wider.length];
+    int at = 0;
+    int seen = 0;
+    int taken = 0;
+    for (int i = begin; i < end; i++) {
+      while (at < known.length && known[at] < ofWindow[i]) {
+        wider[at + taken] = known[at];
+        widerTotals[at + taken] = totals[at];
+        at++;
+      }
+      if (at == known.length || known[at] != ofWindow[i]) {
+        seen++;
+        if (seen * room / missing > taken) {
+          wider[at + taken] = (char) ofWindow[i];
+          taken++;
         }
       }
-      buckets[row] = known;
-      counts[row] = totals;
     }
-    at = 0;
-    for (int i = begin; i < end; i++) {
-      while (known[at] < window.buckets()[i]) {
-        at++;
-      }
-      totals[at] += window.counts()[i];
-    }
+    System.arraycopy(known, at, wider, at + taken, known.length - at);
+    System.arraycopy(totals, at, widerTotals, at + taken, known.length - at);
+    buckets[row] = wider;
+    counts[row] = widerTotals;
+  }
+
+  /**
+   * Where the bucket is, or else the nearest to it.
+   *
+   * @param at of the first one that is not below it
+   */
+  private static int nearest(char[] known, int at, int bucket) {
+    boolean isBelow = at == known.length || at > 0 && bucket - known[at - 1] <= known[at] - bucket;
+    return isBelow ? at - 1 : at;
   }
 
   /**

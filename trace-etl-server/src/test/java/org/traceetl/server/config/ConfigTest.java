@@ -39,9 +39,10 @@ class ConfigTest {
 
   @Test
   void aSecretIsNotPrinted() {
-    assertThat(new RocketMqConfig(null, null, null, "key", "hush", null).toString())
+    assertThat(new RocketMqConfig(null, null, null, "key", new Secret("hush"), null).toString())
         .contains("key")
         .doesNotContain("hush");
+    assertThat(new RocketMqConfig(null, null, null, "", new Secret(""), null).secretKey()).isNull();
   }
 
   @Test

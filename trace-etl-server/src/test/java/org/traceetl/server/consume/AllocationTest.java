@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.Books;
@@ -32,7 +33,8 @@ class AllocationTest {
             workload.series(),
             new HistogramConfig(null, kind, null),
             new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null));
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS);
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);

@@ -322,6 +322,29 @@ class ProtobufPageTest {
   }
 
   @Test
+  void aValueOfWhatIsEscapedIsReadAsItWas() {
+    String slashes = "\\".repeat(1_000);
+    String mixed = "\\\"\nn".repeat(1_000);
+    Naming naming = PageFixture.naming(PageFixture.OTEL, histogram(Kind.CLASSIC, 3));
+    try (SpanPages pages = PageFixture.started(naming)) {
+      pages.window(
+          Windows.of(QUEUE, PageFixture.STRIDE)
+              .create(0, slashes, mixed, "2", "0", "\"".repeat(1_000), "\n".repeat(1_000))
+              .row(0, 1, 1)
+              .seal());
+
+      assertThat(
+              labels(
+                      parse(PageFixture.bytes(pages, Encoding.PROTOBUF))
+                          .getFirst()
+                          .getMetric(0)
+                          .getLabelList())
+                  .values())
+          .contains(slashes, mixed, "\"".repeat(1_000), "\n".repeat(1_000));
+    }
+  }
+
+  @Test
   void sumsUpTo104DaysAreTheDoublesThatTextIsReadAs() {
     Naming naming = PageFixture.naming(PageFixture.OTEL, histogram(Kind.CLASSIC, 3));
     try (SpanPages pages = PageFixture.started(naming)) {

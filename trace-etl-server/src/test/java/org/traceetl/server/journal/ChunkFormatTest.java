@@ -108,6 +108,10 @@ class ChunkFormatTest {
     damaged[4] = 2;
     assertThat(format.rejection(damaged)).isEqualTo(Rejection.CHECKSUM);
     assertThat(format.rejection(ofVersion(2, message))).isEqualTo(Rejection.VERSION);
+    assertThat(format.rejection(ofVersion(255, message))).isEqualTo(Rejection.VERSION);
+    assertThat(ChunkFormat.unknownVersion(ofVersion(255, message)))
+        .hasMessageStartingWith("has version 255:");
+    assertThat(format.rejection(ofVersion(0, message))).isEqualTo(Rejection.MALFORMED);
     ChunkFormat neighbour = new ChunkFormat("trace-spans", new QueueId("broker-a", 4), 4);
     assertThat(neighbour.rejection(message)).isEqualTo(Rejection.FOREIGN);
     assertThat(neighbour.rejection(ofVersion(2, message))).isEqualTo(Rejection.FOREIGN);

@@ -61,7 +61,7 @@ class NativeHistogramsTest {
   @ParameterizedTest
   @CsvSource({
     "NATIVE, 3, OTEL, traces_span_metrics_duration_milliseconds, 1000000",
-    "BOTH, 5, TEMPO, traces_spanmetrics_latency, 1000000000",
+    "BOTH, 4, TEMPO, traces_spanmetrics_latency, 1000000000",
     "NATIVE, -1, OTEL, traces_span_metrics_duration_milliseconds, 1000000",
   })
   void prometheusAnswersWhatTheDurationsAre(

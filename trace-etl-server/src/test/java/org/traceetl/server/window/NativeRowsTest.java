@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -64,6 +65,20 @@ class NativeRowsTest {
     return read;
   }
 
+  private static long sum(Map<Integer, Long> row) {
+    return row.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** A window of one row with a span in each of these buckets. */
+  private static NativeCounts window(int... buckets) {
+    NativeCounts.Builder window = new NativeCounts.Builder(1);
+    for (int bucket : buckets) {
+      window.add(bucket, 1);
+    }
+    window.endRow();
+    return window.build();
+  }
+
   @Property(tries = 200)
   void windowsAddUp(@ForAll @IntRange(min = 1, max = 50) int rows, @ForAll long seed) {
     Random random = new Random(seed);
@@ -83,7 +98,13 @@ class NativeRowsTest {
         totals.add(row, sealed, row);
         Map<Integer, Long> all = allTotals.get(row);
         model.get(row).forEach((bucket, spans) -> all.merge(bucket, spans, Long::sum));
-        assertThat(row(totals, row)).isEqualTo(all);
+        if (all.size() <= NativeTotals.MAX_BUCKETS) {
+          assertThat(row(totals, row)).isEqualTo(all);
+        } else {
+          assertThat(totals.size(row)).isEqualTo(NativeTotals.MAX_BUCKETS);
+          assertThat(all.keySet()).containsAll(row(totals, row).keySet());
+          assertThat(sum(row(totals, row))).isEqualTo(sum(all));
+        }
       }
     }
   }
@@ -157,5 +178,37 @@ class NativeRowsTest {
 
     totals.move(9, 2);
     assertThat(row(totals, 2)).isEmpty();
+  }
+
+  @Test
+  void aRowThatIsFullCountsInTheNearestBucket() {
+    NativeTotals totals = new NativeTotals();
+    int step = 10;
+    int last = NativeTotals.MAX_BUCKETS * step;
+    totals.add(
+        0,
+        window(IntStream.rangeClosed(1, NativeTotals.MAX_BUCKETS).map(i -> i * step).toArray()),
+        0);
+    assertThat(totals.size(0)).isEqualTo(NativeTotals.MAX_BUCKETS);
+
+    totals.add(0, window(0, step, step + 4, step + 5, step + 6, last + 1, last + 2_000), 0);
+
+    Map<Integer, Long> row = row(totals, 0);
+    assertThat(row).hasSize(NativeTotals.MAX_BUCKETS);
+    assertThat(row).containsEntry(step, 5L).containsEntry(2 * step, 2L).containsEntry(last, 3L);
+    assertThat(sum(row)).isEqualTo(NativeTotals.MAX_BUCKETS + 7L);
+  }
+
+  @Test
+  void aWindowOfTooManyBucketsIsThinnedEvenly() {
+    NativeTotals totals = new NativeTotals();
+    totals.add(0, window(IntStream.range(0, NativeTotals.MAX_BUCKETS * 4).toArray()), 0);
+
+    Map<Integer, Long> row = row(totals, 0);
+    assertThat(row.keySet())
+        .containsExactlyElementsOf(
+            IntStream.range(0, NativeTotals.MAX_BUCKETS).map(i -> i * 4 + 3).boxed().toList());
+    assertThat(row).containsEntry(3, 6L).containsEntry(7, 4L);
+    assertThat(sum(row)).isEqualTo(NativeTotals.MAX_BUCKETS * 4L);
   }
 }
