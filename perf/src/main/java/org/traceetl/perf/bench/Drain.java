@@ -323,7 +323,7 @@ public final class Drain implements Callable<Integer> {
     try {
       // A scraper's format is rendered at every window from its first scrape on.
       pages.page(Encoding.OPENMETRICS, Duration.ofSeconds(10));
-      Map<String, Long> before = cpuNanos();
+      Cpu before = Cpu.now();
       pipeline.start();
       while (left.getCount() == loaded.messages) {
         left.await(1, TimeUnit.MILLISECONDS);
@@ -334,14 +334,14 @@ public final class Drain implements Callable<Integer> {
         throw new IllegalStateException(left.getCount() + " batches missing; refused: " + refused);
       }
       double seconds = (System.nanoTime() - startNanos) / 1e9;
-      Map<String, Long> after = cpuNanos();
+      Cpu after = Cpu.now();
       double share = 1 - (double) alreadyTaken / loaded.messages;
       int liveSeries = pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
       return new Round(
           loaded,
           seconds,
           loaded.spans * share / seconds,
-          spent(before, after),
+          after.since(before),
           swaps.stream().mapToLong(nanos -> nanos).sorted().toArray(),
           liveSeries);
     } finally {
@@ -351,23 +351,34 @@ public final class Drain implements Callable<Integer> {
     }
   }
 
-  private static Map<String, Long> cpuNanos() {
-    Usage usage = new Usage(ProcessHandle.current().pid());
-    Map<String, Long> cpu = usage.cpuNanosByPart(Drain::part);
-    cpu.put(ALL, usage.cpuNanos());
-    return cpu;
-  }
-
-  /** By part; what is nobody else's is the broker's. */
-  private static Map<String, Long> spent(Map<String, Long> before, Map<String, Long> after) {
-    Map<String, Long> spent = new TreeMap<>();
-    after.forEach((part, nanos) -> spent.put(part, nanos - before.getOrDefault(part, 0L)));
-    long rest = spent.get(ALL);
-    for (String part : List.of(SERVER, CLIENT, GC, COMPILER)) {
-      rest -= spent.getOrDefault(part, 0L);
+  private record Cpu(long allNanos, Map<Long, Usage.ThreadTime> byThread) {
+    static Cpu now() {
+      Usage usage = new Usage(ProcessHandle.current().pid());
+      return new Cpu(usage.cpuNanos(), usage.cpuNanosByThread());
     }
-    spent.put(REST, rest);
-    return spent;
+
+    /**
+     * By part; what is nobody else's is the broker's. Thread by thread: those of the load end while
+     * the topic is drained, and would be subtracted.
+     */
+    Map<String, Long> since(Cpu before) {
+      Map<String, Long> spent = new TreeMap<>();
+      byThread.forEach((number, thread) -> {
+        Usage.ThreadTime then = before.byThread.get(number);
+        spent.merge(
+            part(thread.name()),
+            thread.cpuNanos() - (then == null ? 0 : then.cpuNanos()),
+            Long::sum);
+      });
+      long all = allNanos - before.allNanos;
+      long others =
+          Stream.of(SERVER, CLIENT, GC, COMPILER)
+              .mapToLong(part -> spent.getOrDefault(part, 0L))
+              .sum();
+      spent.put(ALL, all);
+      spent.put(REST, all - others);
+      return spent;
+    }
   }
 
   /** What a thread belongs to, by its name cut to 15 characters. */

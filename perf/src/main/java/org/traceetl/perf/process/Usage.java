@@ -36,12 +36,23 @@ public final class Usage {
    */
   public Map<String, Long> cpuNanosByPart(UnaryOperator<String> part) {
     Map<String, Long> cpu = new TreeMap<>();
+    cpuNanosByThread()
+        .values()
+        .forEach(thread -> cpu.merge(part.apply(thread.name), thread.cpuNanos, Long::sum));
+    return cpu;
+  }
+
+  /** CPU time of each thread that lives, by its number. */
+  public Map<Long, ThreadTime> cpuNanosByThread() {
+    Map<Long, ThreadTime> times = new TreeMap<>();
     try (Stream<Path> threads = Files.list(process.resolve("task"))) {
       for (Path thread : threads.toList()) {
         try {
           String stat = Files.readString(thread.resolve("stat"));
           String name = stat.substring(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
-          cpu.merge(part.apply(name), cpuNanos(stat), Long::sum);
+          times.put(
+              Long.parseLong(thread.getFileName().toString()),
+              new ThreadTime(name, cpuNanos(stat)));
         } catch (NoSuchFileException e) {
           // It has ended meanwhile.
         }
@@ -49,8 +60,13 @@ public final class Usage {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return cpu;
+    return times;
   }
+
+  /**
+   * @param name cut to 15 characters
+   */
+  public record ThreadTime(String name, long cpuNanos) {}
 
   private static long cpuNanos(String stat) {
     // The name may have blanks; the fields behind it begin with the state, the third.
