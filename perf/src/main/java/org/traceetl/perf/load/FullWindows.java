@@ -8,6 +8,7 @@ import java.util.Random;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -126,7 +127,8 @@ public final class FullWindows {
             books,
             schema,
             new long[series],
-            batches.take());
+            batches.take(),
+            NativeCounts.NONE);
     number++;
     return window;
   }

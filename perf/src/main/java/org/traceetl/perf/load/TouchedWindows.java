@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -121,7 +122,8 @@ public final class TouchedWindows {
             List.of(),
             0,
             new long[touched.length],
-            AcceptedBatches.NONE);
+            AcceptedBatches.NONE,
+            NativeCounts.NONE);
     number++;
     return window;
   }

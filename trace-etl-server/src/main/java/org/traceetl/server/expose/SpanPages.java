@@ -51,9 +51,9 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   /**
    * Of the heap, for a plain page: there are two while the next one is made, in each of three
-   * formats, so that all of them take 3/4 of it at most.
+   * formats, so that all of them take half of it at most.
    */
-  private static final int PLAIN_SHARE = 8;
+  private static final int PLAIN_SHARE = 12;
 
   private final Naming naming;
   private final LongSupplier nanoClock;

@@ -28,6 +28,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -344,7 +345,8 @@ class QueueAggregatorTest {
             List.of(),
             aggregation.schema(),
             new long[0],
-            AcceptedBatches.NONE));
+            AcceptedBatches.NONE,
+            NativeCounts.NONE));
     return image;
   }
 

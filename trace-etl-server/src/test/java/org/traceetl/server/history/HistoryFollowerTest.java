@@ -19,6 +19,7 @@ import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -112,7 +113,8 @@ final class HistoryFollowerTest {
         List.of(),
         schema,
         new long[rows],
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
   }
 
   private void settle() throws Exception {

@@ -11,6 +11,7 @@ import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
@@ -65,6 +66,7 @@ final class DocumentSource {
         List.of(),
         1,
         new long[0],
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -38,7 +39,8 @@ class SeriesBoundTest {
             List.of(),
             Windows.SCHEMA,
             new long[0],
-            AcceptedBatches.NONE),
+            AcceptedBatches.NONE,
+            NativeCounts.NONE),
         out);
     return WindowFormat.decode(out.buffer(), 0, out.size(), QUEUE);
   }

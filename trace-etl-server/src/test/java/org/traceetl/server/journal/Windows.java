@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.util.Arrays;
 import java.util.List;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -57,7 +58,8 @@ final class Windows {
         List.of(),
         SCHEMA,
         new long[rows],
-        batches);
+        batches,
+        NativeCounts.NONE);
   }
 
   /** Spans of each series in an image. */

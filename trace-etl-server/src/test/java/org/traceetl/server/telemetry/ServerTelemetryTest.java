@@ -15,6 +15,7 @@ import org.traceetl.server.expose.Format;
 import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -172,6 +173,7 @@ class ServerTelemetryTest {
         List.of(books),
         0,
         new long[0],
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
   }
 }

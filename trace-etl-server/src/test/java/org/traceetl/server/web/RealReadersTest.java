@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -239,6 +240,7 @@ class RealReadersTest {
         List.of(),
         0,
         new long[0],
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
   }
 }

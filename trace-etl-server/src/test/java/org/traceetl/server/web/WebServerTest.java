@@ -25,6 +25,7 @@ import org.traceetl.server.index.Cursor;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -364,7 +365,8 @@ class WebServerTest {
         List.of(),
         0,
         new long[0],
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
   }
 
   private static String spanFamilies(String page) {
