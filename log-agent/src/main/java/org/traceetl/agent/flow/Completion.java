@@ -11,6 +11,12 @@ public interface Completion {
   }
 
   /**
+   * Nobody will read the payload's bytes any more: the array is the source's again. Called once,
+   * before the outcome, or not at all after a failure of the pipeline itself.
+   */
+  default void released(byte[] payload) {}
+
+  /**
    * The outcome is known: every span accepted is in the spool on disk, with the {@link #note}, and
    * will be published. A repeat would count them again and could not help the others.
    *

@@ -18,9 +18,17 @@ public interface Intake {
   }
 
   /**
-   * Offers a payload. When accepted, the array belongs to the pipeline until the completion.
+   * Offers {@code payload[0, length)}. When accepted, the array belongs to the pipeline until it is
+   * {@linkplain Completion#released released}.
    *
    * @param source name for metrics: {@code otlp_grpc}, {@code otlp_http}, {@code file}
    */
-  Admission offer(String source, byte[] payload, SpanDecoder decoder, Completion completion);
+  Admission offer(
+      String source, byte[] payload, int length, SpanDecoder decoder, Completion completion);
+
+  /** Offers a payload that is the whole array. */
+  default Admission offer(
+      String source, byte[] payload, SpanDecoder decoder, Completion completion) {
+    return offer(source, payload, payload.length, decoder, completion);
+  }
 }

@@ -6,11 +6,16 @@ package org.traceetl.agent.flow;
  */
 public interface SpanDecoder {
   /**
-   * Decodes the payload.
+   * Decodes {@code payload[0, length)}. Holds on to none of it afterwards.
    *
    * @throws MalformedPayloadException when it cannot be read as a whole. Callers decode in two
    *     passes where a half-read payload must not count: decoders check the outer structure before
    *     they emit the first span.
    */
-  void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException;
+  void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException;
+
+  /** Decodes a payload that is the whole array. */
+  default void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
+    decode(payload, payload.length, sink);
+  }
 }

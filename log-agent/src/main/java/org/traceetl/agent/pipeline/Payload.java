@@ -5,8 +5,10 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
 
 /**
  * An accepted payload until its outcome is known. From the moment it is decoded the pipeline's
@@ -17,31 +19,44 @@ final class Payload {
   private static final int MAX_REASONS = 4;
 
   final String source;
-  final SpanDecoder decoder;
   final int charge;
+  private final SpanDecoder decoder;
   private final Completion completion;
   private final Set<String> reasons = new TreeSet<>();
   private byte[] bytes;
+  private final int length;
   private int accepted;
   private int rejected;
   private boolean malformed;
 
   /**
+   * @param length of the bytes that are the payload
    * @param charge bytes that it counts for while it is in flight
    */
-  Payload(String source, byte[] bytes, SpanDecoder decoder, Completion completion, int charge) {
+  Payload(
+      String source,
+      byte[] bytes,
+      int length,
+      SpanDecoder decoder,
+      Completion completion,
+      int charge) {
     this.source = source;
     this.bytes = bytes;
+    this.length = length;
     this.decoder = decoder;
     this.completion = completion;
     this.charge = charge;
   }
 
-  /** The bytes, once: after the decoding they are only a burden. */
-  byte[] takeBytes() {
+  /** Decodes it, once, and lets go of its bytes: after that they are only a burden. */
+  void decode(SpanSink sink) throws MalformedPayloadException {
     byte[] taken = bytes;
     bytes = null;
-    return taken;
+    try {
+      decoder.decode(taken, length, sink);
+    } finally {
+      tell(() -> completion.released(taken));
+    }
   }
 
   /** A span of it is in a batch. */

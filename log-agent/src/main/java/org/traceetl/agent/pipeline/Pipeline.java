@@ -105,16 +105,17 @@ public final class Pipeline implements Intake, AutoCloseable {
 
   @Override
   public Admission offer(
-      String source, byte[] payload, SpanDecoder decoder, Completion completion) {
-    Admission admitted = admit(source, payload, decoder, completion);
+      String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
+    Admission admitted = admit(source, payload, length, decoder, completion);
     metrics.payloads.labels(source, admitted.name().toLowerCase(Locale.ROOT)).inc();
     if (admitted == Admission.ACCEPTED) {
-      metrics.payloadBytes.labels(source).inc(payload.length);
+      metrics.payloadBytes.labels(source).inc(length);
     }
     return admitted;
   }
 
-  private Admission admit(String source, byte[] bytes, SpanDecoder decoder, Completion completion) {
+  private Admission admit(
+      String source, byte[] bytes, int length, SpanDecoder decoder, Completion completion) {
     int charge = bytes.length + PAYLOAD_OVERHEAD_BYTES;
     synchronized (admission) {
       if (stopping) {
@@ -128,7 +129,7 @@ public final class Pipeline implements Intake, AutoCloseable {
         return Admission.FULL;
       }
       bytesInFlight = bytesThen;
-      payloads.add(new Payload(source, bytes, decoder, completion, charge));
+      payloads.add(new Payload(source, bytes, length, decoder, completion, charge));
       return Admission.ACCEPTED;
     }
   }
@@ -223,7 +224,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     uncommittedBytes += payload.charge;
     batcher.payload(payload);
     try {
-      payload.decoder.decode(payload.takeBytes(), batcher);
+      payload.decode(batcher);
     } catch (MalformedPayloadException e) {
       unreadable(payload, e.getMessage());
     } catch (RuntimeException e) {

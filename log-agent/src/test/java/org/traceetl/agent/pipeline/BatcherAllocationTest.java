@@ -77,7 +77,7 @@ final class BatcherAllocationTest {
   private void run() {
     for (int i = 0; i < SPANS; i++) {
       if (i % SPANS_PER_PAYLOAD == 0) {
-        batcher.payload(new Payload("test", new byte[0], null, IGNORED, 0));
+        batcher.payload(new Payload("test", new byte[0], 0, null, IGNORED, 0));
         batcher.resource(resource);
       }
       span.traceIdLow = i;

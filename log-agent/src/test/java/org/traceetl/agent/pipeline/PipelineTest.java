@@ -516,8 +516,8 @@ final class PipelineTest {
    */
   private static final class LineDecoder implements SpanDecoder {
     @Override
-    public void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
-      String text = new String(payload, UTF_8);
+    public void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException {
+      String text = new String(payload, 0, length, UTF_8);
       if (text.equals("?")) {
         throw new MalformedPayloadException("no lines");
       }

@@ -35,11 +35,11 @@ final class Chunk implements SpanDecoder, Completion {
   }
 
   @Override
-  public void decode(byte[] lines, SpanSink sink) {
+  public void decode(byte[] lines, int length, SpanSink sink) {
     TraceLineDecoder decoder = source.decoder();
     decoder.startPayload();
     int from = 0;
-    while (from < lines.length) {
+    while (from < length) {
       int lineEnd = from;
       while (lines[lineEnd] != '\n') {
         lineEnd++;

@@ -459,7 +459,8 @@ public final class FileSource implements AutoCloseable {
    * the next start finds that it is of no use.
    */
   private void forget(SavedPlace place) {
-    Admission _ = intake.offer(NAME, new byte[0], (payload, sink) -> {}, new Forgotten(place));
+    Admission _ =
+        intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, new Forgotten(place));
   }
 
   /** A payload without spans, that a place goes with. */

@@ -18,7 +18,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -41,14 +40,15 @@ final class GrpcEndpoint {
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
   // Stand for requests that could not be read; told apart by identity.
-  private static final byte[] TOO_LARGE = new byte[0];
-  private static final byte[] NO_ROOM = new byte[0];
-  private static final byte[] NOT_GZIP = new byte[0];
+  private static final Request TOO_LARGE = new Request(new byte[0], 0);
+  private static final Request NO_ROOM = new Request(new byte[0], 0);
+  private static final Request NOT_GZIP = new Request(new byte[0], 0);
 
   private final int maxRequestBytes;
   private final Intake intake;
   private final SpanDecoder decoder;
   private final OtlpCounters counters;
+  private final RequestArrays arrays;
   private final Server server;
 
   GrpcEndpoint(
@@ -59,15 +59,17 @@ final class GrpcEndpoint {
       ReadBudget budget,
       Intake intake,
       SpanDecoder decoder,
+      RequestArrays arrays,
       OtlpCounters counters) {
     STREAM_LOG.setLevel(Level.OFF);
     CONNECTION_LOG.setLevel(Level.OFF);
     this.maxRequestBytes = maxRequestBytes;
     this.intake = intake;
     this.decoder = decoder;
+    this.arrays = arrays;
     this.counters = counters;
-    MethodDescriptor<byte[], byte[]> export =
-        MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
+    MethodDescriptor<Request, byte[]> export =
+        MethodDescriptor.newBuilder(new Requests(), new Answer())
             .setType(MethodType.UNARY)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Export"))
             .build();
@@ -114,7 +116,7 @@ final class GrpcEndpoint {
     }
   }
 
-  private void export(byte[] request, StreamObserver<byte[]> observer) {
+  private void export(Request request, StreamObserver<byte[]> observer) {
     ServerCallStreamObserver<byte[]> call = (ServerCallStreamObserver<byte[]>) observer;
     // With a handler, an answer to a sender that has gone is dropped instead of thrown.
     call.setOnCancelHandler(() -> {});
@@ -138,14 +140,25 @@ final class GrpcEndpoint {
       call.onError(Answers.error(Status.UNAVAILABLE.withDescription(ReadBudget.EXHAUSTED), 0));
       return;
     }
-    Refused refused = Refused.of(intake.offer(SOURCE, request, decoder, new Call(call)));
+    Refused refused =
+        Refused.of(
+            intake.offer(SOURCE, request.array, request.length, decoder, new Call(call, arrays)));
     GrpcReadBudget.giveBack();
     if (refused != null) {
+      arrays.give(request.array);
       call.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }
   }
 
-  private record Call(StreamObserver<byte[]> observer) implements Completion {
+  /** The request is {@code array[0, length)}. */
+  private record Request(byte[] array, int length) {}
+
+  private record Call(StreamObserver<byte[]> observer, RequestArrays arrays) implements Completion {
+    @Override
+    public void released(byte[] payload) {
+      arrays.give(payload);
+    }
+
     @Override
     public void confirmed(int accepted, int rejected, String reason) {
       observer.onNext(Answers.exported(rejected, reason));
@@ -164,20 +177,18 @@ final class GrpcEndpoint {
     }
   }
 
-  /** Messages as the bytes they are. */
-  private enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    INSTANCE;
-
+  /** Requests as the bytes they are. */
+  private final class Requests implements MethodDescriptor.Marshaller<Request> {
     @Override
-    public InputStream stream(byte[] value) {
-      return new ByteArrayInputStream(value);
+    public InputStream stream(Request value) {
+      return new ByteArrayInputStream(value.array, 0, value.length);
     }
 
     @Override
-    public byte[] parse(InputStream stream) {
+    public Request parse(InputStream stream) {
       try {
         // Compressed messages do not say how long they will be; grpc-java holds them to the limit.
-        return stream instanceof KnownLength ? readKnown(stream) : stream.readAllBytes();
+        return stream instanceof KnownLength ? readKnown(stream) : readAll(stream);
       } catch (StatusRuntimeException e) {
         // Grown beyond the limit while it was decompressed, or beyond the budget.
         return e.getStatus().getCode() == Status.Code.UNAVAILABLE ? NO_ROOM : TOO_LARGE;
@@ -187,10 +198,28 @@ final class GrpcEndpoint {
     }
 
     /** Into one array: the stream's own method collects pieces first, which costs twice. */
-    private static byte[] readKnown(InputStream stream) throws IOException {
-      byte[] bytes = new byte[stream.available()];
-      int read = stream.readNBytes(bytes, 0, bytes.length);
-      return read == bytes.length ? bytes : Arrays.copyOf(bytes, read);
+    private Request readKnown(InputStream stream) throws IOException {
+      int length = stream.available();
+      byte[] array = arrays.take(length);
+      return new Request(array, stream.readNBytes(array, 0, length));
+    }
+
+    private static Request readAll(InputStream stream) throws IOException {
+      byte[] bytes = stream.readAllBytes();
+      return new Request(bytes, bytes.length);
+    }
+  }
+
+  /** Answers as the bytes they are. */
+  private static final class Answer implements MethodDescriptor.Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      throw new UnsupportedOperationException("answers are only written");
     }
   }
 }

@@ -40,6 +40,7 @@ final class HttpEndpoint {
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
   private final SpanDecoder jsonDecoder;
+  private final RequestArrays arrays;
   private final OtlpCounters counters;
   private Channel listening;
 
@@ -53,6 +54,7 @@ final class HttpEndpoint {
       Intake intake,
       SpanDecoder protobufDecoder,
       SpanDecoder jsonDecoder,
+      RequestArrays arrays,
       OtlpCounters counters) {
     this.address = address;
     this.maxRequestBytes = maxRequestBytes;
@@ -61,6 +63,7 @@ final class HttpEndpoint {
     this.intake = intake;
     this.protobufDecoder = protobufDecoder;
     this.jsonDecoder = jsonDecoder;
+    this.arrays = arrays;
     this.counters = counters;
     bootstrap =
         new ServerBootstrap()
@@ -107,7 +110,8 @@ final class HttpEndpoint {
           .addLast(new HttpServerCodec())
           .addLast(new RequestAssembly())
           .addLast(
-              new HttpExchange(maxRequestBytes, intake, protobufDecoder, jsonDecoder, counters));
+              new HttpExchange(
+                  maxRequestBytes, intake, protobufDecoder, jsonDecoder, arrays, counters));
     }
   }
 

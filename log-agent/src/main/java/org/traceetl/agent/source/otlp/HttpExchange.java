@@ -3,7 +3,6 @@ package org.traceetl.agent.source.otlp;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
 import io.grpc.netty.shaded.io.netty.buffer.ByteBufInputStream;
-import io.grpc.netty.shaded.io.netty.buffer.ByteBufUtil;
 import io.grpc.netty.shaded.io.netty.buffer.Unpooled;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFutureListener;
@@ -48,6 +47,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
   private final SpanDecoder jsonDecoder;
+  private final RequestArrays arrays;
   private final OtlpCounters counters;
   // Event loop only. What a sender wrote before it was answered waits here: no more than came with
   // the read of the request under way, for nothing further is read until then.
@@ -59,11 +59,13 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       Intake intake,
       SpanDecoder protobufDecoder,
       SpanDecoder jsonDecoder,
+      RequestArrays arrays,
       OtlpCounters counters) {
     this.maxRequestBytes = maxRequestBytes;
     this.intake = intake;
     this.protobufDecoder = protobufDecoder;
     this.jsonDecoder = jsonDecoder;
+    this.arrays = arrays;
     this.counters = counters;
   }
 
@@ -118,8 +120,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
     String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "identity").strip();
     byte[] payload;
+    int length;
     if (encoding.equalsIgnoreCase("identity") || encoding.isEmpty()) {
-      payload = ByteBufUtil.getBytes(request.content());
+      length = request.content().readableBytes();
+      payload = arrays.take(length);
+      request.content().readBytes(payload, 0, length);
     } else if (encoding.equalsIgnoreCase("gzip")) {
       try {
         payload = gunzip(request.content());
@@ -135,7 +140,8 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
             keepAlive);
         return;
       }
-      if (payload.length > maxRequestBytes) {
+      length = payload.length;
+      if (length > maxRequestBytes) {
         counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
         answer(
             context,
@@ -158,9 +164,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
             intake.offer(
                 SOURCE,
                 payload,
+                length,
                 format == Format.JSON ? jsonDecoder : protobufDecoder,
                 new Request(context, format, keepAlive)));
     if (refused != null) {
+      arrays.give(payload);
       answer(context, refusal(refused, format), keepAlive);
     }
   }
@@ -293,6 +301,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       this.context = context;
       this.format = format;
       this.keepAlive = keepAlive;
+    }
+
+    @Override
+    public void released(byte[] payload) {
+      arrays.give(payload);
     }
 
     @Override

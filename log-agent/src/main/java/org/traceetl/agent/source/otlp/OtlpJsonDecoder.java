@@ -146,9 +146,9 @@ public final class OtlpJsonDecoder implements SpanDecoder {
   }
 
   @Override
-  public void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
+  public void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException {
     protobuf.clear();
-    try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), payload)) {
+    try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), payload, 0, length)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
         throw new MalformedPayloadException("not an OTLP trace request: no JSON object");
       }

@@ -98,12 +98,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   }
 
   @Override
-  public void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
-    decode(payload, payload.length, sink);
-  }
-
-  /** Decodes {@code payload[0, end)}. */
-  void decode(byte[] payload, int end, SpanSink sink) throws MalformedPayloadException {
+  public void decode(byte[] payload, int end, SpanSink sink) throws MalformedPayloadException {
     try {
       in.reset(payload);
       checkFrames(end);

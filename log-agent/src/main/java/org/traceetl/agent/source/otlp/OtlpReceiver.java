@@ -47,6 +47,7 @@ public final class OtlpReceiver implements AutoCloseable {
         new RepeatJoin(
             pipeline, answered, counters.requestsJoinedAdder(), counters.requestsRepeatedAdder());
     eventLoops = transport.eventLoops(IO_THREADS);
+    RequestArrays arrays = new RequestArrays();
     SpanDecoder protobuf =
         perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder()));
     SpanDecoder json = perThread(() -> new OtlpJsonDecoder(counters.attributesLeftOutAdder()));
@@ -59,6 +60,7 @@ public final class OtlpReceiver implements AutoCloseable {
             budget,
             intake,
             protobuf,
+            arrays,
             counters);
     http =
         new HttpEndpoint(
@@ -71,6 +73,7 @@ public final class OtlpReceiver implements AutoCloseable {
             intake,
             protobuf,
             json,
+            arrays,
             counters);
   }
 
@@ -129,6 +132,6 @@ public final class OtlpReceiver implements AutoCloseable {
   /** A decoder for any number of pipeline threads: each has its own. */
   private static SpanDecoder perThread(Supplier<SpanDecoder> decoders) {
     ThreadLocal<SpanDecoder> own = ThreadLocal.withInitial(decoders);
-    return (payload, sink) -> own.get().decode(payload, sink);
+    return (payload, length, sink) -> own.get().decode(payload, length, sink);
   }
 }

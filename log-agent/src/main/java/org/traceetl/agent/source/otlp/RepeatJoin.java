@@ -29,11 +29,10 @@ final class RepeatJoin implements Intake {
   static final int MAX_WAITING = 64;
 
   /** Two hashes that have nothing in common: what one of them confuses the other tells apart. */
-  private static Note.Request requestOf(byte[] payload) {
+  private static Note.Request requestOf(byte[] payload, int length) {
     CRC32C crc = new CRC32C();
-    crc.update(payload, 0, payload.length);
-    return new Note.Request(
-        XxHash64.hash(payload, 0, payload.length, 0), crc.getValue(), payload.length);
+    crc.update(payload, 0, length);
+    return new Note.Request(XxHash64.hash(payload, 0, length, 0), crc.getValue(), length);
   }
 
   private final Intake intake;
@@ -57,19 +56,19 @@ final class RepeatJoin implements Intake {
 
   @Override
   public Admission offer(
-      String source, byte[] payload, SpanDecoder decoder, Completion completion) {
-    Note.Request request = requestOf(payload);
+      String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
+    Note.Request request = requestOf(payload, length);
     Answer answer;
     synchronized (underWay) {
       Waiting first = underWay.get(request);
       if (first != null) {
-        return first.join(completion);
+        return first.join(payload, completion);
       }
       // After those under way: what has left them is remembered by then.
       answer = answered.find(request);
       if (answer == null) {
         Waiting waiting = new Waiting(request, completion);
-        Admission admission = intake.offer(source, payload, decoder, waiting);
+        Admission admission = intake.offer(source, payload, length, decoder, waiting);
         if (admission == Admission.ACCEPTED) {
           underWay.put(request, waiting);
         }
@@ -77,6 +76,7 @@ final class RepeatJoin implements Intake {
       }
     }
     repeated.increment();
+    completion.released(payload);
     completion.confirmed(answer.accepted(), answer.rejected(), answer.reason());
     return Admission.ACCEPTED;
   }
@@ -84,26 +84,35 @@ final class RepeatJoin implements Intake {
   /** Those who wait for the outcome of one payload. */
   private final class Waiting implements Completion {
     private final Note.Request request;
+    private final Completion first;
     // Guarded by underWay while it is in there.
     private final List<Completion> completions = new ArrayList<>(1);
 
     Waiting(Note.Request request, Completion first) {
       this.request = request;
+      this.first = first;
       completions.add(first);
     }
 
-    private Admission join(Completion completion) {
+    private Admission join(byte[] payload, Completion completion) {
       if (completions.size() == MAX_WAITING) {
         return Admission.FULL;
       }
       completions.add(completion);
       joined.increment();
+      completion.released(payload);
       return Admission.ACCEPTED;
     }
 
     @Override
     public Note note() {
       return request;
+    }
+
+    @Override
+    public void released(byte[] payload) {
+      // The first is there from the beginning, so nobody has to be waited for.
+      first.released(payload);
     }
 
     @Override

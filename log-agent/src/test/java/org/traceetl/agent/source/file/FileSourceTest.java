@@ -488,14 +488,14 @@ final class FileSourceTest {
 
     @Override
     public synchronized Admission offer(
-        String source, byte[] payload, SpanDecoder decoder, Completion completion) {
+        String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
       assertThat(source).isEqualTo("file");
       if (refusal != null) {
         refusals++;
         return refusal;
       }
       try {
-        decoder.decode(payload, spans);
+        decoder.decode(payload, length, spans);
       } catch (MalformedPayloadException e) {
         throw new AssertionError(e);
       }

@@ -2,6 +2,7 @@ package org.traceetl.agent.source.otlp;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -41,12 +42,12 @@ final class DecodingIntake implements Intake, AutoCloseable {
 
   @Override
   public synchronized Admission offer(
-      String source, byte[] payload, SpanDecoder decoder, Completion completion) {
+      String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
     offers.add(source);
     if (!refusals.isEmpty()) {
       return refusals.poll();
     }
-    pipeline.execute(() -> decode(payload, decoder, completion));
+    pipeline.execute(() -> decode(payload, length, decoder, completion));
     return Admission.ACCEPTED;
   }
 
@@ -55,13 +56,17 @@ final class DecodingIntake implements Intake, AutoCloseable {
     pipeline.shutdownNow();
   }
 
-  private void decode(byte[] payload, SpanDecoder decoder, Completion completion) {
+  private void decode(byte[] payload, int length, SpanDecoder decoder, Completion completion) {
     RecordingSink sink = new RecordingSink();
     try {
-      decoder.decode(payload, sink);
+      decoder.decode(payload, length, sink);
     } catch (MalformedPayloadException e) {
       completion.malformed(e.getMessage());
       return;
+    } finally {
+      // The next request may be in it before this one is answered.
+      Arrays.fill(payload, (byte) '?');
+      completion.released(payload);
     }
     synchronized (this) {
       if (failure != null) {

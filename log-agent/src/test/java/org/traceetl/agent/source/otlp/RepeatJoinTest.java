@@ -16,13 +16,14 @@ import org.traceetl.agent.flow.Note;
 final class RepeatJoinTest {
   private final List<Completion> offered = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
+  private final List<String> released = new ArrayList<>();
   private final AnsweredRequests answered = new AnsweredRequests(2);
   private final LongAdder joined = new LongAdder();
   private final LongAdder repeated = new LongAdder();
   private Admission answer = Admission.ACCEPTED;
   private final RepeatJoin join =
       new RepeatJoin(
-          (source, payload, decoder, completion) -> {
+          (source, payload, length, decoder, completion) -> {
             if (answer == Admission.ACCEPTED) {
               offered.add(completion);
             }
@@ -129,26 +130,53 @@ final class RepeatJoinTest {
     assertThat(told).hasSize(RepeatJoin.MAX_WAITING).doesNotContain("one too many confirmed 1 0 ");
   }
 
+  @Test
+  void aRepeatIsReadNoMoreOnceItIsKnownForOne() {
+    offer("spans", "first");
+    offer("spans", "copy");
+    assertThat(released).containsExactly("copy");
+    offered.getFirst().released("spans".getBytes(UTF_8));
+    settle(offered.getFirst(), 1, 0, "");
+    offer("spans", "repeat");
+
+    assertThat(released).containsExactly("copy", "first", "repeat");
+  }
+
+  @Test
+  void onlyThePayloadIsComparedAndNotWhatElseIsInItsArray() {
+    join.offer("test", "spans and more".getBytes(UTF_8), 5, null, completion("first"));
+    join.offer("test", "spans, other".getBytes(UTF_8), 5, null, completion("copy"));
+    join.offer("test", "spans, other".getBytes(UTF_8), 6, null, completion("another"));
+
+    assertThat(offered).hasSize(2);
+    assertThat(joined.sum()).isEqualTo(1);
+  }
+
   private Admission offer(String payload, String name) {
-    return join.offer(
-        "test",
-        payload.getBytes(UTF_8),
-        null,
-        new Completion() {
-          @Override
-          public void confirmed(int accepted, int rejected, String reason) {
-            told.add(name + " confirmed " + accepted + " " + rejected + " " + reason);
-          }
+    return join.offer("test", payload.getBytes(UTF_8), null, completion(name));
+  }
 
-          @Override
-          public void malformed(String reason) {
-            told.add(name + " malformed " + reason);
-          }
+  private Completion completion(String name) {
+    return new Completion() {
+      @Override
+      public void released(byte[] payload) {
+        released.add(name);
+      }
 
-          @Override
-          public void failed(String reason) {
-            told.add(name + " failed " + reason);
-          }
-        });
+      @Override
+      public void confirmed(int accepted, int rejected, String reason) {
+        told.add(name + " confirmed " + accepted + " " + rejected + " " + reason);
+      }
+
+      @Override
+      public void malformed(String reason) {
+        told.add(name + " malformed " + reason);
+      }
+
+      @Override
+      public void failed(String reason) {
+        told.add(name + " failed " + reason);
+      }
+    };
   }
 }
