@@ -5,13 +5,24 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.DoubleSupplier;
 import org.traceetl.agent.source.otlp.OtlpCounters;
+import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 /** Makes metrics of what the OTLP receiver counts. */
 final class OtlpMetrics {
   private OtlpMetrics() {}
 
-  static void register(OtlpCounters counters, AgentMetrics metrics) {
+  static void register(OtlpReceiver otlp, AgentMetrics metrics) {
+    OtlpCounters counters = otlp.counters();
+    metrics.gauge(
+        "otlp_certificate_end_timestamp_seconds",
+        "When the certificate of the OTLP ports ends; 0 without TLS.",
+        otlp::certificateEndSeconds);
+    metrics.counter(
+        "otlp_handshakes_failed",
+        "Connections that ended because no TLS was agreed on.",
+        "",
+        Map.of("", counters::handshakesFailed));
     metrics.counter(
         "otlp_attributes_left_out",
         "Attributes left out because there were too many, or they were too deep or too long.",

@@ -5,11 +5,17 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.PatternSyntaxException;
+import org.traceetl.agent.access.TlsFileException;
+import org.traceetl.agent.access.TlsFiles;
+import org.traceetl.agent.access.TlsMaterial;
+import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.RoutingConfig.Rule;
 import org.traceetl.agent.config.RoutingConfig.Spread;
 
@@ -90,7 +96,62 @@ public final class ConfigReader {
         settings.integer("otlp.grpc-port", standard.grpcPort(), 0, 65_535),
         settings.integer("otlp.http-port", standard.httpPort(), 0, 65_535),
         settings.integer(
-            "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024));
+            "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024),
+        tls("otlp.tls."),
+        tokens("otlp.token"));
+  }
+
+  private Optional<TlsFiles> tls(String section) {
+    String certificate = settings.optional(section + "certificate-file");
+    String privateKey = settings.optional(section + "private-key-file");
+    String clientCa = settings.optional(section + "client-ca-file");
+    if (certificate.isEmpty() && privateKey.isEmpty() && clientCa.isEmpty()) {
+      return Optional.empty();
+    }
+    if (certificate.isEmpty() || privateKey.isEmpty()) {
+      settings.problem(
+          section + (certificate.isEmpty() ? "certificate-file" : "private-key-file"),
+          "",
+          "TLS needs a certificate and its private key: set both, or no key of " + section + "*");
+      return Optional.empty();
+    }
+    TlsFiles files =
+        new TlsFiles(
+            asPath(section + "certificate-file", certificate),
+            asPath(section + "private-key-file", privateKey),
+            clientCa.isEmpty()
+                ? Optional.empty()
+                : Optional.of(asPath(section + "client-ca-file", clientCa)));
+    try {
+      TlsMaterial.of(files.read(), Instant.now());
+    } catch (TlsFileException e) {
+      String key = "client-ca-file";
+      if (e.file().equals(files.certificate())) {
+        key = "certificate-file";
+      } else if (e.file().equals(files.privateKey())) {
+        key = "private-key-file";
+      }
+      settings.problem(section + key, e.file(), e.problem());
+    }
+    return Optional.of(files);
+  }
+
+  private TokenSource tokens(String key) {
+    String value = settings.secret(key);
+    String file = settings.optional(key + "-file");
+    if (!value.isEmpty() && !file.isEmpty()) {
+      settings.problem(key + "-file", file, key + " is set as well: set one of them");
+      return TokenSource.none();
+    }
+    TokenSource tokens =
+        new TokenSource(
+            value, file.isEmpty() ? Optional.empty() : Optional.of(asPath(key + "-file", file)));
+    try {
+      tokens.read();
+    } catch (IOException e) {
+      settings.problem(file.isEmpty() ? key : key + "-file", file, e.getMessage());
+    }
+    return tokens;
   }
 
   private FilesConfig files(FilesConfig standard) {
@@ -256,7 +317,8 @@ public final class ConfigReader {
     return new TelemetryConfig(
         settings.flag("telemetry.enabled", standard.enabled()),
         settings.text("telemetry.host", standard.host()),
-        settings.integer("telemetry.port", standard.port(), 0, 65_535));
+        settings.integer("telemetry.port", standard.port(), 0, 65_535),
+        tokens("telemetry.token"));
   }
 
   private Path path(String key, String fallback) {

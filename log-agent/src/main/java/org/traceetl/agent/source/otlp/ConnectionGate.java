@@ -26,12 +26,14 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
   private final int maxConnections;
   private final OtlpCounters counters;
   private final QuickAck quickAck;
+  private final HandshakeWatch handshakes;
   private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
   ConnectionGate(int maxConnections, ChannelOption<Boolean> quickAck, OtlpCounters counters) {
     this.maxConnections = maxConnections;
     this.counters = counters;
     this.quickAck = new QuickAck(quickAck);
+    this.handshakes = new HandshakeWatch(counters);
   }
 
   /** Listening sockets with this gate on them. */
@@ -57,7 +59,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
       return;
     }
     connections.add(accepted);
-    accepted.pipeline().addFirst(quickAck);
+    accepted.pipeline().addFirst(quickAck, handshakes);
     context.fireChannelRead(accepted);
   }
 

@@ -19,9 +19,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
@@ -56,6 +58,8 @@ final class GrpcEndpoint {
       int maxRequestBytes,
       EventLoopGroup eventLoops,
       ChannelFactory<ServerChannel> channels,
+      Optional<PortTls> tls,
+      BearerTokens tokens,
       ReadBudget budget,
       Intake intake,
       SpanDecoder decoder,
@@ -71,7 +75,7 @@ final class GrpcEndpoint {
             .setType(MethodType.UNARY)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Export"))
             .build();
-    server =
+    NettyServerBuilder builder =
         NettyServerBuilder.forAddress(address)
             .channelFactory(channels)
             .bossEventLoopGroup(eventLoops)
@@ -85,11 +89,13 @@ final class GrpcEndpoint {
             .handshakeTimeout(10, TimeUnit.SECONDS)
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
             .permitKeepAliveWithoutCalls(true)
+            .intercept(new GrpcGuard(tokens, counters))
             .addService(
                 ServerServiceDefinition.builder(SERVICE)
                     .addMethod(export, ServerCalls.asyncUnaryCall(this::export))
-                    .build())
-            .build();
+                    .build());
+    tls.ifPresent(certificates -> builder.sslContext(certificates.grpc()));
+    server = builder.build();
   }
 
   void start() throws IOException {

@@ -15,14 +15,17 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObject;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpRequest;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 
@@ -36,6 +39,8 @@ final class HttpEndpoint {
   private final int maxRequestBytes;
   private final ServerBootstrap bootstrap;
   private final ConnectionGate gate;
+  private final Optional<PortTls> tls;
+  private final BearerTokens tokens;
   private final ReadBudget budget;
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
@@ -49,6 +54,8 @@ final class HttpEndpoint {
       EventLoopGroup eventLoops,
       Transport transport,
       ConnectionGate gate,
+      Optional<PortTls> tls,
+      BearerTokens tokens,
       ReadBudget budget,
       Intake intake,
       SpanDecoder protobufDecoder,
@@ -57,6 +64,8 @@ final class HttpEndpoint {
     this.address = address;
     this.maxRequestBytes = maxRequestBytes;
     this.gate = gate;
+    this.tls = tls;
+    this.tokens = tokens;
     this.budget = budget;
     this.intake = intake;
     this.protobufDecoder = protobufDecoder;
@@ -101,6 +110,8 @@ final class HttpEndpoint {
   private final class Connection extends ChannelInitializer<Channel> {
     @Override
     protected void initChannel(Channel channel) {
+      tls.ifPresent(certificates ->
+          channel.pipeline().addLast(certificates.http().newHandler(channel.alloc())));
       channel
           .pipeline()
           .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
@@ -123,6 +134,15 @@ final class HttpEndpoint {
     @Override
     protected void decode(ChannelHandlerContext context, HttpObject part, List<Object> out)
         throws Exception {
+      if (part instanceof HttpRequest head
+          && head.decoderResult().isSuccess()
+          && !tokens.admit(head.headers().get(HttpHeaderNames.AUTHORIZATION))) {
+        FullHttpResponse response =
+            HttpExchange.plain(HttpResponseStatus.UNAUTHORIZED, BearerTokens.REFUSED + "\n");
+        response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
+        refuse(context, OtlpCounters.Refusal.UNAUTHENTICATED, response);
+        return;
+      }
       if (part instanceof HttpContent body) {
         int bytes = body.content().readableBytes();
         if (!budget.take(bytes)) {

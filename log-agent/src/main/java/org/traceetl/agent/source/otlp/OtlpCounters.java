@@ -16,13 +16,16 @@ public final class OtlpCounters {
     /** Not read whole in time. */
     TIMEOUT,
     /** The bytes being read, over all connections, were at their bound. */
-    NO_ROOM
+    NO_ROOM,
+    /** It showed no token, or none that is known. */
+    UNAUTHENTICATED
   }
 
   private final LongAdder attributesLeftOut = new LongAdder();
   private final LongAdder requestsJoined = new LongAdder();
   private final LongAdder requestsRepeated = new LongAdder();
   private final LongAdder connectionsRefused = new LongAdder();
+  private final LongAdder handshakesFailed = new LongAdder();
   private final LongAdder[] requestsRefused =
       Stream.generate(LongAdder::new).limit(Refusal.values().length).toArray(LongAdder[]::new);
 
@@ -53,6 +56,11 @@ public final class OtlpCounters {
     return requestsRepeated.sum();
   }
 
+  /** Connections that ended because no TLS was agreed on. */
+  public long handshakesFailed() {
+    return handshakesFailed.sum();
+  }
+
   LongAdder requestsRepeatedAdder() {
     return requestsRepeated;
   }
@@ -67,6 +75,10 @@ public final class OtlpCounters {
 
   void connectionRefused() {
     connectionsRefused.increment();
+  }
+
+  void handshakeFailed() {
+    handshakesFailed.increment();
   }
 
   void requestRefused(Refusal reason) {

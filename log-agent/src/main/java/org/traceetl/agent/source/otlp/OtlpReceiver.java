@@ -3,8 +3,11 @@ package org.traceetl.agent.source.otlp;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.InstantSource;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
@@ -19,6 +22,8 @@ public final class OtlpReceiver implements AutoCloseable {
   private static final int MAX_CONNECTIONS = 1_024;
 
   private final OtlpCounters counters = new OtlpCounters();
+  private final Optional<PortTls> tls;
+  private final BearerTokens tokens;
   private final EventLoopGroup eventLoops;
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
@@ -30,9 +35,11 @@ public final class OtlpReceiver implements AutoCloseable {
    *     above it senders are told to come back
    * @param answered the requests answered of late, also by an earlier run; a repeat of one of them
    *     is answered the same
+   * @throws IOException when the certificates or tokens would not serve
    */
   public OtlpReceiver(
-      OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered) {
+      OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered)
+      throws IOException {
     this(config, maxBytesBeingRead, intake, answered, Transport.best());
   }
 
@@ -41,7 +48,13 @@ public final class OtlpReceiver implements AutoCloseable {
       long maxBytesBeingRead,
       Intake pipeline,
       AnsweredRequests answered,
-      Transport transport) {
+      Transport transport)
+      throws IOException {
+    tls =
+        config.tls().isPresent()
+            ? Optional.of(new PortTls(config.tls().get(), InstantSource.system()))
+            : Optional.empty();
+    tokens = new BearerTokens(config.tokens());
     ReadBudget budget = new ReadBudget(maxBytesBeingRead);
     Intake intake =
         new RepeatJoin(
@@ -56,6 +69,8 @@ public final class OtlpReceiver implements AutoCloseable {
             config.maxRequestBytes(),
             eventLoops,
             gate(transport).guarding(transport.serverChannels()),
+            tls,
+            tokens,
             budget,
             intake,
             protobuf,
@@ -67,6 +82,8 @@ public final class OtlpReceiver implements AutoCloseable {
             eventLoops,
             transport,
             gate(transport),
+            tls,
+            tokens,
             budget,
             intake,
             protobuf,
@@ -115,6 +132,32 @@ public final class OtlpReceiver implements AutoCloseable {
   /** The port that HTTP is received on, after {@link #start}. */
   public int httpPort() {
     return http.port();
+  }
+
+  /**
+   * Has connections to come use the certificates as the files have them now; those that are open
+   * are not touched.
+   *
+   * @return true if they are others
+   * @throws IOException when they would not serve; all stays as it was
+   */
+  public boolean reloadTls() throws IOException {
+    return tls.isPresent() && tls.get().reload();
+  }
+
+  /**
+   * Admits the tokens that the file has now, and no others.
+   *
+   * @return true if they are others
+   * @throws IOException when there are none; all stays as it was
+   */
+  public boolean reloadTokens() throws IOException {
+    return tokens.reload();
+  }
+
+  /** When the certificate of the ports ends, seconds since 1970; 0 without TLS. */
+  public long certificateEndSeconds() {
+    return tls.map(certificates -> certificates.end().getEpochSecond()).orElse(0L);
   }
 
   /** What was left out or turned away. */
