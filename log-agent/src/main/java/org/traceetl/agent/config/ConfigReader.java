@@ -82,6 +82,15 @@ public final class ConfigReader {
               + read.pipeline().maxBytesInFlight()
               + ": a request would block all others; raise that or lower this");
     }
+    int clientBytes = read.otlp().limits().maxClientBytesInFlight();
+    if (clientBytes != 0 && clientBytes < read.otlp().maxRequestBytes()) {
+      settings.problem(
+          "otlp.max-client-bytes-in-flight",
+          clientBytes,
+          "less than otlp.max-request-bytes = "
+              + read.otlp().maxRequestBytes()
+              + ": raise this or lower that");
+    }
     if (!read.otlp().enabled() && read.files().paths().isEmpty()) {
       settings.problem(
           "otlp.enabled", false, "nothing would be read: enable it, or name files in files.paths");
@@ -98,7 +107,21 @@ public final class ConfigReader {
         settings.integer(
             "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024),
         tls("otlp.tls."),
-        tokens("otlp.token"));
+        tokens("otlp.token"),
+        otlpLimits(standard.limits()));
+  }
+
+  private OtlpLimits otlpLimits(OtlpLimits standard) {
+    return new OtlpLimits(
+        settings.integer("otlp.max-connections", standard.maxConnections(), 1, 65_536),
+        settings.integer("otlp.max-client-connections", standard.maxClientConnections(), 1, 65_536),
+        settings.integer(
+            "otlp.max-client-bytes-in-flight",
+            standard.maxClientBytesInFlight(),
+            0,
+            Integer.MAX_VALUE),
+        settings.integer(
+            "otlp.request-timeout-millis", standard.requestTimeoutMillis(), 100, 600_000));
   }
 
   private Optional<TlsFiles> tls(String section) {

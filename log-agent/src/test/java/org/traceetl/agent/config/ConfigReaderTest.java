@@ -101,6 +101,7 @@ final class ConfigReaderTest {
           otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS needs a certificate and its private key
           otlp: {tls: {client-ca-file: /x}}   | otlp.tls.certificate-file = : TLS needs a certificate and its private key
           otlp: {tls: {certificate-file: /none, private-key-file: /none}} | otlp.tls.certificate-file = /none: cannot be read
+          otlp: {max-client-bytes-in-flight: 1024} | otlp.max-client-bytes-in-flight = 1024: less than otlp.max-request-bytes
           otlp: {token: a b}                  | otlp.token = : it is not of letters
           otlp: {token: a, token-file: /none} | otlp.token-file = /none: otlp.token is set as well
           telemetry: {token-file: /none}      | telemetry.token-file = /none: cannot be read

@@ -20,7 +20,9 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.traceetl.agent.access.BearerTokens;
@@ -42,6 +44,9 @@ final class GrpcEndpoint {
   private static final Logger CONNECTION_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
+  // It is not known by then which of the two bounds it was.
+  private static final String NO_ROOM_TEXT = ReadBudget.EXHAUSTED + ", or " + Clients.FULL;
+
   // Stand for requests that could not be read; told apart by identity.
   private static final byte[] TOO_LARGE = new byte[0];
   private static final byte[] NO_ROOM = new byte[0];
@@ -52,11 +57,15 @@ final class GrpcEndpoint {
   private final SpanDecoder decoder;
   private final OtlpCounters counters;
   private final Server server;
+  private final Supplier<Future<?>> lookForLateCalls;
+  private Future<?> lookingForLateCalls;
 
   GrpcEndpoint(
       InetSocketAddress address,
       int maxRequestBytes,
+      int requestTimeoutMillis,
       EventLoopGroup eventLoops,
+      Clients clients,
       ChannelFactory<ServerChannel> channels,
       Optional<PortTls> tls,
       BearerTokens tokens,
@@ -75,6 +84,16 @@ final class GrpcEndpoint {
             .setType(MethodType.UNARY)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Export"))
             .build();
+    GrpcGuard guard = new GrpcGuard(tokens, requestTimeoutMillis, System::nanoTime, counters);
+    lookForLateCalls =
+        () ->
+            eventLoops
+                .next()
+                .scheduleWithFixedDelay(
+                    guard::endLate,
+                    requestTimeoutMillis / 2,
+                    requestTimeoutMillis / 2,
+                    TimeUnit.MILLISECONDS);
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(address)
             .channelFactory(channels)
@@ -84,12 +103,12 @@ final class GrpcEndpoint {
             .directExecutor()
             .maxInboundMessageSize(maxRequestBytes)
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
-            .addStreamTracerFactory(new GrpcReadBudget(budget, counters))
+            .addStreamTracerFactory(new GrpcReadBudget(budget, clients, counters))
             .maxConnectionIdle(10, TimeUnit.MINUTES)
             .handshakeTimeout(10, TimeUnit.SECONDS)
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
             .permitKeepAliveWithoutCalls(true)
-            .intercept(new GrpcGuard(tokens, counters))
+            .intercept(guard)
             .addService(
                 ServerServiceDefinition.builder(SERVICE)
                     .addMethod(export, ServerCalls.asyncUnaryCall(this::export))
@@ -100,6 +119,7 @@ final class GrpcEndpoint {
 
   void start() throws IOException {
     server.start();
+    lookingForLateCalls = lookForLateCalls.get();
   }
 
   int port() {
@@ -113,6 +133,9 @@ final class GrpcEndpoint {
 
   /** Waits a little for the calls under way, then ends them. */
   void close() throws InterruptedException {
+    if (lookingForLateCalls != null) {
+      lookingForLateCalls.cancel(false);
+    }
     server.shutdown();
     if (!server.awaitTermination(2, TimeUnit.SECONDS)) {
       server.shutdownNow();
@@ -141,30 +164,35 @@ final class GrpcEndpoint {
       return;
     }
     if (request == NO_ROOM) {
-      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(ReadBudget.EXHAUSTED), 0));
+      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(NO_ROOM_TEXT), 0));
       return;
     }
-    Refused refused = Refused.of(intake.offer(SOURCE, request, decoder, new Call(call)));
-    GrpcReadBudget.giveBack();
+    Call export = new Call(call, GrpcReadBudget.handOver());
+    Refused refused = Refused.of(intake.offer(SOURCE, request, decoder, export));
     if (refused != null) {
+      export.taken.giveBack();
       call.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }
   }
 
-  private record Call(StreamObserver<byte[]> observer) implements Completion {
+  private record Call(StreamObserver<byte[]> observer, GrpcReadBudget.Taken taken)
+      implements Completion {
     @Override
     public void confirmed(int accepted, int rejected, String reason) {
+      taken.giveBack();
       observer.onNext(Answers.exported(rejected, reason));
       observer.onCompleted();
     }
 
     @Override
     public void malformed(String reason) {
+      taken.giveBack();
       observer.onError(Answers.error(Status.INVALID_ARGUMENT.withDescription(reason), 0));
     }
 
     @Override
     public void failed(String reason) {
+      taken.giveBack();
       Refused refused = Refused.failed(reason);
       observer.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }

@@ -17,17 +17,26 @@ public final class OtlpCounters {
     TIMEOUT,
     /** The bytes being read, over all connections, were at their bound. */
     NO_ROOM,
+    /** The bytes in flight of its sender were at their bound. */
+    CLIENT_FULL,
     /** It showed no token, or none that is known. */
     UNAUTHENTICATED
+  }
+
+  /** Why a connection was turned away. */
+  public enum ConnectionRefusal {
+    /** The most allowed were open. */
+    ALL,
+    /** The most allowed of its sender were open. */
+    CLIENT
   }
 
   private final LongAdder attributesLeftOut = new LongAdder();
   private final LongAdder requestsJoined = new LongAdder();
   private final LongAdder requestsRepeated = new LongAdder();
-  private final LongAdder connectionsRefused = new LongAdder();
   private final LongAdder handshakesFailed = new LongAdder();
-  private final LongAdder[] requestsRefused =
-      Stream.generate(LongAdder::new).limit(Refusal.values().length).toArray(LongAdder[]::new);
+  private final LongAdder[] connectionsRefused = adders(ConnectionRefusal.values().length);
+  private final LongAdder[] requestsRefused = adders(Refusal.values().length);
 
   OtlpCounters() {}
 
@@ -37,8 +46,8 @@ public final class OtlpCounters {
   }
 
   /** Connections closed at once because the most allowed were open. */
-  public long connectionsRefused() {
-    return connectionsRefused.sum();
+  public long connectionsRefused(ConnectionRefusal reason) {
+    return connectionsRefused[reason.ordinal()].sum();
   }
 
   /** Requests turned away before the pipeline was asked. */
@@ -73,8 +82,8 @@ public final class OtlpCounters {
     return attributesLeftOut;
   }
 
-  void connectionRefused() {
-    connectionsRefused.increment();
+  void connectionRefused(ConnectionRefusal reason) {
+    connectionsRefused[reason.ordinal()].increment();
   }
 
   void handshakeFailed() {
@@ -83,5 +92,9 @@ public final class OtlpCounters {
 
   void requestRefused(Refusal reason) {
     requestsRefused[reason.ordinal()].increment();
+  }
+
+  private static LongAdder[] adders(int count) {
+    return Stream.generate(LongAdder::new).limit(count).toArray(LongAdder[]::new);
   }
 }

@@ -19,9 +19,9 @@ import org.traceetl.agent.flow.SpanDecoder;
  */
 public final class OtlpReceiver implements AutoCloseable {
   private static final int IO_THREADS = 2;
-  private static final int MAX_CONNECTIONS = 1_024;
 
   private final OtlpCounters counters = new OtlpCounters();
+  private final Clients clients;
   private final Optional<PortTls> tls;
   private final BearerTokens tokens;
   private final EventLoopGroup eventLoops;
@@ -55,6 +55,7 @@ public final class OtlpReceiver implements AutoCloseable {
             ? Optional.of(new PortTls(config.tls().get(), InstantSource.system()))
             : Optional.empty();
     tokens = new BearerTokens(config.tokens());
+    clients = new Clients(config.limits(), maxBytesBeingRead, config.maxRequestBytes(), counters);
     ReadBudget budget = new ReadBudget(maxBytesBeingRead);
     Intake intake =
         new RepeatJoin(
@@ -67,7 +68,9 @@ public final class OtlpReceiver implements AutoCloseable {
         new GrpcEndpoint(
             new InetSocketAddress(config.host(), config.grpcPort()),
             config.maxRequestBytes(),
+            config.limits().requestTimeoutMillis(),
             eventLoops,
+            clients,
             gate(transport).guarding(transport.serverChannels()),
             tls,
             tokens,
@@ -79,6 +82,7 @@ public final class OtlpReceiver implements AutoCloseable {
         new HttpEndpoint(
             new InetSocketAddress(config.host(), config.httpPort()),
             config.maxRequestBytes(),
+            config.limits().requestTimeoutMillis(),
             eventLoops,
             transport,
             gate(transport),
@@ -155,6 +159,11 @@ public final class OtlpReceiver implements AutoCloseable {
     return tokens.reload();
   }
 
+  /** Senders that have a connection or bytes in flight. */
+  public int clients() {
+    return clients.size();
+  }
+
   /** When the certificate of the ports ends, seconds since 1970; 0 without TLS. */
   public long certificateEndSeconds() {
     return tls.map(certificates -> certificates.end().getEpochSecond()).orElse(0L);
@@ -166,7 +175,7 @@ public final class OtlpReceiver implements AutoCloseable {
   }
 
   private ConnectionGate gate(Transport transport) {
-    return new ConnectionGate(MAX_CONNECTIONS, transport.quickAck(), counters);
+    return new ConnectionGate(clients, transport.quickAck(), counters);
   }
 
   /** A decoder for any number of pipeline threads: each has its own. */
