@@ -32,6 +32,15 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
         clientCa.isPresent() ? bytes(clientCa.get()) : new byte[0]);
   }
 
+  /**
+   * Checks a file of roots that someone else reads.
+   *
+   * @throws TlsFileException when there are none that can be read
+   */
+  public static void checkRoots(Path file) throws TlsFileException {
+    TlsMaterial.certificates(file, bytes(file));
+  }
+
   private static byte[] bytes(Path file) throws TlsFileException {
     try (InputStream in = Files.newInputStream(file)) {
       byte[] bytes = in.readNBytes(MAX_FILE_BYTES + 1);

@@ -67,7 +67,7 @@ public record TlsMaterial(
     return chain.getFirst().getNotAfter().toInstant();
   }
 
-  private static List<X509Certificate> certificates(Path file, byte[] pem) throws TlsFileException {
+  static List<X509Certificate> certificates(Path file, byte[] pem) throws TlsFileException {
     List<X509Certificate> certificates = new ArrayList<>();
     try {
       CertificateFactory.getInstance("X.509")

@@ -299,7 +299,8 @@ public final class ConfigReader {
             settings.integer("rocketmq.retry-first-millis", standard.retryFirstMillis(), 1, 60_000),
             settings.integer("rocketmq.retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
             settings.integer(
-                "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000));
+                "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000),
+            rocketmqTls());
     if (!read.nameServer().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
       settings.problem(
           "rocketmq.name-server", read.nameServer(), "not host:port, or several separated by ;");
@@ -315,6 +316,26 @@ public final class ConfigReader {
           "not 1 to 255 letters, digits, and %, |, _ or -");
     }
     return read;
+  }
+
+  private Optional<RocketMqConfig.Tls> rocketmqTls() {
+    boolean on = settings.flag("rocketmq.tls", false);
+    String key = "rocketmq.tls-ca-file";
+    String file = settings.optional(key);
+    if (file.isEmpty()) {
+      return on ? Optional.of(new RocketMqConfig.Tls(Optional.empty())) : Optional.empty();
+    }
+    if (!on) {
+      settings.problem(key, file, "means nothing without rocketmq.tls: true; set that as well");
+      return Optional.empty();
+    }
+    Path ca = asPath(key, file);
+    try {
+      TlsFiles.checkRoots(ca);
+    } catch (TlsFileException e) {
+      settings.problem(key, file, e.problem());
+    }
+    return Optional.of(new RocketMqConfig.Tls(Optional.of(ca)));
   }
 
   /** The secret itself, or the content of the file that the key with {@code -file} names. */

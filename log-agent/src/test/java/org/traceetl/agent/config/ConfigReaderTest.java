@@ -97,6 +97,8 @@ final class ConfigReaderTest {
           rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: not host:port
           rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
           rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
+          rocketmq: {tls-ca-file: /x}         | rocketmq.tls-ca-file = /x: means nothing without rocketmq.tls
+          rocketmq: {tls: true, tls-ca-file: /none} | rocketmq.tls-ca-file = /none: cannot be read
           rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
           otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS needs a certificate and its private key
           otlp: {tls: {client-ca-file: /x}}   | otlp.tls.certificate-file = : TLS needs a certificate and its private key
