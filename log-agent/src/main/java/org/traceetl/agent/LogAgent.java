@@ -66,8 +66,9 @@ public final class LogAgent implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     ConfigReader config;
+    String yaml;
     try {
-      String yaml = configFile == null ? "" : Files.readString(configFile);
+      yaml = configFile == null ? "" : Files.readString(configFile);
       config = ConfigReader.read(yaml, environment);
     } catch (IOException e) {
       complain("--config = " + configFile + ": cannot be read: " + e);
@@ -81,10 +82,10 @@ public final class LogAgent implements Callable<Integer> {
       spec.commandLine().getOut().flush();
       return 0;
     }
-    return run(config);
+    return run(config, yaml);
   }
 
-  private int run(ConfigReader config) throws InterruptedException {
+  private int run(ConfigReader config, String yaml) throws InterruptedException {
     RunningAgent agent;
     try {
       agent = RunningAgent.start(config.config());
@@ -99,6 +100,10 @@ public final class LogAgent implements Callable<Integer> {
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
+    if (configFile != null) {
+      agent.watch(
+          "config_file", new ConfigFile(configFile, yaml, environment, config, agent::followFiles));
+    }
     reloadOnHangUp(agent);
     Thread.currentThread().join();
     return 0;

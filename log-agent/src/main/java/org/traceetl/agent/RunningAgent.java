@@ -167,6 +167,20 @@ public final class RunningAgent implements AutoCloseable {
     reloader.request();
   }
 
+  /**
+   * Has something else looked at with the files that may change while it runs.
+   *
+   * @param what as a metric label: lower case with underscores
+   */
+  void watch(String what, Reloader.Source source) {
+    reloader.add(what, source);
+  }
+
+  /** Follows these trace logs, and others no longer once they are read to their end. */
+  void followFiles(List<String> globs) {
+    files.follow(globs);
+  }
+
   /** Why the agent cannot take spans now; empty when it can. */
   public String problem() {
     return pipeline.problem();

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -51,6 +52,11 @@ public final class ConfigReader {
   /** What was read. */
   public AgentConfig config() {
     return config;
+  }
+
+  /** Every key with the value in force; secrets masked. */
+  public Map<String, Object> values() {
+    return Collections.unmodifiableMap(settings.effective());
   }
 
   /** Every key with the value in force, a line each; secrets masked. */

@@ -1,8 +1,8 @@
 package org.traceetl.agent.reload;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -33,14 +33,23 @@ public final class Reloader implements AutoCloseable {
     boolean reload() throws IOException;
   }
 
-  private record Watched(String what, Source source) {}
+  /** A source; the problem is of the thread that looks. */
+  private static final class Watched {
+    private final String what;
+    private final Source source;
+    private String problem = "";
+
+    Watched(String what, Source source) {
+      this.what = what;
+      this.source = source;
+    }
+  }
 
   private final AgentMetrics metrics;
-  private final List<Watched> watched = new ArrayList<>();
-  // By the order of the watched: what was wrong at the last look, or empty.
-  private final List<String> problems = new ArrayList<>();
+  private final List<Watched> watched = new CopyOnWriteArrayList<>();
   private final Semaphore asked = new Semaphore(0);
   private final Thread thread = Thread.ofPlatform().name("reload").unstarted(this::run);
+  private boolean started;
   private volatile boolean stopped;
 
   public Reloader(AgentMetrics metrics) {
@@ -48,20 +57,26 @@ public final class Reloader implements AutoCloseable {
   }
 
   /**
-   * Adds a source. Only before the start.
+   * Adds a source, which is looked at from now on.
    *
    * @param what it is, for the log and as a label: lower case with underscores
    */
-  public void add(String what, Source source) {
-    watched.add(new Watched(what, source));
-    problems.add("");
+  public synchronized void add(String what, Source source) {
     // There from the start, so that an increase is seen at the first change.
     metrics.reloads.labels(what, "applied");
     metrics.reloads.labels(what, "refused");
+    watched.add(new Watched(what, source));
+    startThread();
   }
 
-  public void start() {
-    if (!watched.isEmpty()) {
+  /** Begins to look, as soon as there is something to look at. */
+  public synchronized void start() {
+    started = true;
+    startThread();
+  }
+
+  private void startThread() {
+    if (started && !stopped && !watched.isEmpty() && thread.getState() == Thread.State.NEW) {
       thread.start();
     }
   }
@@ -73,26 +88,24 @@ public final class Reloader implements AutoCloseable {
 
   /** Looks at all sources. */
   void look() {
-    for (int i = 0; i < watched.size(); i++) {
-      problems.set(i, look(watched.get(i), problems.get(i)));
-    }
+    watched.forEach(this::look);
   }
 
-  private String look(Watched one, String lastProblem) {
+  private void look(Watched one) {
+    String problem = "";
     try {
       if (one.source.reload()) {
         metrics.reloads.labels(one.what, "applied").inc();
         log.info("{} has changed and is in force", one.what);
       }
-      return "";
     } catch (IOException | RuntimeException e) {
-      String problem = String.valueOf(e.getMessage());
-      if (!problem.equals(lastProblem)) {
+      problem = String.valueOf(e.getMessage());
+      if (!problem.equals(one.problem)) {
         metrics.reloads.labels(one.what, "refused").inc();
         log.warn("{} has changed and is refused, what was in force stays: {}", one.what, problem);
       }
-      return problem;
     }
+    one.problem = problem;
   }
 
   private void run() {
@@ -113,7 +126,9 @@ public final class Reloader implements AutoCloseable {
 
   @Override
   public void close() {
-    stopped = true;
+    synchronized (this) {
+      stopped = true;
+    }
     asked.release();
     try {
       thread.join();

@@ -74,10 +74,21 @@ final class ReloaderTest {
   }
 
   @Test
+  void sourcesMayComeLater() {
+    reloader.start();
+    reloader.add("late", () -> true);
+    reloader.request();
+    await().until(() -> count("late", "applied") > 0);
+    reloader.close();
+  }
+
+  @Test
   void withoutSourcesThereIsNothingToEnd() {
     reloader.start();
     reloader.request();
     reloader.close();
+    reloader.add("late", () -> true);
+    assertThat(count("late", "applied")).isZero();
   }
 
   private double count(String what, String outcome) {

@@ -8,12 +8,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,6 +23,7 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.source.file.TailedFile.Seen;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 
@@ -51,6 +50,9 @@ public final class FileSource implements AutoCloseable {
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** To find files takes at most a fiftieth of a processor, however many there are. */
+  private static final long REST_PER_FIND = 49;
+
   /** Longest wait for outcomes; a stop is seen after it. */
   private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -69,12 +71,11 @@ public final class FileSource implements AutoCloseable {
   // Owned by the thread, once it has started.
   private final Map<String, TailedFile> files = new LinkedHashMap<>();
   private final Places places = new Places();
-  private final ByteBuffer buffer;
+  private ByteBuffer buffer;
   private boolean waiting;
+  private long findNanos;
 
-  // False where there is nothing to follow and nothing was: an agent without files is not to pay.
-  private final boolean isUsed;
-
+  private volatile List<String> globs;
   private final AtomicLong truncations = new AtomicLong();
   private volatile boolean reading = true;
   private volatile boolean stopped;
@@ -109,10 +110,7 @@ public final class FileSource implements AutoCloseable {
     for (Note.Place note : notes) {
       places.add(SavedPlace.of(note));
     }
-    this.isUsed = !config.paths().isEmpty() || !notes.isEmpty();
-    // One byte more than the longest line, for its end.
-    this.buffer =
-        ByteBuffer.allocate(isUsed ? Math.max(CHUNK_BYTES, config.maxLineBytes() + 1) : 0);
+    this.globs = config.paths();
     metrics.gauge("open_files", "Trace logs that are being followed.", () -> openFiles);
     metrics.gauge(
         "unfollowed_files",
@@ -135,7 +133,20 @@ public final class FileSource implements AutoCloseable {
     for (SavedPlace place : places.all()) {
       findAgain(place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
     }
-    if (isUsed) {
+    // An agent without files is not to pay for a thread.
+    if (!globs.isEmpty() || !places.all().isEmpty()) {
+      startThread();
+    }
+  }
+
+  /** From now on these are followed; others no longer, once they are read to their end. */
+  public void follow(List<String> others) {
+    globs = List.copyOf(others);
+    startThread();
+  }
+
+  private synchronized void startThread() {
+    if (!stopped && thread.getState() == Thread.State.NEW) {
       thread.start();
     }
   }
@@ -149,7 +160,9 @@ public final class FileSource implements AutoCloseable {
   @Override
   public void close() {
     reading = false;
-    stopped = true;
+    synchronized (this) {
+      stopped = true;
+    }
     try {
       thread.join();
     } catch (InterruptedException e) {
@@ -165,10 +178,15 @@ public final class FileSource implements AutoCloseable {
     return config.maxLineBytes();
   }
 
-  /** Says now and then where a bad line is; not what is in it, which may be anyone's data. */
-  void tellOfRejected(TailedFile file, long offset, String reason) {
+  /** Shows now and then the beginning of a bad line. */
+  void tellOfRejected(TailedFile file, long offset, String reason, byte[] bytes, int from, int to) {
     if (rejectedLog.permits()) {
-      log.warn("{} has a line at byte {} that is no span: {}", file.path, offset, reason);
+      log.warn(
+          "{} has a line at byte {} that is no span: {}: {}",
+          file.path,
+          offset,
+          reason,
+          LineSample.of(bytes, from, to));
     }
   }
 
@@ -178,12 +196,12 @@ public final class FileSource implements AutoCloseable {
    *
    * @param neighbours what is in its directory
    */
-  private void findAgain(SavedPlace place, Map<Path, String> neighbours) {
+  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours) {
     // While a whole directory is missing its places are kept.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
-    for (Map.Entry<Path, String> neighbour : neighbours.entrySet()) {
+    for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
-      if (neighbour.getValue().equals(place.key()) && !path.equals(place.path())) {
+      if (neighbour.getValue().key().equals(place.key()) && !path.equals(place.path())) {
         try {
           found |= Files.size(path) == place.position() || open(path, place.key(), false);
         } catch (IOException e) {
@@ -201,13 +219,15 @@ public final class FileSource implements AutoCloseable {
   private void run() {
     long pollNanos = TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis());
     long nextLook = nanoClock.getAsLong();
+    // One byte more than the longest line, for its end.
+    buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     while (!stopped) {
       try {
         long now = nanoClock.getAsLong();
         if (now - nextLook >= 0) {
           look(now);
           // Not from its start: outcomes need their turn, however long a look takes.
-          nextLook = nanoClock.getAsLong() + pollNanos;
+          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, REST_PER_FIND * findNanos);
         }
         long untilLook = nextLook - nanoClock.getAsLong();
         Chunk settled = outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
@@ -229,21 +249,32 @@ public final class FileSource implements AutoCloseable {
   /** Finds the files and reads what is new in them. */
   private void look(long nowNanos) {
     waiting = false;
-    Glob found = Glob.find(config.paths());
+    long start = nanoClock.getAsLong();
+    Glob found = Glob.find(globs);
+    findNanos = nanoClock.getAsLong() - start;
     if (reading) {
       followNew(found.files());
     }
-    Set<String> atTheirPath = new HashSet<>(found.files().values());
+    Map<String, Seen> atTheirPath = new HashMap<>();
+    found.files().values().forEach(seen -> atTheirPath.put(seen.key(), seen));
     // From another one each time, so that no file takes all the room there is in the pipeline.
     List<TailedFile> inTurn = new ArrayList<>(files.values());
     Collections.rotate(inTurn, (int) (nowNanos >>> 8 & 0xffff));
     for (TailedFile file : inTurn) {
-      if (atTheirPath.contains(file.key) || isHidden(file, found)) {
+      Seen seen = atTheirPath.get(file.key);
+      if (seen != null && seen.equals(file.readAt)) {
+        continue;
+      }
+      if (seen != null || isHidden(file, found)) {
         file.goneSinceNanos = Long.MIN_VALUE;
       } else if (file.goneSinceNanos == Long.MIN_VALUE) {
         file.goneSinceNanos = nowNanos;
       }
-      read(file, nowNanos);
+      if (read(file, nowNanos)) {
+        file.noteRead(seen);
+      } else {
+        file.readAt = null;
+      }
     }
     leaveFinished(nowNanos);
     measure();
@@ -257,10 +288,11 @@ public final class FileSource implements AutoCloseable {
     return hidden;
   }
 
-  private void followNew(Map<Path, String> found) {
+  private void followNew(Map<Path, Seen> found) {
     int unfollowed = 0;
-    for (Map.Entry<Path, String> entry : found.entrySet()) {
-      if (!files.containsKey(entry.getValue()) && !follow(entry.getKey(), entry.getValue())) {
+    for (Map.Entry<Path, Seen> entry : found.entrySet()) {
+      String key = entry.getValue().key();
+      if (!files.containsKey(key) && !follow(entry.getKey(), key)) {
         unfollowed++;
       }
     }
@@ -307,10 +339,13 @@ public final class FileSource implements AutoCloseable {
     return follow;
   }
 
-  /** Offers the complete lines that are new, unless some are under way. */
-  private void read(TailedFile file, long nowNanos) {
+  /**
+   * Offers the complete lines that are new, unless some are under way. False if it could not look
+   * for them.
+   */
+  private boolean read(TailedFile file, long nowNanos) {
     if (!reading || waiting || nowNanos - file.pausedUntilNanos < 0) {
-      return;
+      return false;
     }
     try {
       if (file.startOverIfTruncated()) {
@@ -320,15 +355,17 @@ public final class FileSource implements AutoCloseable {
       while (reading && !waiting && !file.isUnderWay()) {
         int length = file.read(buffer);
         if (length == 0) {
-          return;
+          return true;
         }
         offerLines(file, length);
       }
+      return true;
     } catch (IOException e) {
       file.pausedUntilNanos = nowNanos + RETRY_NANOS;
       if (failureLog.permits()) {
         log.warn("{} cannot be read now: {}", file.path, e.toString());
       }
+      return false;
     }
   }
 
@@ -347,7 +384,7 @@ public final class FileSource implements AutoCloseable {
     if (end > 0) {
       offer(file, Arrays.copyOf(bytes, end));
     } else if (length > config.maxLineBytes()) {
-      reject(file, Chunk.LINE_TOO_LONG);
+      reject(file, Chunk.LINE_TOO_LONG, bytes, length);
       file.skip(length);
       file.skippingLine(true);
     }
@@ -375,10 +412,10 @@ public final class FileSource implements AutoCloseable {
   }
 
   /** Counts a line that never gets to the pipeline. */
-  private void reject(TailedFile file, String reason) {
+  private void reject(TailedFile file, String reason, byte[] bytes, int length) {
     metrics.spansReceived.labels(NAME).inc();
     metrics.spansRejected.labels(NAME, reason).inc();
-    tellOfRejected(file, file.position(), reason);
+    tellOfRejected(file, file.position(), reason, bytes, 0, length);
   }
 
   private void settle(Chunk chunk) {
@@ -389,7 +426,7 @@ public final class FileSource implements AutoCloseable {
     if (!chunk.isDone()) {
       file.pausedUntilNanos = nanoClock.getAsLong() + RETRY_NANOS;
     }
-    read(file, nanoClock.getAsLong());
+    boolean _ = read(file, nanoClock.getAsLong());
   }
 
   /** Lets go of files that are gone from their path and read to the end. */
@@ -418,7 +455,7 @@ public final class FileSource implements AutoCloseable {
   private void leave(TailedFile file) {
     try {
       if (file.unreadBytes() > 0 && !file.isSkippingLine()) {
-        reject(file, "line_incomplete");
+        reject(file, "line_incomplete", new byte[0], 0);
       }
     } catch (IOException e) {
       log.warn("{} cannot be measured: {}", file.path, e.toString());
@@ -445,7 +482,7 @@ public final class FileSource implements AutoCloseable {
     long unread = 0;
     for (TailedFile file : files.values()) {
       try {
-        unread += file.unreadBytes();
+        unread += file.readAt == null ? file.unreadBytes() : file.readAt.size() - file.position();
       } catch (IOException e) {
         // Told when it is read.
       }

@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
 import java.util.zip.CRC32;
 
@@ -44,6 +45,9 @@ final class TailedFile implements AutoCloseable {
   /** When it was first seen to have left its path; {@link Long#MIN_VALUE} while it has not. */
   long goneSinceNanos = Long.MIN_VALUE;
 
+  /** How it was seen before all its complete lines were read and kept; null while some are not. */
+  Seen readAt;
+
   /** Not read before this moment. */
   long pausedUntilNanos;
 
@@ -54,22 +58,30 @@ final class TailedFile implements AutoCloseable {
   }
 
   /**
-   * What tells the file at a path from others while it exists, also after a rename.
+   * A file as it was seen at its path. Nobody has written to it while it is seen the same.
    *
-   * @throws NoSuchFileException when there is no regular file
+   * @param key tells it from others while it exists, also after a rename
    */
-  static String keyOf(Path path) throws IOException {
-    BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
-    if (!attributes.isRegularFile()) {
-      throw new NoSuchFileException(path.toString(), null, "not a regular file");
+  record Seen(String key, long size, FileTime modified) {
+    /**
+     * The file at a path.
+     *
+     * @throws NoSuchFileException when there is no regular file
+     */
+    static Seen at(Path path) throws IOException {
+      BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+      if (!attributes.isRegularFile()) {
+        throw new NoSuchFileException(path.toString(), null, "not a regular file");
+      }
+      return new Seen(
+          String.valueOf(attributes.fileKey()), attributes.size(), attributes.lastModifiedTime());
     }
-    return String.valueOf(attributes.fileKey());
   }
 
   /** Opens it at its start, if it is still the one with the key. */
   static TailedFile open(Path path, String key) throws IOException {
     FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
-    if (!keyOf(path).equals(key)) {
+    if (!Seen.at(path).key().equals(key)) {
       channel.close();
       throw new IOException("it was rotated while it was opened");
     }
@@ -145,6 +157,16 @@ final class TailedFile implements AutoCloseable {
   /** What was read last could not be offered. */
   void readAgain() {
     sizeAtLastRead = 0;
+  }
+
+  /**
+   * After a read: whether there is nothing more to do until the file is seen differently.
+   *
+   * @param seen the file before the read; null when it was not at its path
+   */
+  void noteRead(Seen seen) {
+    boolean done = seen != null && underWay == null && sizeAtLastRead == seen.size();
+    readAt = done && goneSinceNanos == Long.MIN_VALUE ? seen : null;
   }
 
   /** True when all complete lines are read and kept. */

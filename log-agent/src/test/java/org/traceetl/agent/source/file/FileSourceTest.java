@@ -407,6 +407,61 @@ final class FileSourceTest {
   }
 
   @Test
+  void filesToFollowMayChange() throws IOException {
+    append(line(1));
+    Path other = Files.createDirectories(directory.resolve("other")).resolve("trace.log");
+    Files.writeString(other, line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+
+    source.follow(List.of(other.toString()));
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    append(line(3));
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    passGrace();
+    await().until(() -> gauge("open_files") == 1);
+
+    // What was left goes on from its place.
+    append(line(4));
+    source.follow(List.of(other.toString(), log.toString()));
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void anAgentWithoutFilesMayGetSome() throws IOException {
+    append(line(1));
+    metrics = new AgentMetrics();
+    source =
+        new FileSource(
+            new FilesConfig(List.of(), pollIntervalMillis, 1024 * 1024),
+            intake,
+            intake.places(),
+            metrics,
+            System::nanoTime);
+    source.start();
+
+    source.follow(List.of(log.toString()));
+
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+  }
+
+  @Test
+  void aFileThatIsWrittenAnewWithTheSameLengthIsReadAgain() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    awaitLook(7);
+    // Seen as it is, and read to its end.
+    awaitLook(8);
+
+    Files.writeString(log, line(2));
+
+    assertThat(line(2)).hasSameSizeAs(line(1));
+    await().until(() -> intake.ids().containsAll(ids(1, 2)));
+  }
+
+  @Test
   @Timeout(20)
   void aStopDoesNotWaitForTheNextLook() throws IOException {
     pollIntervalMillis = 60_000;
