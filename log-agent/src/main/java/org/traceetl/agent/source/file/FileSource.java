@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,6 +26,7 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.source.file.CompressedRests.Rest;
 import org.traceetl.agent.source.file.TailedFile.Seen;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
@@ -33,11 +37,16 @@ import org.traceetl.agent.telemetry.LogThrottle;
  * when their spans are.
  *
  * <p>A file that was renamed or deleted is read to its end first. A file whose start is another
- * than what was read, or that is shorter than its place, was truncated and starts anew.
+ * than what was read, or that is shorter than its place, was truncated and starts anew. One that
+ * was compressed while the agent was down, before it was read to its end, is found by how it
+ * begins, and its rest is read before anything newer.
  */
 public final class FileSource implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FileSource.class);
   private static final String NAME = "file";
+
+  /** Ends the key of what is read of a compressed file: the number may be another's by now. */
+  private static final String REST = "#rest";
 
   /** Most bytes of lines in a chunk, unless one line is longer. */
   private static final int CHUNK_BYTES = 1024 * 1024;
@@ -71,6 +80,9 @@ public final class FileSource implements AutoCloseable {
   // Owned by the thread, once it has started.
   private final Map<String, TailedFile> files = new LinkedHashMap<>();
   private final Places places = new Places();
+  private final Deque<Rest> rests = new ArrayDeque<>();
+  private TailedFile rest;
+  private SavedPlace restPlace;
   private ByteBuffer buffer;
   private boolean waiting;
   private long findNanos;
@@ -129,9 +141,14 @@ public final class FileSource implements AutoCloseable {
 
   /** Finds files that were rotated since the last run, and starts to follow. */
   public void start() {
+    dropReplaced();
+    CompressedRests compressed = new CompressedRests();
     Map<Path, Glob> directories = new HashMap<>();
     for (SavedPlace place : places.all()) {
-      findAgain(place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
+      findAgain(
+          place,
+          directories.computeIfAbsent(place.path().getParent(), Glob::in).files(),
+          compressed);
     }
     // An agent without files is not to pay for a thread.
     if (!globs.isEmpty() || !places.all().isEmpty()) {
@@ -191,12 +208,19 @@ public final class FileSource implements AutoCloseable {
   }
 
   /**
-   * Opens a file that an earlier run had not finished and that has another name by now, and forgets
-   * the place of one that was deleted.
+   * Opens a file that an earlier run had not finished and that has another name by now, or was
+   * compressed, and forgets the place of one that was deleted.
    *
    * @param neighbours what is in its directory
    */
-  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours) {
+  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours, CompressedRests compressed) {
+    if (!isThere(place, neighbours)) {
+      Optional<Rest> rest = compressed.find(place, neighbours.keySet());
+      if (rest.isPresent()) {
+        rests.add(rest.get());
+        return;
+      }
+    }
     // While a whole directory is missing its places are kept.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
@@ -212,8 +236,90 @@ public final class FileSource implements AutoCloseable {
     }
     if (!found) {
       places.forget(place);
-      forget(place);
+      boolean _ = forget(place);
     }
+  }
+
+  /** True if the file of the place is still there, under its number or its name. */
+  private static boolean isThere(SavedPlace place, Map<Path, Seen> neighbours) {
+    for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
+      Path path = neighbour.getKey();
+      String key = neighbour.getValue().key();
+      if (key.equals(place.key()) || path.equals(place.path())) {
+        try (TailedFile file = TailedFile.open(path, key)) {
+          if (file.begins(place)) {
+            return true;
+          }
+        } catch (IOException e) {
+          log.warn("{} cannot be read now: {}", path, e.toString());
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Forgets places of files whose rest was being read: the rest has its own. */
+  private void dropReplaced() {
+    Map<String, SavedPlace> byKey = new HashMap<>();
+    places.all().forEach(place -> byKey.put(place.key(), place));
+    byKey.forEach((key, place) -> {
+      SavedPlace rest = byKey.get(key + REST);
+      if (rest != null && rest.fingerprint().equals(place.fingerprint())) {
+        places.forget(place);
+        boolean _ = forget(place);
+      }
+    });
+  }
+
+  /** Reads what is left of compressed files, one after the other. True while there is some. */
+  private boolean catchUp(long nowNanos) {
+    while (rest != null || !rests.isEmpty()) {
+      if (!reading) {
+        return true;
+      }
+      if (rest == null) {
+        openRest(rests.remove());
+      } else {
+        boolean _ = read(rest, nowNanos);
+        if (!isAtEnd(rest)) {
+          return true;
+        }
+        finishRest();
+      }
+    }
+    return false;
+  }
+
+  private void openRest(Rest found) {
+    SavedPlace place = found.place();
+    try {
+      byte[] head = GzipContent.head(found.path(), place.fingerprint().length());
+      String key = place.key().endsWith(REST) ? place.key() : place.key() + REST;
+      rest = TailedFile.open(place, key, new GzipContent(found.path(), buffer.capacity()), head);
+      restPlace = place;
+      log.info(
+          "Reading the rest of {} from byte {} of {}",
+          place.path(),
+          place.position(),
+          found.path());
+    } catch (IOException e) {
+      log.warn(
+          "{} cannot be read, with the rest of {}: {}", found.path(), place.path(), e.toString());
+    }
+  }
+
+  private void finishRest() {
+    TailedFile finished = rest;
+    rest = null;
+    rejectIncomplete(finished);
+    places.forget(restPlace);
+    // In this order: while the place of the rest is kept, that of the file means nothing.
+    if (restPlace.key().equals(finished.key) || forget(restPlace)) {
+      boolean _ = forget(finished.place());
+    }
+    close(finished);
+    log.info("Finished the rest of {} at byte {}", finished.path, finished.position());
   }
 
   private void run() {
@@ -244,11 +350,17 @@ public final class FileSource implements AutoCloseable {
       }
     }
     files.values().forEach(FileSource::close);
+    if (rest != null) {
+      close(rest);
+    }
   }
 
   /** Finds the files and reads what is new in them. */
   private void look(long nowNanos) {
     waiting = false;
+    if (catchUp(nowNanos)) {
+      return;
+    }
     long start = nanoClock.getAsLong();
     Glob found = Glob.find(globs);
     findNanos = nanoClock.getAsLong() - start;
@@ -292,6 +404,10 @@ public final class FileSource implements AutoCloseable {
     int unfollowed = 0;
     for (Map.Entry<Path, Seen> entry : found.entrySet()) {
       String key = entry.getValue().key();
+      if (entry.getKey().toString().endsWith(CompressedRests.SUFFIX)) {
+        // No line could be read in it; what is left of it is found at the start.
+        continue;
+      }
       if (!files.containsKey(key) && !follow(entry.getKey(), key)) {
         unfollowed++;
       }
@@ -452,7 +568,7 @@ public final class FileSource implements AutoCloseable {
     }
   }
 
-  private void leave(TailedFile file) {
+  private void rejectIncomplete(TailedFile file) {
     try {
       if (file.unreadBytes() > 0 && !file.isSkippingLine()) {
         reject(file, "line_incomplete", new byte[0], 0);
@@ -460,11 +576,15 @@ public final class FileSource implements AutoCloseable {
     } catch (IOException e) {
       log.warn("{} cannot be measured: {}", file.path, e.toString());
     }
+  }
+
+  private void leave(TailedFile file) {
+    rejectIncomplete(file);
     places.add(file.place());
     SavedPlace surplus = places.pollSurplus();
     // The number of a deleted file is given out again, and may be that of one being read.
     if (surplus != null && !files.containsKey(surplus.key())) {
-      forget(surplus);
+      boolean _ = forget(surplus);
     }
     close(file);
     log.info("Finished {} at byte {}", file.path, file.position());
@@ -494,9 +614,12 @@ public final class FileSource implements AutoCloseable {
   /**
    * Ends what is kept of a place. When there is no room for that now it is known a little longer:
    * the next start finds that it is of no use.
+   *
+   * @return false when there was none
    */
-  private void forget(SavedPlace place) {
-    Admission _ = intake.offer(NAME, new byte[0], (payload, sink) -> {}, new Forgotten(place));
+  private boolean forget(SavedPlace place) {
+    return intake.offer(NAME, new byte[0], (payload, sink) -> {}, new Forgotten(place))
+        == Admission.ACCEPTED;
   }
 
   /** A payload without spans, that a place goes with. */

@@ -18,7 +18,7 @@ import java.util.zip.CRC32;
  * <p>One chunk of it is under way at a time, so its place is one number: all before it is kept.
  */
 final class TailedFile implements AutoCloseable {
-  private static final int FINGERPRINT_BYTES = 256;
+  static final int FINGERPRINT_BYTES = 256;
 
   /** The start of a file: tells it from a later one that got the same number. */
   record Fingerprint(int length, long crc) {
@@ -31,7 +31,7 @@ final class TailedFile implements AutoCloseable {
 
   final Path path;
   final String key;
-  private final FileChannel channel;
+  private final FileContent content;
   private long position;
   private long sizeAtLastRead;
   private boolean skippingLine;
@@ -51,10 +51,10 @@ final class TailedFile implements AutoCloseable {
   /** Not read before this moment. */
   long pausedUntilNanos;
 
-  private TailedFile(Path path, String key, FileChannel channel) {
+  private TailedFile(Path path, String key, FileContent content) {
     this.path = path;
     this.key = key;
-    this.channel = channel;
+    this.content = content;
   }
 
   /**
@@ -85,21 +85,36 @@ final class TailedFile implements AutoCloseable {
       channel.close();
       throw new IOException("it was rotated while it was opened");
     }
-    return new TailedFile(path, key, channel);
+    return new TailedFile(path, key, new FileContent.Plain(channel));
+  }
+
+  /** Of the same name as the place, which moves on with what is read. */
+  static TailedFile open(SavedPlace place, String key, FileContent content, byte[] head) {
+    TailedFile file = new TailedFile(place.path(), key, content);
+    file.position = place.position();
+    file.noteStart(0, head, place.fingerprint().length());
+    return file;
   }
 
   /** Goes on from where an earlier run was, if this is the same file still. */
   boolean resume(SavedPlace place) throws IOException {
     byte[] now = startNow();
     Fingerprint known = place.fingerprint();
-    if (place.position() > channel.size()
-        || known.length() > now.length
-        || !Fingerprint.of(now, known.length()).equals(known)) {
+    if (place.position() > content.size() || !begins(now, known)) {
       return false;
     }
     position = place.position();
     noteStart(0, now, known.length());
     return true;
+  }
+
+  /** True if it begins as what the place is of did. */
+  boolean begins(SavedPlace place) throws IOException {
+    return begins(startNow(), place.fingerprint());
+  }
+
+  private static boolean begins(byte[] start, Fingerprint known) {
+    return known.length() <= start.length && Fingerprint.of(start, known.length()).equals(known);
   }
 
   /** Where to go on another time. */
@@ -121,7 +136,7 @@ final class TailedFile implements AutoCloseable {
 
   /** Bytes not yet kept. */
   long unreadBytes() throws IOException {
-    return Math.max(channel.size() - position, 0);
+    return Math.max(content.size() - position, 0);
   }
 
   boolean isUnderWay() {
@@ -171,7 +186,7 @@ final class TailedFile implements AutoCloseable {
 
   /** True when all complete lines are read and kept. */
   boolean isAtEnd() throws IOException {
-    return underWay == null && sizeAtLastRead == channel.size();
+    return underWay == null && sizeAtLastRead == content.size();
   }
 
   /** True while the rest of a line that is too long has to be skipped. */
@@ -188,8 +203,11 @@ final class TailedFile implements AutoCloseable {
    * again. True if the file starts anew.
    */
   boolean startOverIfTruncated() throws IOException {
+    if (content.isFinal()) {
+      return false;
+    }
     byte[] now = startNow();
-    if (channel.size() >= position
+    if (content.size() >= position
         && now.length >= startLength
         && Arrays.equals(now, 0, startLength, start, 0, startLength)) {
       return false;
@@ -209,12 +227,12 @@ final class TailedFile implements AutoCloseable {
    */
   int read(ByteBuffer buffer) throws IOException {
     buffer.clear();
-    long size = channel.size();
+    long size = content.size();
     if (size == sizeAtLastRead) {
       return 0;
     }
     sizeAtLastRead = size;
-    int read = Math.max(channel.read(buffer, position), 0);
+    int read = Math.max(content.read(buffer, position), 0);
     noteStart(position, buffer.array(), read);
     return read;
   }
@@ -228,7 +246,7 @@ final class TailedFile implements AutoCloseable {
 
   private byte[] startNow() throws IOException {
     ByteBuffer now = ByteBuffer.allocate(FINGERPRINT_BYTES);
-    while (now.hasRemaining() && channel.read(now, now.position()) > 0) {
+    while (now.hasRemaining() && content.read(now, now.position()) > 0) {
       // Reads on.
     }
     return Arrays.copyOf(now.array(), now.position());
@@ -236,6 +254,6 @@ final class TailedFile implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    content.close();
   }
 }
