@@ -14,6 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import sun.misc.Signal;
 
 /** The command line. */
 @Command(
@@ -28,7 +29,7 @@ import picocli.CommandLine.Spec;
       "",
       "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
       "ends the agent with 128 plus its number. What is not published by then stays in the spool",
-      "and is sent at the next start."
+      "and is sent at the next start. SIGHUP has files that may change read anew at once."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
@@ -65,8 +66,9 @@ public final class LogAgent implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     ConfigReader config;
+    String yaml;
     try {
-      String yaml = configFile == null ? "" : Files.readString(configFile);
+      yaml = configFile == null ? "" : Files.readString(configFile);
       config = ConfigReader.read(yaml, environment);
     } catch (IOException e) {
       complain("--config = " + configFile + ": cannot be read: " + e);
@@ -80,10 +82,10 @@ public final class LogAgent implements Callable<Integer> {
       spec.commandLine().getOut().flush();
       return 0;
     }
-    return run(config);
+    return run(config, yaml);
   }
 
-  private int run(ConfigReader config) throws InterruptedException {
+  private int run(ConfigReader config, String yaml) throws InterruptedException {
     RunningAgent agent;
     try {
       agent = RunningAgent.start(config.config());
@@ -98,8 +100,23 @@ public final class LogAgent implements Callable<Integer> {
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
+    if (configFile != null) {
+      agent.watch(
+          "config_file", new ConfigFile(configFile, yaml, environment, config, agent::followFiles));
+    }
+    reloadOnHangUp(agent);
     Thread.currentThread().join();
     return 0;
+  }
+
+  /** The JDK has no supported way to hear of a signal: this one is kept in jdk.unsupported. */
+  private static void reloadOnHangUp(RunningAgent agent) {
+    try {
+      Signal.handle(new Signal("HUP"), signal -> agent.reload());
+    } catch (IllegalArgumentException e) {
+      LoggerFactory.getLogger(LogAgent.class)
+          .info("SIGHUP has no meaning here: {}", e.getMessage());
+    }
   }
 
   private static void exitAfter(Thread thread, Throwable failure) {

@@ -16,6 +16,7 @@ import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
+import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
@@ -41,6 +42,7 @@ public final class RunningAgent implements AutoCloseable {
   private final OtlpReceiver otlp;
   private final FileSource files;
   private final TelemetryServer telemetry;
+  private final Reloader reloader;
   // Null until it is drained.
   private Boolean nothingLeft;
 
@@ -61,6 +63,7 @@ public final class RunningAgent implements AutoCloseable {
       AgentIdentity identity = AgentIdentity.next(state);
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
       AgentMetrics metrics = new AgentMetrics();
+      reloader = open(new Reloader(metrics));
 
       spool =
           open(
@@ -119,13 +122,24 @@ public final class RunningAgent implements AutoCloseable {
                       spool.answered()))
               : null;
       if (otlp != null) {
-        OtlpMetrics.register(otlp.counters(), metrics);
+        OtlpMetrics.register(otlp, metrics);
         otlp.start();
         log.info(
-            "OTLP is received on {}: gRPC {}, HTTP {}",
+            "OTLP is received on {}: gRPC {}, HTTP {}{}",
             config.otlp().host(),
             otlp.grpcPort(),
-            otlp.httpPort());
+            otlp.httpPort(),
+            config.otlp().tls().isPresent() ? ", with TLS" : "");
+        if (config.otlp().tls().isEmpty() && !config.otlp().tokens().isNone()) {
+          log.warn(
+              "Senders' tokens can be read on the way: set otlp.tls.* for what is no loopback");
+        }
+        if (config.otlp().tls().isPresent()) {
+          reloader.add("otlp_tls", otlp::reloadTls);
+        }
+        if (config.otlp().tokens().file().isPresent()) {
+          reloader.add("otlp_token", otlp::reloadTokens);
+        }
       }
       files = open(new FileSource(config.files(), pipeline, places, metrics));
       files.start();
@@ -133,6 +147,10 @@ public final class RunningAgent implements AutoCloseable {
           config.telemetry().enabled()
               ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
               : null;
+      if (telemetry != null && config.telemetry().tokens().file().isPresent()) {
+        reloader.add("telemetry_token", telemetry::reloadTokens);
+      }
+      reloader.start();
     } catch (IOException | RuntimeException e) {
       closeOpened();
       throw e;
@@ -142,6 +160,25 @@ public final class RunningAgent implements AutoCloseable {
   private <T extends AutoCloseable> T open(T part) {
     opened.push(part);
     return part;
+  }
+
+  /** Looks now at the files that may change while it runs. From any thread. */
+  public void reload() {
+    reloader.request();
+  }
+
+  /**
+   * Has something else looked at with the files that may change while it runs.
+   *
+   * @param what as a metric label: lower case with underscores
+   */
+  void watch(String what, Reloader.Source source) {
+    reloader.add(what, source);
+  }
+
+  /** Follows these trace logs, and others no longer once they are read to their end. */
+  void followFiles(List<String> globs) {
+    files.follow(globs);
   }
 
   /** Why the agent cannot take spans now; empty when it can. */

@@ -56,7 +56,7 @@ final class DocumentationTest {
     assertThat(examples).isNotEmpty();
     assertThat(effective(examples.getFirst())).isEqualTo(effective(""));
     for (String key : values(effective("")).keySet()) {
-      assertThat(examples.getFirst()).contains(key.substring(key.indexOf('.') + 1) + ":");
+      assertThat(examples.getFirst()).contains(key.substring(key.lastIndexOf('.') + 1) + ":");
     }
     for (String example : examples) {
       ConfigReader.read(example, Map.of());

@@ -5,11 +5,18 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.PatternSyntaxException;
+import org.traceetl.agent.access.TlsFileException;
+import org.traceetl.agent.access.TlsFiles;
+import org.traceetl.agent.access.TlsMaterial;
+import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.RoutingConfig.Rule;
 import org.traceetl.agent.config.RoutingConfig.Spread;
 
@@ -47,6 +54,11 @@ public final class ConfigReader {
     return config;
   }
 
+  /** Every key with the value in force; secrets masked. */
+  public Map<String, Object> values() {
+    return Collections.unmodifiableMap(settings.effective());
+  }
+
   /** Every key with the value in force, a line each; secrets masked. */
   public String effective() {
     StringBuilder text = new StringBuilder();
@@ -76,6 +88,15 @@ public final class ConfigReader {
               + read.pipeline().maxBytesInFlight()
               + ": a request would block all others; raise that or lower this");
     }
+    int clientBytes = read.otlp().limits().maxClientBytesInFlight();
+    if (clientBytes != 0 && clientBytes < read.otlp().maxRequestBytes()) {
+      settings.problem(
+          "otlp.max-client-bytes-in-flight",
+          clientBytes,
+          "less than otlp.max-request-bytes = "
+              + read.otlp().maxRequestBytes()
+              + ": raise this or lower that");
+    }
     if (!read.otlp().enabled() && read.files().paths().isEmpty()) {
       settings.problem(
           "otlp.enabled", false, "nothing would be read: enable it, or name files in files.paths");
@@ -90,7 +111,76 @@ public final class ConfigReader {
         settings.integer("otlp.grpc-port", standard.grpcPort(), 0, 65_535),
         settings.integer("otlp.http-port", standard.httpPort(), 0, 65_535),
         settings.integer(
-            "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024));
+            "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024),
+        tls("otlp.tls."),
+        tokens("otlp.token"),
+        otlpLimits(standard.limits()));
+  }
+
+  private OtlpLimits otlpLimits(OtlpLimits standard) {
+    return new OtlpLimits(
+        settings.integer("otlp.max-connections", standard.maxConnections(), 1, 65_536),
+        settings.integer("otlp.max-client-connections", standard.maxClientConnections(), 1, 65_536),
+        settings.integer(
+            "otlp.max-client-bytes-in-flight",
+            standard.maxClientBytesInFlight(),
+            0,
+            Integer.MAX_VALUE),
+        settings.integer(
+            "otlp.request-timeout-millis", standard.requestTimeoutMillis(), 100, 600_000));
+  }
+
+  private Optional<TlsFiles> tls(String section) {
+    String certificate = settings.optional(section + "certificate-file");
+    String privateKey = settings.optional(section + "private-key-file");
+    String clientCa = settings.optional(section + "client-ca-file");
+    if (certificate.isEmpty() && privateKey.isEmpty() && clientCa.isEmpty()) {
+      return Optional.empty();
+    }
+    if (certificate.isEmpty() || privateKey.isEmpty()) {
+      settings.problem(
+          section + (certificate.isEmpty() ? "certificate-file" : "private-key-file"),
+          "",
+          "TLS needs a certificate and its private key: set both, or no key of " + section + "*");
+      return Optional.empty();
+    }
+    TlsFiles files =
+        new TlsFiles(
+            asPath(section + "certificate-file", certificate),
+            asPath(section + "private-key-file", privateKey),
+            clientCa.isEmpty()
+                ? Optional.empty()
+                : Optional.of(asPath(section + "client-ca-file", clientCa)));
+    try {
+      TlsMaterial.of(files.read(), Instant.now());
+    } catch (TlsFileException e) {
+      String key = "client-ca-file";
+      if (e.file().equals(files.certificate())) {
+        key = "certificate-file";
+      } else if (e.file().equals(files.privateKey())) {
+        key = "private-key-file";
+      }
+      settings.problem(section + key, e.file(), e.problem());
+    }
+    return Optional.of(files);
+  }
+
+  private TokenSource tokens(String key) {
+    String value = settings.secret(key);
+    String file = settings.optional(key + "-file");
+    if (!value.isEmpty() && !file.isEmpty()) {
+      settings.problem(key + "-file", file, key + " is set as well: set one of them");
+      return TokenSource.none();
+    }
+    TokenSource tokens =
+        new TokenSource(
+            value, file.isEmpty() ? Optional.empty() : Optional.of(asPath(key + "-file", file)));
+    try {
+      tokens.read();
+    } catch (IOException e) {
+      settings.problem(file.isEmpty() ? key : key + "-file", file, e.getMessage());
+    }
+    return tokens;
   }
 
   private FilesConfig files(FilesConfig standard) {
@@ -215,7 +305,8 @@ public final class ConfigReader {
             settings.integer("rocketmq.retry-first-millis", standard.retryFirstMillis(), 1, 60_000),
             settings.integer("rocketmq.retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
             settings.integer(
-                "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000));
+                "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000),
+            rocketmqTls());
     if (!read.nameServer().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
       settings.problem(
           "rocketmq.name-server", read.nameServer(), "not host:port, or several separated by ;");
@@ -231,6 +322,26 @@ public final class ConfigReader {
           "not 1 to 255 letters, digits, and %, |, _ or -");
     }
     return read;
+  }
+
+  private Optional<RocketMqConfig.Tls> rocketmqTls() {
+    boolean on = settings.flag("rocketmq.tls", false);
+    String key = "rocketmq.tls-ca-file";
+    String file = settings.optional(key);
+    if (file.isEmpty()) {
+      return on ? Optional.of(new RocketMqConfig.Tls(Optional.empty())) : Optional.empty();
+    }
+    if (!on) {
+      settings.problem(key, file, "means nothing without rocketmq.tls: true; set that as well");
+      return Optional.empty();
+    }
+    Path ca = asPath(key, file);
+    try {
+      TlsFiles.checkRoots(ca);
+    } catch (TlsFileException e) {
+      settings.problem(key, file, e.problem());
+    }
+    return Optional.of(new RocketMqConfig.Tls(Optional.of(ca)));
   }
 
   /** The secret itself, or the content of the file that the key with {@code -file} names. */
@@ -256,7 +367,8 @@ public final class ConfigReader {
     return new TelemetryConfig(
         settings.flag("telemetry.enabled", standard.enabled()),
         settings.text("telemetry.host", standard.host()),
-        settings.integer("telemetry.port", standard.port(), 0, 65_535));
+        settings.integer("telemetry.port", standard.port(), 0, 65_535),
+        tokens("telemetry.token"));
   }
 
   private Path path(String key, String fallback) {

@@ -1,5 +1,9 @@
 package org.traceetl.agent.config;
 
+import java.util.Optional;
+import org.traceetl.agent.access.TlsFiles;
+import org.traceetl.agent.access.TokenSource;
+
 /**
  * Where OTLP is received.
  *
@@ -9,11 +13,52 @@ package org.traceetl.agent.config;
  * @param grpcPort 0 to 65,535; 0 takes a free port
  * @param httpPort 0 to 65,535; 0 takes a free port
  * @param maxRequestBytes largest request after decompression, bytes; larger ones are refused
+ * @param tls both ports speak TLS with these; empty: neither does
+ * @param tokens what senders must show
+ * @param limits what they may ask
  */
 public record OtlpConfig(
-    boolean enabled, String host, int grpcPort, int httpPort, int maxRequestBytes) {
+    boolean enabled,
+    String host,
+    int grpcPort,
+    int httpPort,
+    int maxRequestBytes,
+    Optional<TlsFiles> tls,
+    TokenSource tokens,
+    OtlpLimits limits) {
+  /** Ports without TLS, for everybody. */
+  public OtlpConfig(boolean enabled, String host, int grpcPort, int httpPort, int maxRequestBytes) {
+    this(
+        enabled,
+        host,
+        grpcPort,
+        httpPort,
+        maxRequestBytes,
+        Optional.empty(),
+        TokenSource.none(),
+        OtlpLimits.ofAllTogether());
+  }
+
   /** Both ports on their usual numbers, requests up to 16 MiB. */
   public static OtlpConfig defaults() {
-    return new OtlpConfig(true, "0.0.0.0", 4317, 4318, 16 * 1024 * 1024);
+    return new OtlpConfig(true, "0.0.0.0", 4317, 4318, 16 * 1024 * 1024)
+        .withLimits(OtlpLimits.defaults());
+  }
+
+  /** The same, with TLS. */
+  public OtlpConfig withTls(TlsFiles files) {
+    return new OtlpConfig(
+        enabled, host, grpcPort, httpPort, maxRequestBytes, Optional.of(files), tokens, limits);
+  }
+
+  /** The same, for those who show a token. */
+  public OtlpConfig withTokens(TokenSource admitted) {
+    return new OtlpConfig(
+        enabled, host, grpcPort, httpPort, maxRequestBytes, tls, admitted, limits);
+  }
+
+  /** The same, within other limits. */
+  public OtlpConfig withLimits(OtlpLimits others) {
+    return new OtlpConfig(enabled, host, grpcPort, httpPort, maxRequestBytes, tls, tokens, others);
   }
 }

@@ -1,5 +1,8 @@
 package org.traceetl.agent.config;
 
+import java.nio.file.Path;
+import java.util.Optional;
+
 /**
  * The broker to publish to.
  *
@@ -12,6 +15,7 @@ package org.traceetl.agent.config;
  * @param retryFirstMillis wait after the first failure; each further one doubles it
  * @param retryMaxMillis longest wait between attempts
  * @param routeRefreshMillis how often the topic's queues are asked for
+ * @param tls how connections are made; empty: in the clear
  */
 public record RocketMqConfig(
     String nameServer,
@@ -22,7 +26,39 @@ public record RocketMqConfig(
     int sendTimeoutMillis,
     int retryFirstMillis,
     int retryMaxMillis,
-    int routeRefreshMillis) {
+    int routeRefreshMillis,
+    Optional<Tls> tls) {
+  /**
+   * TLS to the name servers and brokers.
+   *
+   * @param caFile PEM: roots that their certificates must lead to; empty: those of the JVM
+   */
+  public record Tls(Optional<Path> caFile) {}
+
+  /** In the clear. */
+  public RocketMqConfig(
+      String nameServer,
+      String topic,
+      String producerGroup,
+      String accessKey,
+      String secretKey,
+      int sendTimeoutMillis,
+      int retryFirstMillis,
+      int retryMaxMillis,
+      int routeRefreshMillis) {
+    this(
+        nameServer,
+        topic,
+        producerGroup,
+        accessKey,
+        secretKey,
+        sendTimeoutMillis,
+        retryFirstMillis,
+        retryMaxMillis,
+        routeRefreshMillis,
+        Optional.empty());
+  }
+
   /** A name server on this host, topic {@code trace-spans}, no keys. */
   public static RocketMqConfig defaults() {
     return new RocketMqConfig(
@@ -40,7 +76,8 @@ public record RocketMqConfig(
         sendTimeoutMillis,
         retryFirstMillis,
         retryMaxMillis,
-        routeRefreshMillis);
+        routeRefreshMillis,
+        tls);
   }
 
   @Override

@@ -16,6 +16,7 @@ import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
+import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
@@ -29,6 +30,9 @@ import org.traceetl.proto.Limits;
 public final class RocketMqTransport implements Transport {
   /** By default 10: a third of the CPU of an idle agent. The end of the client waits for it. */
   private static final int BATCHING_LOOK_MILLIS = 400;
+
+  private static final String DENIED =
+      "; check rocketmq.access-key and rocketmq.secret-key, and that they may publish to the topic";
 
   private final RocketMqConfig config;
   private final DefaultMQProducer producer;
@@ -51,6 +55,8 @@ public final class RocketMqTransport implements Transport {
             : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
     DefaultMQProducer producer = new DefaultMQProducer(config.producerGroup(), credentials);
     producer.setNamesrvAddr(config.nameServer());
+    config.tls().ifPresent(RocketMqTransport::checkCertificates);
+    producer.setUseTLS(config.tls().isPresent());
     producer.setInstanceName("log-agent-" + instance);
     producer.setSendMsgTimeout(config.sendTimeoutMillis());
     producer.setRetryTimesWhenSendAsyncFailed(0);
@@ -66,6 +72,16 @@ public final class RocketMqTransport implements Transport {
       throw new IOException("rocketmq: the client does not start: " + e.getErrorMessage(), e);
     }
     return new RocketMqTransport(config, producer);
+  }
+
+  /**
+   * As it comes, the client takes any certificate. It has these settings for the whole JVM only,
+   * and reads them when it starts.
+   */
+  private static void checkCertificates(RocketMqConfig.Tls tls) {
+    TlsSystemConfig.tlsTestModeEnable = false;
+    TlsSystemConfig.tlsClientAuthServer = true;
+    tls.caFile().ifPresent(file -> TlsSystemConfig.tlsClientTrustCertPath = file.toString());
   }
 
   /**
@@ -131,6 +147,10 @@ public final class RocketMqTransport implements Transport {
       answer.refused(detail);
       return;
     }
+    if (code == ResponseCode.NO_PERMISSION) {
+      answer.failed(Failure.DENIED, detail + DENIED);
+      return;
+    }
     Failure kind =
         switch (failure) {
           case MQBrokerException e -> Failure.BROKER;
@@ -159,7 +179,12 @@ public final class RocketMqTransport implements Transport {
               + config.nameServer()
               + " ("
               + firstLine(e)
-              + "): check rocketmq.name-server; if the topic is missing, create it with: mqadmin"
+              + "): check rocketmq.name-server"
+              + (config.tls().isPresent()
+                  ? ", and that the name server speaks TLS with a certificate that leads to a root"
+                      + " in rocketmq.tls-ca-file"
+                  : "")
+              + "; if the topic is missing, create it with: mqadmin"
               + " updateTopic -n "
               + config.nameServer()
               + " -c DefaultCluster -t "

@@ -31,6 +31,8 @@ public interface Transport extends AutoCloseable {
     CLIENT,
     /** The broker answered that it does not take the batch now. */
     BROKER,
+    /** The broker does not know the keys, or they may not publish to the topic. */
+    DENIED,
     /** Nothing was heard of the attempt. */
     NO_ANSWER;
 

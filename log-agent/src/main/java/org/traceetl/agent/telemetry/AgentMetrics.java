@@ -86,6 +86,13 @@ public final class AgentMetrics {
   public final Counter spoolDamagedFrames =
       counter("spool_damaged_frames_total", "Frames found damaged in the spool at the start.");
 
+  public final Counter reloads =
+      counter(
+          "reloads_total",
+          "Changes of files read anew while the agent ran, by what became of them.",
+          "what",
+          "outcome");
+
   public final Histogram sendSeconds =
       Histogram.build()
           .name("trace_etl_agent_send_seconds")

@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.config.TelemetryConfig;
 
 /** Serves {@code /metrics} and {@code /health}. */
@@ -20,19 +21,23 @@ public final class TelemetryServer implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
-  private TelemetryServer(HttpServer server) {
+  private final BearerTokens tokens;
+
+  private TelemetryServer(HttpServer server, BearerTokens tokens) {
     this.server = server;
+    this.tokens = tokens;
   }
 
   /**
    * Opens the port.
    *
    * @param problem what keeps the agent from its work, empty when nothing does
-   * @throws IOException when the port cannot be had
+   * @throws IOException when the port or the tokens cannot be had
    */
   public static TelemetryServer start(
       TelemetryConfig config, CollectorRegistry registry, Supplier<String> problem)
       throws IOException {
+    BearerTokens tokens = new BearerTokens(config.tokens());
     HttpServer http;
     try {
       http = HttpServer.create(new InetSocketAddress(config.host(), config.port()), 0);
@@ -47,16 +52,21 @@ public final class TelemetryServer implements AutoCloseable {
               + "): free the port or choose another",
           e);
     }
-    TelemetryServer server = new TelemetryServer(http);
+    TelemetryServer server = new TelemetryServer(http, tokens);
     http.setExecutor(server.executor);
-    http.createContext("/metrics", exchange -> metrics(exchange, registry));
+    http.createContext("/metrics", exchange -> server.metrics(exchange, registry));
     http.createContext("/health", exchange -> health(exchange, problem.get()));
     http.start();
     return server;
   }
 
-  private static void metrics(HttpExchange exchange, CollectorRegistry registry)
-      throws IOException {
+  private void metrics(HttpExchange exchange, CollectorRegistry registry) throws IOException {
+    if (!tokens.admit(exchange.getRequestHeaders().getFirst("Authorization"))) {
+      exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
+      String text = BearerTokens.REFUSED + "\n";
+      answer(exchange, 401, "text/plain; charset=utf-8", text.getBytes(UTF_8));
+      return;
+    }
     String type = TextFormat.chooseContentType(exchange.getRequestHeaders().getFirst("Accept"));
     ByteArrayOutputStream page = new ByteArrayOutputStream(8_192);
     try (OutputStreamWriter writer = new OutputStreamWriter(page, UTF_8)) {
@@ -78,6 +88,16 @@ public final class TelemetryServer implements AutoCloseable {
       exchange.sendResponseHeaders(status, body.length);
       exchange.getResponseBody().write(body);
     }
+  }
+
+  /**
+   * Admits the tokens that the file has now, and no others.
+   *
+   * @return true if they are others
+   * @throws IOException when there are none; all stays as it was
+   */
+  public boolean reloadTokens() throws IOException {
+    return tokens.reload();
   }
 
   /** The port in use. */

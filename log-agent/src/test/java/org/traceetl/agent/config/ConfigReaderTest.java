@@ -97,7 +97,16 @@ final class ConfigReaderTest {
           rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: not host:port
           rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
           rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
+          rocketmq: {tls-ca-file: /x}         | rocketmq.tls-ca-file = /x: means nothing without rocketmq.tls
+          rocketmq: {tls: true, tls-ca-file: /none} | rocketmq.tls-ca-file = /none: cannot be read
           rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
+          otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS needs a certificate and its private key
+          otlp: {tls: {client-ca-file: /x}}   | otlp.tls.certificate-file = : TLS needs a certificate and its private key
+          otlp: {tls: {certificate-file: /none, private-key-file: /none}} | otlp.tls.certificate-file = /none: cannot be read
+          otlp: {max-client-bytes-in-flight: 1024} | otlp.max-client-bytes-in-flight = 1024: less than otlp.max-request-bytes
+          otlp: {token: a b}                  | otlp.token = : it is not of letters
+          otlp: {token: a, token-file: /none} | otlp.token-file = /none: otlp.token is set as well
+          telemetry: {token-file: /none}      | telemetry.token-file = /none: cannot be read
           spool: {when-full: wait}           | spool.when-full = wait: not refuse or drop-oldest
           spool: {flush: never}              | spool.flush = never: not os or commit
           spool: {max-bytes: 1024}           | spool.max-bytes = 1024: not a whole number from 8388608 to 68719476736

@@ -25,6 +25,13 @@ final class RocketMqTransportTest {
   }
 
   @Test
+  void aBrokerThatDeniesSaysWhatToCheck() {
+    assertThat(told(new MQBrokerException(ResponseCode.NO_PERMISSION, "check signature failed")))
+        .startsWith("denied MQBrokerException: ")
+        .contains("check signature failed", "check rocketmq.access-key and rocketmq.secret-key");
+  }
+
+  @Test
   void illegalMessagesAreRefusedWhoeverFindsThem() {
     assertThat(told(new MQBrokerException(ResponseCode.MESSAGE_ILLEGAL, "too long")))
         .startsWith("refused ");

@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MQVersion;
@@ -23,13 +25,27 @@ import org.apache.rocketmq.store.config.MessageStoreConfig;
 /** A real RocketMQ name server and broker in this JVM; the broker can go away and come back. */
 public final class TestBroker implements AutoCloseable {
   private final Path home;
+  private final Optional<AuthConfig> auth;
+  private final boolean tls;
   private final NamesrvController namesrv;
   private BrokerController broker;
   private int brokerPort;
 
   /** Starts both. To be called before any class of RocketMQ is loaded: it sets where they log. */
   public TestBroker(Path home) throws Exception {
+    this(home, Optional.empty(), false);
+  }
+
+  /**
+   * As above.
+   *
+   * @param auth which keys are asked for; empty: none
+   * @param tls whether the broker speaks TLS with the name server, as {@code TlsSystemConfig} says
+   */
+  public TestBroker(Path home, Optional<AuthConfig> auth, boolean tls) throws Exception {
     this.home = Files.createDirectories(home);
+    this.auth = auth;
+    this.tls = tls;
     System.setProperty("user.home", home.toString());
     System.setProperty("rocketmq.home.dir", home.toString());
     System.setProperty("rocketmq.log.root", home.resolve("logs").toString());
@@ -68,7 +84,11 @@ public final class TestBroker implements AutoCloseable {
     store.setMessageIndexEnable(false);
     store.setTimerWheelEnable(false);
     store.setDiskMaxUsedSpaceRatio(95);
-    broker = new BrokerController(config, listenOn(brokerPort), new NettyClientConfig(), store);
+    NettyClientConfig client = new NettyClientConfig();
+    client.setUseTLS(tls);
+    broker =
+        new BrokerController(
+            config, listenOn(brokerPort), client, store, auth.orElseGet(AuthConfig::new));
     if (!broker.initialize()) {
       throw new IllegalStateException("the broker does not initialise");
     }

@@ -10,8 +10,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Collections;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.TelemetryConfig;
 
 final class TelemetryServerTest {
@@ -65,6 +67,27 @@ final class TelemetryServerTest {
     for (MetricFamilySamples family : Collections.list(metrics.registry.metricFamilySamples())) {
       assertThat(family.name).startsWith("trace_etl_agent_");
       assertThat(family.help).endsWith(".");
+    }
+  }
+
+  @Test
+  void metricsAskForTheTokenAndTheHealthDoesNot() throws Exception {
+    TelemetryConfig config =
+        new TelemetryConfig(true, "127.0.0.1", 0, new TokenSource("hunter2", Optional.empty()));
+    try (TelemetryServer server = TelemetryServer.start(config, metrics.registry, problem::get);
+        HttpClient client = HttpClient.newHttpClient()) {
+      assertThat(get(server, "/health", "*/*").statusCode()).isEqualTo(200);
+      HttpResponse<String> refused = get(server, "/metrics", "*/*");
+      assertThat(refused.statusCode()).isEqualTo(401);
+      assertThat(refused.headers().firstValue("WWW-Authenticate")).contains("Bearer");
+      assertThat(refused.body()).contains("bearer token").doesNotContain("trace_etl");
+
+      HttpRequest known =
+          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/metrics"))
+              .header("Authorization", "Bearer hunter2")
+              .build();
+      assertThat(client.send(known, HttpResponse.BodyHandlers.ofString()).body())
+          .contains("trace_etl_agent_");
     }
   }
 

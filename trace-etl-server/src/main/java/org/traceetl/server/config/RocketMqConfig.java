@@ -3,6 +3,9 @@ package org.traceetl.server.config;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+
 /**
  * Where the spans come from: {@code trace-etl.rocketmq}. A missing value is its default.
  *
@@ -12,6 +15,7 @@ import static org.traceetl.server.config.ConfigException.orElse;
  * @param accessKey name for the broker's access control; empty where it has none
  * @param secretKey belongs to {@code accessKey}; null where there is none
  * @param workers threads that pull and aggregate, each with queues of its own; default: processors
+ * @param tls null: brokers are spoken to in the clear
  */
 public record RocketMqConfig(
     String nameServer,
@@ -19,9 +23,36 @@ public record RocketMqConfig(
     String consumerGroup,
     String accessKey,
     Secret secretKey,
-    Integer workers) {
+    Integer workers,
+    Tls tls) {
+  /**
+   * TLS to the name servers and brokers.
+   *
+   * @param caFile PEM: roots that their certificates must lead to; null: those of the JVM
+   */
+  public record Tls(Path caFile) {
+    public Tls {
+      check(
+          caFile == null || Files.isReadable(caFile),
+          PREFIX + "tls-ca-file",
+          caFile,
+          "must be a file of certificates that can be read");
+    }
+  }
+
   private static final String PREFIX = "trace-etl.rocketmq.";
   private static final int MAX_WORKERS = 1_024;
+
+  /** In the clear. */
+  public RocketMqConfig(
+      String nameServer,
+      String topic,
+      String consumerGroup,
+      String accessKey,
+      Secret secretKey,
+      Integer workers) {
+    this(nameServer, topic, consumerGroup, accessKey, secretKey, workers, null);
+  }
 
   public RocketMqConfig {
     nameServer = orElse(nameServer, "127.0.0.1:9876");

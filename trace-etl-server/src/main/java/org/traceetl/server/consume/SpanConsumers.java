@@ -1,14 +1,12 @@
 package org.traceetl.server.consume;
 
-import org.apache.rocketmq.acl.common.AclClientRPCHook;
-import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
-import org.apache.rocketmq.remoting.RPCHook;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.rocketmq.RocketMqAccess;
 
 /** Makes the workers' RocketMQ consumers. */
 final class SpanConsumers {
@@ -39,8 +37,9 @@ final class SpanConsumers {
    */
   static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker, int pullThreads) {
     DefaultLitePullConsumer consumer =
-        new DefaultLitePullConsumer(config.consumerGroup(), credentials(config));
+        new DefaultLitePullConsumer(config.consumerGroup(), RocketMqAccess.credentials(config));
     consumer.setNamesrvAddr(config.nameServer());
+    RocketMqAccess.secure(consumer, config);
     consumer.setInstanceName(
         ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker);
     consumer.setAutoCommit(false);
@@ -65,13 +64,7 @@ final class SpanConsumers {
 
   /** What the consumer itself talks to the brokers with: one for each client identity. */
   private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
-    return MQClientManager.getInstance().getOrCreateMQClientInstance(consumer, credentials(config));
-  }
-
-  private static RPCHook credentials(RocketMqConfig config) {
-    return config.accessKey().isEmpty()
-        ? null
-        : new AclClientRPCHook(
-            new SessionCredentials(config.accessKey(), config.secretKey().value()));
+    return MQClientManager.getInstance()
+        .getOrCreateMQClientInstance(consumer, RocketMqAccess.credentials(config));
   }
 }

@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
-import org.apache.rocketmq.acl.common.AclClientRPCHook;
-import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
@@ -18,6 +16,7 @@ import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.rocketmq.RocketMqAccess;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -48,21 +47,15 @@ public final class RocketMqLogs implements JournalLogs {
     this.config = config;
     this.topic = topic;
     this.timeout = timeout;
-    credentials = credentials(config);
+    credentials = RocketMqAccess.credentials(config);
     producer = new DefaultMQProducer(PRODUCER_GROUP, credentials);
     producer.setNamesrvAddr(config.nameServer());
+    RocketMqAccess.secure(producer, config);
     producer.setInstanceName(ProcessHandle.current().pid() + "-" + System.nanoTime() + "-journal");
     producer.setSendMsgTimeout(Math.toIntExact(timeout.toMillis()));
     // Whether to send a record again is for the owner to say, who has then read the log.
     producer.setRetryTimesWhenSendFailed(0);
     producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
-  }
-
-  private static RPCHook credentials(RocketMqConfig config) {
-    return config.accessKey().isEmpty()
-        ? null
-        : new AclClientRPCHook(
-            new SessionCredentials(config.accessKey(), config.secretKey().value()));
   }
 
   /**

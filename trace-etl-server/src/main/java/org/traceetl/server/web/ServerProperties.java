@@ -20,7 +20,7 @@ import org.traceetl.server.config.WindowConfig;
 
 /** The keys below {@code trace-etl} as they are written; null where one is missing. */
 record ServerProperties(
-    RocketMqConfig rocketmq,
+    RocketMq rocketmq,
     JournalConfig journal,
     WindowConfig window,
     SeriesConfig series,
@@ -34,7 +34,7 @@ record ServerProperties(
 
   ServerConfig toConfig() {
     return new ServerConfig(
-        rocketmq,
+        rocketmq == null ? null : rocketmq.toConfig(),
         journal,
         window,
         series,
@@ -52,6 +52,37 @@ record ServerProperties(
       MetricsConfig named = or(metrics, MetricsConfig.defaults());
       return new HistogramConfig(
           or(boundsMillis, named.profile().histogram().boundsMillis()), kind, nativeSchema);
+    }
+  }
+
+  record RocketMq(
+      String nameServer,
+      String topic,
+      String consumerGroup,
+      String accessKey,
+      Path accessKeyFile,
+      String secretKey,
+      Path secretKeyFile,
+      Boolean tls,
+      Path tlsCaFile,
+      Integer workers) {
+    private static final String PREFIX = "trace-etl.rocketmq.";
+
+    private RocketMqConfig toConfig() {
+      Secret access = secret(PREFIX + "access-key", accessKey, accessKeyFile);
+      boolean isTls = or(tls, false);
+      if (tlsCaFile != null && !isTls) {
+        throw new IllegalArgumentException(
+            PREFIX + "tls-ca-file = " + tlsCaFile + ": needs " + PREFIX + "tls = true");
+      }
+      return new RocketMqConfig(
+          nameServer,
+          topic,
+          consumerGroup,
+          access == null ? null : access.value(),
+          secret(PREFIX + "secret-key", secretKey, secretKeyFile),
+          workers,
+          isTls ? new RocketMqConfig.Tls(tlsCaFile) : null);
     }
   }
 
@@ -90,8 +121,8 @@ record ServerProperties(
           or(retention, defaults.retention()),
           or(requestTimeout, defaults.requestTimeout()),
           username,
-          secret("password", password, passwordFile),
-          secret("api-key", apiKey, apiKeyFile),
+          secret("index.elasticsearch.password", password, passwordFile),
+          secret("index.elasticsearch.api-key", apiKey, apiKeyFile),
           caFile);
     }
   }
@@ -110,7 +141,7 @@ record ServerProperties(
     if (file == null) {
       return value == null ? null : new Secret(value);
     }
-    String name = "index.elasticsearch." + key + "-file = " + file;
+    String name = key + "-file = " + file;
     if (value != null) {
       throw new IllegalArgumentException(name + ": must be absent where " + key + " is given");
     }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.BrokerConfig;
@@ -18,6 +19,8 @@ import org.apache.rocketmq.remoting.netty.NettyClientConfig;
 import org.apache.rocketmq.remoting.netty.NettyServerConfig;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.rocketmq.RocketMqAccess;
 
 /** A real name server and broker in this JVM, on free ports, with a producer. */
 public final class TestRocketMq implements AutoCloseable {
@@ -33,6 +36,16 @@ public final class TestRocketMq implements AutoCloseable {
    * @param home for the store and RocketMQ's own logs
    */
   public TestRocketMq(Path home) throws Exception {
+    this(home, new AuthConfig(), new RocketMqConfig(null, null, null, null, null, null));
+  }
+
+  /**
+   * Starts them.
+   *
+   * @param auth which keys the broker asks for
+   * @param access keys and TLS with which the broker and the producer speak
+   */
+  public TestRocketMq(Path home, AuthConfig auth, RocketMqConfig access) throws Exception {
     System.setProperty("user.home", home.toString());
     System.setProperty("rocketmq.home.dir", home.toString());
     // Without it the name server takes the broker for one of version 3.0 and ignores its topics.
@@ -65,12 +78,15 @@ public final class TestRocketMq implements AutoCloseable {
     store.setMessageIndexEnable(false);
     store.setTimerWheelEnable(false);
     store.setDiskMaxUsedSpaceRatio(95);
-    broker = new BrokerController(config, anyPort(), new NettyClientConfig(), store);
+    NettyClientConfig client = new NettyClientConfig();
+    client.setUseTLS(access.tls() != null);
+    broker = new BrokerController(config, anyPort(), client, store, auth);
     require(broker.initialize(), "broker");
     broker.start();
 
-    producer = new DefaultMQProducer("test-producer");
+    producer = new DefaultMQProducer("test-producer", RocketMqAccess.credentials(access));
     producer.setNamesrvAddr(namesrvAddress());
+    RocketMqAccess.secure(producer, access);
     producer.start();
   }
 

@@ -52,7 +52,7 @@ final class Chunk implements SpanDecoder, Completion {
                 : decoder.decode(lines, from, end, sink);
         if (problem != null) {
           sink.rejected(problem);
-          source.tellOfRejected(file, start + from, problem);
+          source.tellOfRejected(file, start + from, problem, lines, from, end);
         }
       }
       from = lineEnd + 1;

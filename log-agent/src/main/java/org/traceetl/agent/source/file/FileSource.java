@@ -4,16 +4,17 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,6 +26,8 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.source.file.CompressedRests.Rest;
+import org.traceetl.agent.source.file.TailedFile.Seen;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 
@@ -34,11 +37,16 @@ import org.traceetl.agent.telemetry.LogThrottle;
  * when their spans are.
  *
  * <p>A file that was renamed or deleted is read to its end first. A file whose start is another
- * than what was read, or that is shorter than its place, was truncated and starts anew.
+ * than what was read, or that is shorter than its place, was truncated and starts anew. One that
+ * was compressed while the agent was down, before it was read to its end, is found by how it
+ * begins, and its rest is read before anything newer.
  */
 public final class FileSource implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FileSource.class);
   private static final String NAME = "file";
+
+  /** Ends the key of what is read of a compressed file: the number may be another's by now. */
+  private static final String REST = "#rest";
 
   /** Most bytes of lines in a chunk, unless one line is longer. */
   private static final int CHUNK_BYTES = 1024 * 1024;
@@ -50,6 +58,9 @@ public final class FileSource implements AutoCloseable {
   private static final long GONE_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** To find files takes at most a fiftieth of a processor, however many there are. */
+  private static final long REST_PER_FIND = 49;
 
   /** Longest wait for outcomes; a stop is seen after it. */
   private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -69,12 +80,14 @@ public final class FileSource implements AutoCloseable {
   // Owned by the thread, once it has started.
   private final Map<String, TailedFile> files = new LinkedHashMap<>();
   private final Places places = new Places();
-  private final ByteBuffer buffer;
+  private final Deque<Rest> rests = new ArrayDeque<>();
+  private TailedFile rest;
+  private SavedPlace restPlace;
+  private ByteBuffer buffer;
   private boolean waiting;
+  private long findNanos;
 
-  // False where there is nothing to follow and nothing was: an agent without files is not to pay.
-  private final boolean isUsed;
-
+  private volatile List<String> globs;
   private final AtomicLong truncations = new AtomicLong();
   private volatile boolean reading = true;
   private volatile boolean stopped;
@@ -109,10 +122,7 @@ public final class FileSource implements AutoCloseable {
     for (Note.Place note : notes) {
       places.add(SavedPlace.of(note));
     }
-    this.isUsed = !config.paths().isEmpty() || !notes.isEmpty();
-    // One byte more than the longest line, for its end.
-    this.buffer =
-        ByteBuffer.allocate(isUsed ? Math.max(CHUNK_BYTES, config.maxLineBytes() + 1) : 0);
+    this.globs = config.paths();
     metrics.gauge("open_files", "Trace logs that are being followed.", () -> openFiles);
     metrics.gauge(
         "unfollowed_files",
@@ -131,11 +141,29 @@ public final class FileSource implements AutoCloseable {
 
   /** Finds files that were rotated since the last run, and starts to follow. */
   public void start() {
+    dropReplaced();
+    CompressedRests compressed = new CompressedRests();
     Map<Path, Glob> directories = new HashMap<>();
     for (SavedPlace place : places.all()) {
-      findAgain(place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
+      findAgain(
+          place,
+          directories.computeIfAbsent(place.path().getParent(), Glob::in).files(),
+          compressed);
     }
-    if (isUsed) {
+    // An agent without files is not to pay for a thread.
+    if (!globs.isEmpty() || !places.all().isEmpty()) {
+      startThread();
+    }
+  }
+
+  /** From now on these are followed; others no longer, once they are read to their end. */
+  public void follow(List<String> others) {
+    globs = List.copyOf(others);
+    startThread();
+  }
+
+  private synchronized void startThread() {
+    if (!stopped && thread.getState() == Thread.State.NEW) {
       thread.start();
     }
   }
@@ -149,7 +177,9 @@ public final class FileSource implements AutoCloseable {
   @Override
   public void close() {
     reading = false;
-    stopped = true;
+    synchronized (this) {
+      stopped = true;
+    }
     try {
       thread.join();
     } catch (InterruptedException e) {
@@ -165,25 +195,37 @@ public final class FileSource implements AutoCloseable {
     return config.maxLineBytes();
   }
 
-  /** Says now and then where a bad line is; not what is in it, which may be anyone's data. */
-  void tellOfRejected(TailedFile file, long offset, String reason) {
+  /** Shows now and then the beginning of a bad line. */
+  void tellOfRejected(TailedFile file, long offset, String reason, byte[] bytes, int from, int to) {
     if (rejectedLog.permits()) {
-      log.warn("{} has a line at byte {} that is no span: {}", file.path, offset, reason);
+      log.warn(
+          "{} has a line at byte {} that is no span: {}: {}",
+          file.path,
+          offset,
+          reason,
+          LineSample.of(bytes, from, to));
     }
   }
 
   /**
-   * Opens a file that an earlier run had not finished and that has another name by now, and forgets
-   * the place of one that was deleted.
+   * Opens a file that an earlier run had not finished and that has another name by now, or was
+   * compressed, and forgets the place of one that was deleted.
    *
    * @param neighbours what is in its directory
    */
-  private void findAgain(SavedPlace place, Map<Path, String> neighbours) {
+  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours, CompressedRests compressed) {
+    if (!isThere(place, neighbours)) {
+      Optional<Rest> rest = compressed.find(place, neighbours.keySet());
+      if (rest.isPresent()) {
+        rests.add(rest.get());
+        return;
+      }
+    }
     // While a whole directory is missing its places are kept.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
-    for (Map.Entry<Path, String> neighbour : neighbours.entrySet()) {
+    for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
-      if (neighbour.getValue().equals(place.key()) && !path.equals(place.path())) {
+      if (neighbour.getValue().key().equals(place.key()) && !path.equals(place.path())) {
         try {
           found |= Files.size(path) == place.position() || open(path, place.key(), false);
         } catch (IOException e) {
@@ -194,20 +236,104 @@ public final class FileSource implements AutoCloseable {
     }
     if (!found) {
       places.forget(place);
-      forget(place);
+      boolean _ = forget(place);
     }
+  }
+
+  /** True if the file of the place is still there, under its number or its name. */
+  private static boolean isThere(SavedPlace place, Map<Path, Seen> neighbours) {
+    for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
+      Path path = neighbour.getKey();
+      String key = neighbour.getValue().key();
+      if (key.equals(place.key()) || path.equals(place.path())) {
+        try (TailedFile file = TailedFile.open(path, key)) {
+          if (file.begins(place)) {
+            return true;
+          }
+        } catch (IOException e) {
+          log.warn("{} cannot be read now: {}", path, e.toString());
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Forgets places of files whose rest was being read: the rest has its own. */
+  private void dropReplaced() {
+    Map<String, SavedPlace> byKey = new HashMap<>();
+    places.all().forEach(place -> byKey.put(place.key(), place));
+    byKey.forEach((key, place) -> {
+      SavedPlace rest = byKey.get(key + REST);
+      if (rest != null && rest.fingerprint().equals(place.fingerprint())) {
+        places.forget(place);
+        boolean _ = forget(place);
+      }
+    });
+  }
+
+  /** Reads what is left of compressed files, one after the other. True while there is some. */
+  private boolean catchUp(long nowNanos) {
+    while (rest != null || !rests.isEmpty()) {
+      if (!reading) {
+        return true;
+      }
+      if (rest == null) {
+        openRest(rests.remove());
+      } else {
+        boolean _ = read(rest, nowNanos);
+        if (!isAtEnd(rest)) {
+          return true;
+        }
+        finishRest();
+      }
+    }
+    return false;
+  }
+
+  private void openRest(Rest found) {
+    SavedPlace place = found.place();
+    try {
+      byte[] head = GzipContent.head(found.path(), place.fingerprint().length());
+      String key = place.key().endsWith(REST) ? place.key() : place.key() + REST;
+      rest = TailedFile.open(place, key, new GzipContent(found.path(), buffer.capacity()), head);
+      restPlace = place;
+      log.info(
+          "Reading the rest of {} from byte {} of {}",
+          place.path(),
+          place.position(),
+          found.path());
+    } catch (IOException e) {
+      log.warn(
+          "{} cannot be read, with the rest of {}: {}", found.path(), place.path(), e.toString());
+    }
+  }
+
+  private void finishRest() {
+    TailedFile finished = rest;
+    rest = null;
+    rejectIncomplete(finished);
+    places.forget(restPlace);
+    // In this order: while the place of the rest is kept, that of the file means nothing.
+    if (restPlace.key().equals(finished.key) || forget(restPlace)) {
+      boolean _ = forget(finished.place());
+    }
+    close(finished);
+    log.info("Finished the rest of {} at byte {}", finished.path, finished.position());
   }
 
   private void run() {
     long pollNanos = TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis());
     long nextLook = nanoClock.getAsLong();
+    // One byte more than the longest line, for its end.
+    buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     while (!stopped) {
       try {
         long now = nanoClock.getAsLong();
         if (now - nextLook >= 0) {
           look(now);
           // Not from its start: outcomes need their turn, however long a look takes.
-          nextLook = nanoClock.getAsLong() + pollNanos;
+          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, REST_PER_FIND * findNanos);
         }
         long untilLook = nextLook - nanoClock.getAsLong();
         Chunk settled = outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
@@ -224,26 +350,43 @@ public final class FileSource implements AutoCloseable {
       }
     }
     files.values().forEach(FileSource::close);
+    if (rest != null) {
+      close(rest);
+    }
   }
 
   /** Finds the files and reads what is new in them. */
   private void look(long nowNanos) {
     waiting = false;
-    Glob found = Glob.find(config.paths());
+    if (catchUp(nowNanos)) {
+      return;
+    }
+    long start = nanoClock.getAsLong();
+    Glob found = Glob.find(globs);
+    findNanos = nanoClock.getAsLong() - start;
     if (reading) {
       followNew(found.files());
     }
-    Set<String> atTheirPath = new HashSet<>(found.files().values());
+    Map<String, Seen> atTheirPath = new HashMap<>();
+    found.files().values().forEach(seen -> atTheirPath.put(seen.key(), seen));
     // From another one each time, so that no file takes all the room there is in the pipeline.
     List<TailedFile> inTurn = new ArrayList<>(files.values());
     Collections.rotate(inTurn, (int) (nowNanos >>> 8 & 0xffff));
     for (TailedFile file : inTurn) {
-      if (atTheirPath.contains(file.key) || isHidden(file, found)) {
+      Seen seen = atTheirPath.get(file.key);
+      if (seen != null && seen.equals(file.readAt)) {
+        continue;
+      }
+      if (seen != null || isHidden(file, found)) {
         file.goneSinceNanos = Long.MIN_VALUE;
       } else if (file.goneSinceNanos == Long.MIN_VALUE) {
         file.goneSinceNanos = nowNanos;
       }
-      read(file, nowNanos);
+      if (read(file, nowNanos)) {
+        file.noteRead(seen);
+      } else {
+        file.readAt = null;
+      }
     }
     leaveFinished(nowNanos);
     measure();
@@ -257,10 +400,15 @@ public final class FileSource implements AutoCloseable {
     return hidden;
   }
 
-  private void followNew(Map<Path, String> found) {
+  private void followNew(Map<Path, Seen> found) {
     int unfollowed = 0;
-    for (Map.Entry<Path, String> entry : found.entrySet()) {
-      if (!files.containsKey(entry.getValue()) && !follow(entry.getKey(), entry.getValue())) {
+    for (Map.Entry<Path, Seen> entry : found.entrySet()) {
+      String key = entry.getValue().key();
+      if (entry.getKey().toString().endsWith(CompressedRests.SUFFIX)) {
+        // No line could be read in it; what is left of it is found at the start.
+        continue;
+      }
+      if (!files.containsKey(key) && !follow(entry.getKey(), key)) {
         unfollowed++;
       }
     }
@@ -307,10 +455,13 @@ public final class FileSource implements AutoCloseable {
     return follow;
   }
 
-  /** Offers the complete lines that are new, unless some are under way. */
-  private void read(TailedFile file, long nowNanos) {
+  /**
+   * Offers the complete lines that are new, unless some are under way. False if it could not look
+   * for them.
+   */
+  private boolean read(TailedFile file, long nowNanos) {
     if (!reading || waiting || nowNanos - file.pausedUntilNanos < 0) {
-      return;
+      return false;
     }
     try {
       if (file.startOverIfTruncated()) {
@@ -320,15 +471,17 @@ public final class FileSource implements AutoCloseable {
       while (reading && !waiting && !file.isUnderWay()) {
         int length = file.read(buffer);
         if (length == 0) {
-          return;
+          return true;
         }
         offerLines(file, length);
       }
+      return true;
     } catch (IOException e) {
       file.pausedUntilNanos = nowNanos + RETRY_NANOS;
       if (failureLog.permits()) {
         log.warn("{} cannot be read now: {}", file.path, e.toString());
       }
+      return false;
     }
   }
 
@@ -347,7 +500,7 @@ public final class FileSource implements AutoCloseable {
     if (end > 0) {
       offer(file, Arrays.copyOf(bytes, end));
     } else if (length > config.maxLineBytes()) {
-      reject(file, Chunk.LINE_TOO_LONG);
+      reject(file, Chunk.LINE_TOO_LONG, bytes, length);
       file.skip(length);
       file.skippingLine(true);
     }
@@ -375,10 +528,10 @@ public final class FileSource implements AutoCloseable {
   }
 
   /** Counts a line that never gets to the pipeline. */
-  private void reject(TailedFile file, String reason) {
+  private void reject(TailedFile file, String reason, byte[] bytes, int length) {
     metrics.spansReceived.labels(NAME).inc();
     metrics.spansRejected.labels(NAME, reason).inc();
-    tellOfRejected(file, file.position(), reason);
+    tellOfRejected(file, file.position(), reason, bytes, 0, length);
   }
 
   private void settle(Chunk chunk) {
@@ -389,7 +542,7 @@ public final class FileSource implements AutoCloseable {
     if (!chunk.isDone()) {
       file.pausedUntilNanos = nanoClock.getAsLong() + RETRY_NANOS;
     }
-    read(file, nanoClock.getAsLong());
+    boolean _ = read(file, nanoClock.getAsLong());
   }
 
   /** Lets go of files that are gone from their path and read to the end. */
@@ -415,19 +568,23 @@ public final class FileSource implements AutoCloseable {
     }
   }
 
-  private void leave(TailedFile file) {
+  private void rejectIncomplete(TailedFile file) {
     try {
       if (file.unreadBytes() > 0 && !file.isSkippingLine()) {
-        reject(file, "line_incomplete");
+        reject(file, "line_incomplete", new byte[0], 0);
       }
     } catch (IOException e) {
       log.warn("{} cannot be measured: {}", file.path, e.toString());
     }
+  }
+
+  private void leave(TailedFile file) {
+    rejectIncomplete(file);
     places.add(file.place());
     SavedPlace surplus = places.pollSurplus();
     // The number of a deleted file is given out again, and may be that of one being read.
     if (surplus != null && !files.containsKey(surplus.key())) {
-      forget(surplus);
+      boolean _ = forget(surplus);
     }
     close(file);
     log.info("Finished {} at byte {}", file.path, file.position());
@@ -445,7 +602,7 @@ public final class FileSource implements AutoCloseable {
     long unread = 0;
     for (TailedFile file : files.values()) {
       try {
-        unread += file.unreadBytes();
+        unread += file.readAt == null ? file.unreadBytes() : file.readAt.size() - file.position();
       } catch (IOException e) {
         // Told when it is read.
       }
@@ -457,10 +614,12 @@ public final class FileSource implements AutoCloseable {
   /**
    * Ends what is kept of a place. When there is no room for that now it is known a little longer:
    * the next start finds that it is of no use.
+   *
+   * @return false when there was none
    */
-  private void forget(SavedPlace place) {
-    Admission _ =
-        intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, new Forgotten(place));
+  private boolean forget(SavedPlace place) {
+    return intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, new Forgotten(place))
+        == Admission.ACCEPTED;
   }
 
   /** A payload without spans, that a place goes with. */

@@ -13,13 +13,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.traceetl.agent.source.file.TailedFile.Seen;
 
 /**
  * The files that patterns find, directory by directory; {@code *} stays within one name. Knows what
  * could not be seen from what is not there.
  */
 final class Glob {
-  private final Map<Path, String> files = new TreeMap<>();
+  private final Map<Path, Seen> files = new TreeMap<>();
   private final Set<Path> hidden = new HashSet<>();
 
   private Glob() {}
@@ -41,8 +42,8 @@ final class Glob {
     return found;
   }
 
-  /** The keys of the regular files by absolute path, in order. */
-  Map<Path, String> files() {
+  /** The regular files by absolute path, in order. */
+  Map<Path, Seen> files() {
     return files;
   }
 
@@ -77,7 +78,7 @@ final class Glob {
 
   private void see(Path path) {
     try {
-      files.put(path, TailedFile.keyOf(path));
+      files.put(path, Seen.at(path));
     } catch (NoSuchFileException e) {
       // The next look may find it.
     } catch (IOException e) {

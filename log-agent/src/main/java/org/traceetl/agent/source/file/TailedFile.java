@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
 import java.util.zip.CRC32;
 
@@ -17,7 +18,7 @@ import java.util.zip.CRC32;
  * <p>One chunk of it is under way at a time, so its place is one number: all before it is kept.
  */
 final class TailedFile implements AutoCloseable {
-  private static final int FINGERPRINT_BYTES = 256;
+  static final int FINGERPRINT_BYTES = 256;
 
   /** The start of a file: tells it from a later one that got the same number. */
   record Fingerprint(int length, long crc) {
@@ -30,7 +31,7 @@ final class TailedFile implements AutoCloseable {
 
   final Path path;
   final String key;
-  private final FileChannel channel;
+  private final FileContent content;
   private long position;
   private long sizeAtLastRead;
   private boolean skippingLine;
@@ -44,50 +45,76 @@ final class TailedFile implements AutoCloseable {
   /** When it was first seen to have left its path; {@link Long#MIN_VALUE} while it has not. */
   long goneSinceNanos = Long.MIN_VALUE;
 
+  /** How it was seen before all its complete lines were read and kept; null while some are not. */
+  Seen readAt;
+
   /** Not read before this moment. */
   long pausedUntilNanos;
 
-  private TailedFile(Path path, String key, FileChannel channel) {
+  private TailedFile(Path path, String key, FileContent content) {
     this.path = path;
     this.key = key;
-    this.channel = channel;
+    this.content = content;
   }
 
   /**
-   * What tells the file at a path from others while it exists, also after a rename.
+   * A file as it was seen at its path. Nobody has written to it while it is seen the same.
    *
-   * @throws NoSuchFileException when there is no regular file
+   * @param key tells it from others while it exists, also after a rename
    */
-  static String keyOf(Path path) throws IOException {
-    BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
-    if (!attributes.isRegularFile()) {
-      throw new NoSuchFileException(path.toString(), null, "not a regular file");
+  record Seen(String key, long size, FileTime modified) {
+    /**
+     * The file at a path.
+     *
+     * @throws NoSuchFileException when there is no regular file
+     */
+    static Seen at(Path path) throws IOException {
+      BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+      if (!attributes.isRegularFile()) {
+        throw new NoSuchFileException(path.toString(), null, "not a regular file");
+      }
+      return new Seen(
+          String.valueOf(attributes.fileKey()), attributes.size(), attributes.lastModifiedTime());
     }
-    return String.valueOf(attributes.fileKey());
   }
 
   /** Opens it at its start, if it is still the one with the key. */
   static TailedFile open(Path path, String key) throws IOException {
     FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
-    if (!keyOf(path).equals(key)) {
+    if (!Seen.at(path).key().equals(key)) {
       channel.close();
       throw new IOException("it was rotated while it was opened");
     }
-    return new TailedFile(path, key, channel);
+    return new TailedFile(path, key, new FileContent.Plain(channel));
+  }
+
+  /** Of the same name as the place, which moves on with what is read. */
+  static TailedFile open(SavedPlace place, String key, FileContent content, byte[] head) {
+    TailedFile file = new TailedFile(place.path(), key, content);
+    file.position = place.position();
+    file.noteStart(0, head, place.fingerprint().length());
+    return file;
   }
 
   /** Goes on from where an earlier run was, if this is the same file still. */
   boolean resume(SavedPlace place) throws IOException {
     byte[] now = startNow();
     Fingerprint known = place.fingerprint();
-    if (place.position() > channel.size()
-        || known.length() > now.length
-        || !Fingerprint.of(now, known.length()).equals(known)) {
+    if (place.position() > content.size() || !begins(now, known)) {
       return false;
     }
     position = place.position();
     noteStart(0, now, known.length());
     return true;
+  }
+
+  /** True if it begins as what the place is of did. */
+  boolean begins(SavedPlace place) throws IOException {
+    return begins(startNow(), place.fingerprint());
+  }
+
+  private static boolean begins(byte[] start, Fingerprint known) {
+    return known.length() <= start.length && Fingerprint.of(start, known.length()).equals(known);
   }
 
   /** Where to go on another time. */
@@ -109,7 +136,7 @@ final class TailedFile implements AutoCloseable {
 
   /** Bytes not yet kept. */
   long unreadBytes() throws IOException {
-    return Math.max(channel.size() - position, 0);
+    return Math.max(content.size() - position, 0);
   }
 
   boolean isUnderWay() {
@@ -147,9 +174,19 @@ final class TailedFile implements AutoCloseable {
     sizeAtLastRead = 0;
   }
 
+  /**
+   * After a read: whether there is nothing more to do until the file is seen differently.
+   *
+   * @param seen the file before the read; null when it was not at its path
+   */
+  void noteRead(Seen seen) {
+    boolean done = seen != null && underWay == null && sizeAtLastRead == seen.size();
+    readAt = done && goneSinceNanos == Long.MIN_VALUE ? seen : null;
+  }
+
   /** True when all complete lines are read and kept. */
   boolean isAtEnd() throws IOException {
-    return underWay == null && sizeAtLastRead == channel.size();
+    return underWay == null && sizeAtLastRead == content.size();
   }
 
   /** True while the rest of a line that is too long has to be skipped. */
@@ -166,8 +203,11 @@ final class TailedFile implements AutoCloseable {
    * again. True if the file starts anew.
    */
   boolean startOverIfTruncated() throws IOException {
+    if (content.isFinal()) {
+      return false;
+    }
     byte[] now = startNow();
-    if (channel.size() >= position
+    if (content.size() >= position
         && now.length >= startLength
         && Arrays.equals(now, 0, startLength, start, 0, startLength)) {
       return false;
@@ -187,12 +227,12 @@ final class TailedFile implements AutoCloseable {
    */
   int read(ByteBuffer buffer) throws IOException {
     buffer.clear();
-    long size = channel.size();
+    long size = content.size();
     if (size == sizeAtLastRead) {
       return 0;
     }
     sizeAtLastRead = size;
-    int read = Math.max(channel.read(buffer, position), 0);
+    int read = Math.max(content.read(buffer, position), 0);
     noteStart(position, buffer.array(), read);
     return read;
   }
@@ -206,7 +246,7 @@ final class TailedFile implements AutoCloseable {
 
   private byte[] startNow() throws IOException {
     ByteBuffer now = ByteBuffer.allocate(FINGERPRINT_BYTES);
-    while (now.hasRemaining() && channel.read(now, now.position()) > 0) {
+    while (now.hasRemaining() && content.read(now, now.position()) > 0) {
       // Reads on.
     }
     return Arrays.copyOf(now.array(), now.position());
@@ -214,6 +254,6 @@ final class TailedFile implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    content.close();
   }
 }

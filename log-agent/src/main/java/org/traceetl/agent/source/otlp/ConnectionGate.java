@@ -12,8 +12,8 @@ import io.grpc.netty.shaded.io.netty.channel.group.DefaultChannelGroup;
 import io.grpc.netty.shaded.io.netty.util.concurrent.GlobalEventExecutor;
 
 /**
- * Sits on a listening socket, where accepted connections pass: closes those above the limit and has
- * the others acknowledge at once.
+ * Sits on a listening socket, where accepted connections pass: closes those above the limits and
+ * has the others acknowledge at once.
  *
  * <p>A sender that writes a request in parts with Nagle's algorithm on, as stock Java clients do,
  * sends the next part when the last one is acknowledged; the kernel delays acknowledgements by up
@@ -23,15 +23,15 @@ import io.grpc.netty.shaded.io.netty.util.concurrent.GlobalEventExecutor;
  */
 @Sharable
 final class ConnectionGate extends ChannelInboundHandlerAdapter {
-  private final int maxConnections;
-  private final OtlpCounters counters;
+  private final Clients clients;
   private final QuickAck quickAck;
+  private final HandshakeWatch handshakes;
   private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
-  ConnectionGate(int maxConnections, ChannelOption<Boolean> quickAck, OtlpCounters counters) {
-    this.maxConnections = maxConnections;
-    this.counters = counters;
+  ConnectionGate(Clients clients, ChannelOption<Boolean> quickAck, OtlpCounters counters) {
+    this.clients = clients;
     this.quickAck = new QuickAck(quickAck);
+    this.handshakes = new HandshakeWatch(counters);
   }
 
   /** Listening sockets with this gate on them. */
@@ -51,13 +51,12 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     Channel accepted = (Channel) message;
-    if (connections.size() >= maxConnections) {
-      counters.connectionRefused();
+    if (!clients.connect(accepted)) {
       accepted.unsafe().closeForcibly();
       return;
     }
     connections.add(accepted);
-    accepted.pipeline().addFirst(quickAck);
+    accepted.pipeline().addFirst(quickAck, handshakes);
     context.fireChannelRead(accepted);
   }
 

@@ -18,9 +18,13 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
@@ -39,6 +43,9 @@ final class GrpcEndpoint {
   private static final Logger CONNECTION_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
+  // It is not known by then which of the two bounds it was.
+  private static final String NO_ROOM_TEXT = ReadBudget.EXHAUSTED + ", or " + Clients.FULL;
+
   // Stand for requests that could not be read; told apart by identity.
   private static final Request TOO_LARGE = new Request(new byte[0], 0);
   private static final Request NO_ROOM = new Request(new byte[0], 0);
@@ -50,12 +57,18 @@ final class GrpcEndpoint {
   private final OtlpCounters counters;
   private final RequestArrays arrays;
   private final Server server;
+  private final Supplier<Future<?>> lookForLateCalls;
+  private Future<?> lookingForLateCalls;
 
   GrpcEndpoint(
       InetSocketAddress address,
       int maxRequestBytes,
+      int requestTimeoutMillis,
       EventLoopGroup eventLoops,
+      Clients clients,
       ChannelFactory<ServerChannel> channels,
+      Optional<PortTls> tls,
+      BearerTokens tokens,
       ReadBudget budget,
       Intake intake,
       SpanDecoder decoder,
@@ -73,7 +86,17 @@ final class GrpcEndpoint {
             .setType(MethodType.UNARY)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Export"))
             .build();
-    server =
+    GrpcGuard guard = new GrpcGuard(tokens, requestTimeoutMillis, System::nanoTime, counters);
+    lookForLateCalls =
+        () ->
+            eventLoops
+                .next()
+                .scheduleWithFixedDelay(
+                    guard::endLate,
+                    requestTimeoutMillis / 2,
+                    requestTimeoutMillis / 2,
+                    TimeUnit.MILLISECONDS);
+    NettyServerBuilder builder =
         NettyServerBuilder.forAddress(address)
             .channelFactory(channels)
             .bossEventLoopGroup(eventLoops)
@@ -82,20 +105,23 @@ final class GrpcEndpoint {
             .directExecutor()
             .maxInboundMessageSize(maxRequestBytes)
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
-            .addStreamTracerFactory(new GrpcReadBudget(budget, counters))
+            .addStreamTracerFactory(new GrpcReadBudget(budget, clients, counters))
             .maxConnectionIdle(10, TimeUnit.MINUTES)
             .handshakeTimeout(10, TimeUnit.SECONDS)
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
             .permitKeepAliveWithoutCalls(true)
+            .intercept(guard)
             .addService(
                 ServerServiceDefinition.builder(SERVICE)
                     .addMethod(export, ServerCalls.asyncUnaryCall(this::export))
-                    .build())
-            .build();
+                    .build());
+    tls.ifPresent(certificates -> builder.sslContext(certificates.grpc()));
+    server = builder.build();
   }
 
   void start() throws IOException {
     server.start();
+    lookingForLateCalls = lookForLateCalls.get();
   }
 
   int port() {
@@ -109,6 +135,9 @@ final class GrpcEndpoint {
 
   /** Waits a little for the calls under way, then ends them. */
   void close() throws InterruptedException {
+    if (lookingForLateCalls != null) {
+      lookingForLateCalls.cancel(false);
+    }
     server.shutdown();
     if (!server.awaitTermination(2, TimeUnit.SECONDS)) {
       server.shutdownNow();
@@ -137,15 +166,15 @@ final class GrpcEndpoint {
       return;
     }
     if (request == NO_ROOM) {
-      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(ReadBudget.EXHAUSTED), 0));
+      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(NO_ROOM_TEXT), 0));
       return;
     }
+    Call export = new Call(call, arrays, GrpcReadBudget.handOver());
     Refused refused =
-        Refused.of(
-            intake.offer(SOURCE, request.array, request.length, decoder, new Call(call, arrays)));
-    GrpcReadBudget.giveBack();
+        Refused.of(intake.offer(SOURCE, request.array, request.length, decoder, export));
     if (refused != null) {
-      arrays.give(request.array);
+      export.released(request.array);
+      export.taken.giveBack();
       call.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }
   }
@@ -153,7 +182,9 @@ final class GrpcEndpoint {
   /** The request is {@code array[0, length)}. */
   private record Request(byte[] array, int length) {}
 
-  private record Call(StreamObserver<byte[]> observer, RequestArrays arrays) implements Completion {
+  private record Call(
+      StreamObserver<byte[]> observer, RequestArrays arrays, GrpcReadBudget.Taken taken)
+      implements Completion {
     @Override
     public void released(byte[] payload) {
       arrays.give(payload);
@@ -161,17 +192,20 @@ final class GrpcEndpoint {
 
     @Override
     public void confirmed(int accepted, int rejected, String reason) {
+      taken.giveBack();
       observer.onNext(Answers.exported(rejected, reason));
       observer.onCompleted();
     }
 
     @Override
     public void malformed(String reason) {
+      taken.giveBack();
       observer.onError(Answers.error(Status.INVALID_ARGUMENT.withDescription(reason), 0));
     }
 
     @Override
     public void failed(String reason) {
+      taken.giveBack();
       Refused refused = Refused.failed(reason);
       observer.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }

@@ -1,28 +1,44 @@
 package org.traceetl.agent.source.otlp;
 
 import io.grpc.Context;
+import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Takes the bytes of each gRPC call from the budget while they arrive, and ends calls beyond it.
+ * Takes the bytes of each gRPC call from the budget and from its sender's share while they arrive,
+ * and ends calls beyond either.
  */
 final class GrpcReadBudget extends ServerStreamTracer.Factory {
   private static final Context.Key<Call> CALL = Context.key("read-budget");
 
   private final ReadBudget budget;
+  private final Clients clients;
   private final OtlpCounters counters;
 
-  GrpcReadBudget(ReadBudget budget, OtlpCounters counters) {
+  GrpcReadBudget(ReadBudget budget, Clients clients, OtlpCounters counters) {
     this.budget = budget;
+    this.clients = clients;
     this.counters = counters;
   }
 
-  /** Gives back what the current call has taken; someone else counts its bytes from now on. */
-  static void giveBack() {
-    CALL.get().giveBackAll();
+  /** What a call has taken of its sender's share. */
+  record Taken(Clients.Client client, long bytes) {
+    /** To be called once. */
+    void giveBack() {
+      client.giveBack(bytes);
+    }
+  }
+
+  /**
+   * Gives back what the current call has taken of the budget: someone else counts its bytes from
+   * now on. What it has taken of its sender's share is the caller's to give back.
+   */
+  static Taken handOver() {
+    return CALL.get().handOver();
   }
 
   @Override
@@ -35,10 +51,18 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
     // Called by the connection's event loop only, as are the two that count.
     private long wireBytes;
     private long uncompressedBytes;
+    // Null for a method that is not served.
+    private Clients.Client client;
 
     @Override
     public Context filterContext(Context context) {
       return context.withValue(CALL, this);
+    }
+
+    @Override
+    public void serverCallStarted(ServerCallInfo<?, ?> call) {
+      // Before anything of its message.
+      client = clients.of(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
     }
 
     @Override
@@ -65,15 +89,35 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
         return;
       }
       if (!budget.take(more)) {
-        counters.requestRefused(OtlpCounters.Refusal.NO_ROOM);
-        // Senders repeat this one without being told when. Thrown on, it ends the call.
-        throw Status.UNAVAILABLE.withDescription(ReadBudget.EXHAUSTED).asRuntimeException();
+        throw refused(OtlpCounters.Refusal.NO_ROOM, ReadBudget.EXHAUSTED);
+      }
+      if (client != null && !client.take(more)) {
+        budget.giveBack(more);
+        throw refused(OtlpCounters.Refusal.CLIENT_FULL, Clients.FULL);
       }
       taken.addAndGet(more);
     }
 
+    /** Senders repeat this one without being told when. Thrown on, it ends the call. */
+    private StatusRuntimeException refused(OtlpCounters.Refusal reason, String text) {
+      counters.requestRefused(reason);
+      return Status.UNAVAILABLE.withDescription(text).asRuntimeException();
+    }
+
+    private Taken handOver() {
+      long bytes = taken.getAndSet(0);
+      budget.giveBack(bytes);
+      return new Taken(client, bytes);
+    }
+
     private void giveBackAll() {
-      budget.giveBack(taken.getAndSet(0));
+      long bytes = taken.getAndSet(0);
+      if (bytes > 0) {
+        budget.giveBack(bytes);
+        if (client != null) {
+          client.giveBack(bytes);
+        }
+      }
     }
   }
 }

@@ -5,6 +5,7 @@ import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
 import io.grpc.netty.shaded.io.netty.channel.Channel;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInitializer;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
@@ -15,27 +16,32 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObject;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpRequest;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 
 /** {@code POST /v1/traces} over HTTP/1.1. */
 final class HttpEndpoint {
   private static final int IDLE_SECONDS = 60;
-  private static final int REQUEST_SECONDS = 30;
   private static final int LINGER_SECONDS = 5;
 
   private final InetSocketAddress address;
   private final int maxRequestBytes;
+  private final int requestTimeoutMillis;
   private final ServerBootstrap bootstrap;
   private final ConnectionGate gate;
+  private final Optional<PortTls> tls;
+  private final BearerTokens tokens;
   private final ReadBudget budget;
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
@@ -47,9 +53,12 @@ final class HttpEndpoint {
   HttpEndpoint(
       InetSocketAddress address,
       int maxRequestBytes,
+      int requestTimeoutMillis,
       EventLoopGroup eventLoops,
       Transport transport,
       ConnectionGate gate,
+      Optional<PortTls> tls,
+      BearerTokens tokens,
       ReadBudget budget,
       Intake intake,
       SpanDecoder protobufDecoder,
@@ -58,7 +67,10 @@ final class HttpEndpoint {
       OtlpCounters counters) {
     this.address = address;
     this.maxRequestBytes = maxRequestBytes;
+    this.requestTimeoutMillis = requestTimeoutMillis;
     this.gate = gate;
+    this.tls = tls;
+    this.tokens = tokens;
     this.budget = budget;
     this.intake = intake;
     this.protobufDecoder = protobufDecoder;
@@ -104,36 +116,68 @@ final class HttpEndpoint {
   private final class Connection extends ChannelInitializer<Channel> {
     @Override
     protected void initChannel(Channel channel) {
+      tls.ifPresent(certificates ->
+          channel.pipeline().addLast(certificates.http().newHandler(channel.alloc())));
+      HttpExchange exchange =
+          new HttpExchange(maxRequestBytes, intake, protobufDecoder, jsonDecoder, arrays, counters);
+      RequestAssembly assembly = new RequestAssembly(exchange);
       channel
           .pipeline()
           .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
+          .addLast(new FirstBytes(assembly))
           .addLast(new HttpServerCodec())
-          .addLast(new RequestAssembly())
-          .addLast(
-              new HttpExchange(
-                  maxRequestBytes, intake, protobufDecoder, jsonDecoder, arrays, counters));
+          .addLast(assembly)
+          .addLast(exchange);
+    }
+  }
+
+  /** Stands before the codec, which is silent until a request's head is whole. */
+  private static final class FirstBytes extends ChannelInboundHandlerAdapter {
+    private final RequestAssembly assembly;
+
+    FirstBytes(RequestAssembly assembly) {
+      this.assembly = assembly;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object bytes) {
+      assembly.startDeadline();
+      context.fireChannelRead(bytes);
     }
   }
 
   /** Puts a request together, within a size, a time and the budget of all connections. */
   private final class RequestAssembly extends HttpObjectAggregator {
+    private final HttpExchange exchange;
     private Future<?> deadline;
     private long taken;
 
-    RequestAssembly() {
+    RequestAssembly(HttpExchange exchange) {
       super(maxRequestBytes);
+      this.exchange = exchange;
     }
 
     @Override
     protected void decode(ChannelHandlerContext context, HttpObject part, List<Object> out)
         throws Exception {
+      if (part instanceof HttpRequest head
+          && head.decoderResult().isSuccess()
+          && !tokens.admit(head.headers().get(HttpHeaderNames.AUTHORIZATION))) {
+        FullHttpResponse response =
+            HttpExchange.plain(HttpResponseStatus.UNAUTHORIZED, BearerTokens.REFUSED + "\n");
+        response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
+        refuse(context, OtlpCounters.Refusal.UNAUTHENTICATED, response);
+        return;
+      }
       if (part instanceof HttpContent body) {
         int bytes = body.content().readableBytes();
         if (!budget.take(bytes)) {
-          FullHttpResponse response =
-              HttpExchange.plain(HttpResponseStatus.TOO_MANY_REQUESTS, ReadBudget.EXHAUSTED + "\n");
-          response.headers().setInt(HttpHeaderNames.RETRY_AFTER, Answers.RETRY_FULL_SECONDS);
-          refuse(context, OtlpCounters.Refusal.NO_ROOM, response);
+          refuse(context, OtlpCounters.Refusal.NO_ROOM, comeBack(ReadBudget.EXHAUSTED));
+          return;
+        }
+        if (!Clients.of(context.channel()).take(bytes)) {
+          budget.giveBack(bytes);
+          refuse(context, OtlpCounters.Refusal.CLIENT_FULL, comeBack(Clients.FULL));
           return;
         }
         taken += bytes;
@@ -141,21 +185,29 @@ final class HttpEndpoint {
       super.decode(context, part, out);
     }
 
+    /** From a request's first byte on; it goes on if it runs already. */
+    void startDeadline() {
+      if (deadline == null) {
+        deadline =
+            ctx().executor().schedule(this::endIfLate, requestTimeoutMillis, TimeUnit.MILLISECONDS);
+      }
+    }
+
+    private void endIfLate() {
+      deadline = null;
+      if (exchange.isAnswering()) {
+        // The bytes are of the next request, and it is we who let it wait.
+        startDeadline();
+        return;
+      }
+      counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
+      ctx().close();
+    }
+
     @Override
     protected FullHttpMessage beginAggregation(HttpMessage start, ByteBuf content)
         throws Exception {
-      cancelDeadline();
-      ChannelHandlerContext context = ctx();
-      deadline =
-          context
-              .executor()
-              .schedule(
-                  () -> {
-                    counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
-                    context.close();
-                  },
-                  REQUEST_SECONDS,
-                  TimeUnit.SECONDS);
+      startDeadline();
       return super.beginAggregation(start, content);
     }
 
@@ -175,12 +227,20 @@ final class HttpEndpoint {
               "a request may have " + maxRequestBytes + " bytes\n"));
     }
 
+    private static FullHttpResponse comeBack(String text) {
+      FullHttpResponse response =
+          HttpExchange.plain(HttpResponseStatus.TOO_MANY_REQUESTS, text + "\n");
+      response.headers().setInt(HttpHeaderNames.RETRY_AFTER, Answers.RETRY_FULL_SECONDS);
+      return response;
+    }
+
     /** Answers instead of the pipeline. */
     private void refuse(
         ChannelHandlerContext context, OtlpCounters.Refusal reason, FullHttpResponse response) {
       counters.requestRefused(reason);
       HttpExchange.write(context, response, false);
       // The rest is read and forgotten for a while: closing at once could lose the answer.
+      context.pipeline().remove(FirstBytes.class);
       context.pipeline().remove(HttpExchange.class);
       context.pipeline().remove(this);
       context.channel().config().setAutoRead(true);
@@ -197,8 +257,11 @@ final class HttpEndpoint {
     /** Nothing is being put together any more. */
     private void end() {
       cancelDeadline();
-      budget.giveBack(taken);
-      taken = 0;
+      if (taken > 0) {
+        budget.giveBack(taken);
+        Clients.of(ctx().channel()).giveBack(taken);
+        taken = 0;
+      }
     }
 
     private void cancelDeadline() {

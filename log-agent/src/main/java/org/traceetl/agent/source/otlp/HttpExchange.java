@@ -74,6 +74,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     context.read();
   }
 
+  /** True while a request is answered and the next one has to wait. Event loop only. */
+  boolean isAnswering() {
+    return answering;
+  }
+
   @Override
   protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
     if (answering) {
@@ -159,6 +164,13 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
           keepAlive);
       return;
     }
+    Clients.Client client = Clients.of(context.channel());
+    if (!client.take(payload.length)) {
+      arrays.give(payload);
+      counters.requestRefused(OtlpCounters.Refusal.CLIENT_FULL);
+      answer(context, refusal(Refused.CLIENT_FULL, format), keepAlive);
+      return;
+    }
     Refused refused =
         Refused.of(
             intake.offer(
@@ -166,9 +178,10 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
                 payload,
                 length,
                 format == Format.JSON ? jsonDecoder : protobufDecoder,
-                new Request(context, format, keepAlive)));
+                new Request(context, format, keepAlive, client, payload.length)));
     if (refused != null) {
       arrays.give(payload);
+      client.giveBack(payload.length);
       answer(context, refusal(refused, format), keepAlive);
     }
   }
@@ -296,11 +309,20 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     private final ChannelHandlerContext context;
     private final Format format;
     private final boolean keepAlive;
+    private final Clients.Client client;
+    private final int bytes;
 
-    Request(ChannelHandlerContext context, Format format, boolean keepAlive) {
+    Request(
+        ChannelHandlerContext context,
+        Format format,
+        boolean keepAlive,
+        Clients.Client client,
+        int bytes) {
       this.context = context;
       this.format = format;
       this.keepAlive = keepAlive;
+      this.client = client;
+      this.bytes = bytes;
     }
 
     @Override
@@ -310,6 +332,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     @Override
     public void confirmed(int accepted, int rejected, String reason) {
+      client.giveBack(bytes);
       byte[] body =
           format == Format.JSON
               ? Answers.exportedJson(rejected, reason)
@@ -319,6 +342,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     @Override
     public void malformed(String reason) {
+      client.giveBack(bytes);
       answer(
           context,
           status(
@@ -331,6 +355,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     @Override
     public void failed(String reason) {
+      client.giveBack(bytes);
       answer(context, refusal(Refused.failed(reason), format), keepAlive);
     }
   }

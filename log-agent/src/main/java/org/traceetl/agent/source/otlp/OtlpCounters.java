@@ -16,15 +16,27 @@ public final class OtlpCounters {
     /** Not read whole in time. */
     TIMEOUT,
     /** The bytes being read, over all connections, were at their bound. */
-    NO_ROOM
+    NO_ROOM,
+    /** The bytes in flight of its sender were at their bound. */
+    CLIENT_FULL,
+    /** It showed no token, or none that is known. */
+    UNAUTHENTICATED
+  }
+
+  /** Why a connection was turned away. */
+  public enum ConnectionRefusal {
+    /** The most allowed were open. */
+    ALL,
+    /** The most allowed of its sender were open. */
+    CLIENT
   }
 
   private final LongAdder attributesLeftOut = new LongAdder();
   private final LongAdder requestsJoined = new LongAdder();
   private final LongAdder requestsRepeated = new LongAdder();
-  private final LongAdder connectionsRefused = new LongAdder();
-  private final LongAdder[] requestsRefused =
-      Stream.generate(LongAdder::new).limit(Refusal.values().length).toArray(LongAdder[]::new);
+  private final LongAdder handshakesFailed = new LongAdder();
+  private final LongAdder[] connectionsRefused = adders(ConnectionRefusal.values().length);
+  private final LongAdder[] requestsRefused = adders(Refusal.values().length);
 
   OtlpCounters() {}
 
@@ -34,8 +46,8 @@ public final class OtlpCounters {
   }
 
   /** Connections closed at once because the most allowed were open. */
-  public long connectionsRefused() {
-    return connectionsRefused.sum();
+  public long connectionsRefused(ConnectionRefusal reason) {
+    return connectionsRefused[reason.ordinal()].sum();
   }
 
   /** Requests turned away before the pipeline was asked. */
@@ -53,6 +65,11 @@ public final class OtlpCounters {
     return requestsRepeated.sum();
   }
 
+  /** Connections that ended because no TLS was agreed on. */
+  public long handshakesFailed() {
+    return handshakesFailed.sum();
+  }
+
   LongAdder requestsRepeatedAdder() {
     return requestsRepeated;
   }
@@ -65,11 +82,19 @@ public final class OtlpCounters {
     return attributesLeftOut;
   }
 
-  void connectionRefused() {
-    connectionsRefused.increment();
+  void connectionRefused(ConnectionRefusal reason) {
+    connectionsRefused[reason.ordinal()].increment();
+  }
+
+  void handshakeFailed() {
+    handshakesFailed.increment();
   }
 
   void requestRefused(Refusal reason) {
     requestsRefused[reason.ordinal()].increment();
+  }
+
+  private static LongAdder[] adders(int count) {
+    return Stream.generate(LongAdder::new).limit(count).toArray(LongAdder[]::new);
   }
 }

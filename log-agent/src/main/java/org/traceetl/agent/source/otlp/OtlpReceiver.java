@@ -3,8 +3,11 @@ package org.traceetl.agent.source.otlp;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.InstantSource;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
@@ -16,9 +19,11 @@ import org.traceetl.agent.flow.SpanDecoder;
  */
 public final class OtlpReceiver implements AutoCloseable {
   private static final int IO_THREADS = 2;
-  private static final int MAX_CONNECTIONS = 1_024;
 
   private final OtlpCounters counters = new OtlpCounters();
+  private final Clients clients;
+  private final Optional<PortTls> tls;
+  private final BearerTokens tokens;
   private final EventLoopGroup eventLoops;
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
@@ -30,9 +35,11 @@ public final class OtlpReceiver implements AutoCloseable {
    *     above it senders are told to come back
    * @param answered the requests answered of late, also by an earlier run; a repeat of one of them
    *     is answered the same
+   * @throws IOException when the certificates or tokens would not serve
    */
   public OtlpReceiver(
-      OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered) {
+      OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered)
+      throws IOException {
     this(config, maxBytesBeingRead, intake, answered, Transport.best());
   }
 
@@ -41,7 +48,14 @@ public final class OtlpReceiver implements AutoCloseable {
       long maxBytesBeingRead,
       Intake pipeline,
       AnsweredRequests answered,
-      Transport transport) {
+      Transport transport)
+      throws IOException {
+    tls =
+        config.tls().isPresent()
+            ? Optional.of(new PortTls(config.tls().get(), InstantSource.system()))
+            : Optional.empty();
+    tokens = new BearerTokens(config.tokens());
+    clients = new Clients(config.limits(), maxBytesBeingRead, config.maxRequestBytes(), counters);
     ReadBudget budget = new ReadBudget(maxBytesBeingRead);
     Intake intake =
         new RepeatJoin(
@@ -55,8 +69,12 @@ public final class OtlpReceiver implements AutoCloseable {
         new GrpcEndpoint(
             new InetSocketAddress(config.host(), config.grpcPort()),
             config.maxRequestBytes(),
+            config.limits().requestTimeoutMillis(),
             eventLoops,
+            clients,
             gate(transport).guarding(transport.serverChannels()),
+            tls,
+            tokens,
             budget,
             intake,
             protobuf,
@@ -66,9 +84,12 @@ public final class OtlpReceiver implements AutoCloseable {
         new HttpEndpoint(
             new InetSocketAddress(config.host(), config.httpPort()),
             config.maxRequestBytes(),
+            config.limits().requestTimeoutMillis(),
             eventLoops,
             transport,
             gate(transport),
+            tls,
+            tokens,
             budget,
             intake,
             protobuf,
@@ -120,13 +141,44 @@ public final class OtlpReceiver implements AutoCloseable {
     return http.port();
   }
 
+  /**
+   * Has connections to come use the certificates as the files have them now; those that are open
+   * are not touched.
+   *
+   * @return true if they are others
+   * @throws IOException when they would not serve; all stays as it was
+   */
+  public boolean reloadTls() throws IOException {
+    return tls.isPresent() && tls.get().reload();
+  }
+
+  /**
+   * Admits the tokens that the file has now, and no others.
+   *
+   * @return true if they are others
+   * @throws IOException when there are none; all stays as it was
+   */
+  public boolean reloadTokens() throws IOException {
+    return tokens.reload();
+  }
+
+  /** Senders that have a connection or bytes in flight. */
+  public int clients() {
+    return clients.size();
+  }
+
+  /** When the certificate of the ports ends, seconds since 1970; 0 without TLS. */
+  public long certificateEndSeconds() {
+    return tls.map(certificates -> certificates.end().getEpochSecond()).orElse(0L);
+  }
+
   /** What was left out or turned away. */
   public OtlpCounters counters() {
     return counters;
   }
 
   private ConnectionGate gate(Transport transport) {
-    return new ConnectionGate(MAX_CONNECTIONS, transport.quickAck(), counters);
+    return new ConnectionGate(clients, transport.quickAck(), counters);
   }
 
   /** A decoder for any number of pipeline threads: each has its own. */

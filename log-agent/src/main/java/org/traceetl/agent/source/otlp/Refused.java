@@ -13,6 +13,12 @@ record Refused(Status status, int retrySeconds) {
       new Refused(
           Status.RESOURCE_EXHAUSTED.withDescription("the agent or its spool is full"),
           Answers.RETRY_FULL_SECONDS);
+
+  /** The one who sends has its share in flight. */
+  static final Refused CLIENT_FULL =
+      new Refused(
+          Status.RESOURCE_EXHAUSTED.withDescription(Clients.FULL), Answers.RETRY_FULL_SECONDS);
+
   private static final Refused BROKER_AWAY =
       new Refused(
           Status.RESOURCE_EXHAUSTED.withDescription(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -13,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +23,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -404,6 +407,188 @@ final class FileSourceTest {
 
     await().until(() -> intake.ids().size() == count);
     assertThat(intake.spans()).hasSize(count);
+  }
+
+  @Test
+  void theRestOfAFileThatWasCompressedMeanwhileIsRead() throws IOException {
+    append(line(1) + line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    close();
+    append(line(3) + line(4));
+    compressTo("trace.log.1.gz");
+    Files.writeString(log.resolveSibling("other.gz"), "no gzip at all");
+    append(line(5));
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 5)));
+    assertThat(intake.spans()).hasSize(5);
+    restart();
+    append(line(6));
+    await().until(() -> intake.ids().equals(ids(1, 6)));
+    assertThat(intake.spans()).hasSize(6);
+    // Nothing is kept of what is read whole.
+    assertThat(intake.places()).hasSize(1);
+  }
+
+  @Test
+  void aCompressedFileThatWasReadWholeIsForgotten() throws IOException {
+    append(line(1) + line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    close();
+    compressTo("trace-1.log.gz");
+    append(line(3));
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void aRestIsGoneOnWithAfterAnotherRestart() throws IOException {
+    int count = 10_000;
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    StringBuilder lines = new StringBuilder();
+    for (int i = 2; i <= count; i++) {
+      lines.append(line(i));
+    }
+    append(lines.toString());
+    compressTo("trace.log.1.gz");
+    append(line(count + 1));
+    intake.hold();
+    start();
+    await().until(() -> intake.ids().size() > 1);
+    intake.confirmHeld();
+    await().until(() -> intake.spans().size() > 5_000);
+    close();
+    // Rotated once more meanwhile.
+    Files.move(log.resolveSibling("trace.log.1.gz"), log.resolveSibling("trace.log.2.gz"));
+
+    start();
+
+    await().until(() -> intake.ids().size() == count + 1);
+    assertThat(intake.spans()).hasSize(count + 1);
+  }
+
+  @Test
+  void aDamagedRestIsReadAsFarAsItGoes() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    StringBuilder lines = new StringBuilder();
+    for (int i = 2; i <= 2_000; i++) {
+      lines.append(line(i));
+    }
+    append(lines.toString());
+    Path compressed = compressTo("trace.log.1.gz");
+    byte[] whole = Files.readAllBytes(compressed);
+    Files.write(compressed, Arrays.copyOf(whole, whole.length * 3 / 4));
+    append(line(3_000));
+
+    start();
+
+    await().until(() -> intake.ids().contains(3_001L));
+    assertThat(intake.ids()).hasSizeBetween(500, 2_000);
+  }
+
+  @Test
+  void compressedFilesAreNotTakenForLines() throws IOException {
+    append(line(1));
+    Path compressed = compressTo("trace.log");
+    Files.move(compressed, log.resolveSibling("trace.log.gz"));
+    append(line(2));
+    metrics = new AgentMetrics();
+    source =
+        new FileSource(
+            new FilesConfig(
+                List.of(log.getParent() + "/trace.log*"), pollIntervalMillis, 1024 * 1024),
+            intake,
+            intake.places(),
+            metrics,
+            System::nanoTime);
+    source.start();
+
+    await().until(() -> intake.ids().equals(ids(2, 2)));
+    awaitMore();
+    assertThat(intake.rejected()).isEmpty();
+  }
+
+  private void awaitMore() throws IOException {
+    append(line(3));
+    await().until(() -> intake.ids().equals(ids(2, 3)));
+  }
+
+  /** The log under another name, compressed; the log is gone. */
+  private Path compressTo(String name) throws IOException {
+    byte[] content = Files.readAllBytes(log);
+    Files.delete(log);
+    Path compressed = log.resolveSibling(name);
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(compressed))) {
+      out.write(content);
+    }
+    return compressed;
+  }
+
+  @Test
+  void filesToFollowMayChange() throws IOException {
+    append(line(1));
+    Path other = Files.createDirectories(directory.resolve("other")).resolve("trace.log");
+    Files.writeString(other, line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+
+    source.follow(List.of(other.toString()));
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    append(line(3));
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    passGrace();
+    await().until(() -> gauge("open_files") == 1);
+
+    // What was left goes on from its place.
+    append(line(4));
+    source.follow(List.of(other.toString(), log.toString()));
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void anAgentWithoutFilesMayGetSome() throws IOException {
+    append(line(1));
+    metrics = new AgentMetrics();
+    source =
+        new FileSource(
+            new FilesConfig(List.of(), pollIntervalMillis, 1024 * 1024),
+            intake,
+            intake.places(),
+            metrics,
+            System::nanoTime);
+    source.start();
+
+    source.follow(List.of(log.toString()));
+
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+  }
+
+  @Test
+  void aFileThatIsWrittenAnewWithTheSameLengthIsReadAgain() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    awaitLook(7);
+    // Seen as it is, and read to its end.
+    awaitLook(8);
+
+    Files.writeString(log, line(2));
+
+    assertThat(line(2)).hasSameSizeAs(line(1));
+    await().until(() -> intake.ids().containsAll(ids(1, 2)));
   }
 
   @Test

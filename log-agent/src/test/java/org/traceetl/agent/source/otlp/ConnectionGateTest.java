@@ -18,6 +18,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.traceetl.agent.config.OtlpLimits;
+import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 
 @Timeout(60)
 class ConnectionGateTest {
@@ -26,7 +28,7 @@ class ConnectionGateTest {
   @ParameterizedTest
   @EnumSource(Transport.class)
   void acknowledgingAtOnceIsSetAgainAfterEachRead(Transport transport) throws Exception {
-    ConnectionGate gate = new ConnectionGate(10, transport.quickAck(), counters);
+    ConnectionGate gate = gate(transport, 10);
     Echo echo = new Echo(transport);
     try (Listening listening = new Listening(transport, gate, echo);
         Socket socket = listening.connect()) {
@@ -44,7 +46,7 @@ class ConnectionGateTest {
   @ParameterizedTest
   @EnumSource(Transport.class)
   void connectionsAboveTheLimitAreClosedAndCounted(Transport transport) throws Exception {
-    ConnectionGate gate = new ConnectionGate(1, transport.quickAck(), counters);
+    ConnectionGate gate = gate(transport, 1);
     try (Listening listening = new Listening(transport, gate, new Echo(transport))) {
       try (Socket first = listening.connect()) {
         first.getOutputStream().write(1);
@@ -52,7 +54,7 @@ class ConnectionGateTest {
         try (Socket second = listening.connect()) {
           assertThat(readOrReset(second)).isEqualTo(-1);
         }
-        assertThat(counters.connectionsRefused()).isEqualTo(1);
+        assertThat(counters.connectionsRefused(ConnectionRefusal.ALL)).isEqualTo(1);
       }
       await().until(() -> gate.connections().isEmpty());
       try (Socket third = listening.connect()) {
@@ -60,6 +62,12 @@ class ConnectionGateTest {
         assertThat(third.getInputStream().read()).isEqualTo(3);
       }
     }
+  }
+
+  private ConnectionGate gate(Transport transport, int maxConnections) {
+    OtlpLimits limits = new OtlpLimits(maxConnections, maxConnections, 0, 30_000);
+    return new ConnectionGate(
+        new Clients(limits, 1 << 20, 1 << 10, counters), transport.quickAck(), counters);
   }
 
   private static int readOrReset(Socket socket) {

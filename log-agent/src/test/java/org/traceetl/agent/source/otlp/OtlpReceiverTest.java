@@ -166,7 +166,7 @@ class OtlpReceiverTest {
   }
 
   @Test
-  void closeMayComeTwiceAndBeforeStart() {
+  void closeMayComeTwiceAndBeforeStart() throws IOException {
     OtlpReceiver unstarted = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0));
     unstarted.close();
     unstarted.close();

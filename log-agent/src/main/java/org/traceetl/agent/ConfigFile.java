@@ -1,0 +1,79 @@
+package org.traceetl.agent;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.ConfigException;
+import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.reload.Reloader;
+
+/** The configuration file while the agent runs: the files to follow may change, no other key. */
+final class ConfigFile implements Reloader.Source {
+  private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
+  private static final String LIVE = "files.paths";
+
+  private final Path file;
+  private final Map<String, String> environment;
+  private final Consumer<List<String>> paths;
+  private final Map<String, Object> atStart;
+  private String yaml;
+  private List<String> pathsInForce;
+
+  /**
+   * @param yaml what the file held at the start
+   * @param inForce what was read from it
+   * @param paths told the files to follow when they change
+   */
+  ConfigFile(
+      Path file,
+      String yaml,
+      Map<String, String> environment,
+      ConfigReader inForce,
+      Consumer<List<String>> paths) {
+    this.file = file;
+    this.yaml = yaml;
+    this.environment = environment;
+    this.paths = paths;
+    this.atStart = inForce.values();
+    this.pathsInForce = inForce.config().files().paths();
+  }
+
+  @Override
+  public boolean reload() throws IOException {
+    String now = Files.readString(file);
+    if (now.equals(yaml)) {
+      return false;
+    }
+    ConfigReader read;
+    try {
+      read = ConfigReader.read(now, environment);
+    } catch (ConfigException e) {
+      throw new IOException(file + ": " + String.join("; ", e.problems()), e);
+    }
+    yaml = now;
+    List<String> waiting = new ArrayList<>();
+    read.values()
+        .forEach((key, value) -> {
+          if (!key.equals(LIVE) && !Objects.equals(value, atStart.get(key))) {
+            waiting.add(key);
+          }
+        });
+    if (!waiting.isEmpty()) {
+      log.warn("{}: takes a restart to come into force: {}", file, String.join(", ", waiting));
+    }
+    List<String> found = read.config().files().paths();
+    if (found.equals(pathsInForce)) {
+      return false;
+    }
+    pathsInForce = found;
+    paths.accept(found);
+    return true;
+  }
+}

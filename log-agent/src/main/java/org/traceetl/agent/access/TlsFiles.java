@@ -1,0 +1,87 @@
+package org.traceetl.agent.access;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Optional;
+
+/**
+ * The files that a port with TLS needs, all PEM.
+ *
+ * @param certificate the port's certificate, after it those that lead to its root
+ * @param privateKey the certificate's key, not encrypted: PKCS#8, PKCS#1 or SEC 1
+ * @param clientCa roots that senders' certificates must lead to; empty: they need none
+ */
+public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientCa) {
+  private static final int MAX_FILE_BYTES = 1024 * 1024;
+
+  /**
+   * Reads them as they are now.
+   *
+   * @throws TlsFileException when one cannot be read
+   */
+  public Contents read() throws TlsFileException {
+    return new Contents(
+        this,
+        bytes(certificate),
+        bytes(privateKey),
+        clientCa.isPresent() ? bytes(clientCa.get()) : new byte[0]);
+  }
+
+  /**
+   * Checks a file of roots that someone else reads.
+   *
+   * @throws TlsFileException when there are none that can be read
+   */
+  public static void checkRoots(Path file) throws TlsFileException {
+    TlsMaterial.certificates(file, bytes(file));
+  }
+
+  private static byte[] bytes(Path file) throws TlsFileException {
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] bytes = in.readNBytes(MAX_FILE_BYTES + 1);
+      if (bytes.length > MAX_FILE_BYTES) {
+        throw new TlsFileException(
+            file, "longer than " + MAX_FILE_BYTES + " bytes: leave out what is no PEM");
+      }
+      return bytes;
+    } catch (TlsFileException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new TlsFileException(file, "cannot be read: " + e);
+    }
+  }
+
+  /** What stood in the files at one time; not checked. */
+  public static final class Contents {
+    final TlsFiles files;
+    final byte[] certificate;
+    final byte[] privateKey;
+    final byte[] clientCa;
+
+    private Contents(TlsFiles files, byte[] certificate, byte[] privateKey, byte[] clientCa) {
+      this.files = files;
+      this.certificate = certificate;
+      this.privateKey = privateKey;
+      this.clientCa = clientCa;
+    }
+
+    /** The same for the same contents, without telling them. */
+    public ByteBuffer fingerprint() {
+      try {
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        for (byte[] file : new byte[][] {certificate, privateKey, clientCa}) {
+          digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, file.length));
+          digest.update(file);
+        }
+        return ByteBuffer.wrap(digest.digest());
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException("every JDK has SHA-256", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package org.traceetl.agent.access;
+
+import java.io.ByteArrayInputStream;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A certificate with its key, checked: they belong together, and it is valid now.
+ *
+ * @param chain the certificate, after it those that lead to its root
+ * @param clientCas roots of the senders' certificates; empty: they need none
+ */
+public record TlsMaterial(
+    List<X509Certificate> chain, PrivateKey privateKey, List<X509Certificate> clientCas) {
+  public TlsMaterial {
+    chain = List.copyOf(chain);
+    clientCas = List.copyOf(clientCas);
+  }
+
+  /**
+   * Checks what stood in the files.
+   *
+   * @throws TlsFileException when it would not serve
+   */
+  public static TlsMaterial of(TlsFiles.Contents contents, Instant now) throws TlsFileException {
+    TlsFiles files = contents.files;
+    List<X509Certificate> chain = certificates(files.certificate(), contents.certificate);
+    PrivateKey key = PrivateKeys.parse(files.privateKey(), contents.privateKey);
+    X509Certificate own = chain.getFirst();
+    if (now.isAfter(own.getNotAfter().toInstant())) {
+      throw new TlsFileException(
+          files.certificate(),
+          "ended at " + own.getNotAfter().toInstant() + ": put a renewed certificate there");
+    }
+    if (now.isBefore(own.getNotBefore().toInstant())) {
+      throw new TlsFileException(
+          files.certificate(),
+          "is not valid before "
+              + own.getNotBefore().toInstant()
+              + ": check the clock of this host, or put a certificate there that is valid now");
+    }
+    if (!belongTogether(own, key)) {
+      throw new TlsFileException(
+          files.privateKey(),
+          "does not belong to the first certificate in "
+              + files.certificate()
+              + ": put both of one pair there, the port's own certificate first");
+    }
+    return new TlsMaterial(
+        chain,
+        key,
+        files.clientCa().isEmpty()
+            ? List.of()
+            : certificates(files.clientCa().get(), contents.clientCa));
+  }
+
+  /** When the certificate ends. */
+  public Instant end() {
+    return chain.getFirst().getNotAfter().toInstant();
+  }
+
+  static List<X509Certificate> certificates(Path file, byte[] pem) throws TlsFileException {
+    List<X509Certificate> certificates = new ArrayList<>();
+    try {
+      CertificateFactory.getInstance("X.509")
+          .generateCertificates(new ByteArrayInputStream(pem))
+          .forEach(certificate -> certificates.add((X509Certificate) certificate));
+    } catch (CertificateException e) {
+      throw new TlsFileException(
+          file, "holds a certificate that cannot be read (" + e.getMessage() + "): put PEM there");
+    }
+    if (certificates.isEmpty()) {
+      throw new TlsFileException(
+          file, "holds no certificate: put PEM there (-----BEGIN CERTIFICATE-----)");
+    }
+    return certificates;
+  }
+
+  private static boolean belongTogether(X509Certificate certificate, PrivateKey key) {
+    if (!certificate.getPublicKey().getAlgorithm().equals(key.getAlgorithm())) {
+      return false;
+    }
+    String algorithm = key.getAlgorithm().equals("RSA") ? "SHA256withRSA" : "SHA256withECDSA";
+    byte[] anything = new byte[32];
+    try {
+      Signature signer = Signature.getInstance(algorithm);
+      signer.initSign(key);
+      signer.update(anything);
+      byte[] signature = signer.sign();
+      Signature verifier = Signature.getInstance(algorithm);
+      verifier.initVerify(certificate.getPublicKey());
+      verifier.update(anything);
+      return verifier.verify(signature);
+    } catch (GeneralSecurityException e) {
+      return false;
+    }
+  }
+}

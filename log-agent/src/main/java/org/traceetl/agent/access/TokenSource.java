@@ -1,0 +1,83 @@
+package org.traceetl.agent.access;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The bearer tokens that a port admits. Of several, each is: a new one can be added before the old
+ * one goes.
+ *
+ * @param value the one token, or empty; never printed
+ * @param file the tokens instead, a line each; read anew when it changes
+ */
+public record TokenSource(String value, Optional<Path> file) {
+  /** More are refused: each is compared with each request's. */
+  private static final int MAX_TOKENS = 16;
+
+  private static final int MAX_FILE_BYTES = 64 * 1024;
+
+  /** RFC 6750, which all senders can put into a header. */
+  private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/-]+=*");
+
+  /** No tokens: everybody is admitted. */
+  public static TokenSource none() {
+    return new TokenSource("", Optional.empty());
+  }
+
+  /** True when everybody is admitted. */
+  public boolean isNone() {
+    return value.isEmpty() && file.isEmpty();
+  }
+
+  /**
+   * The tokens as they are now; none: everybody is admitted.
+   *
+   * @throws IOException when the file has none, or what is none; it says neither what the file
+   *     holds nor where it is
+   */
+  public List<String> read() throws IOException {
+    if (file.isEmpty()) {
+      return value.isEmpty() ? List.of() : List.of(checked("it", value));
+    }
+    byte[] bytes;
+    try (InputStream in = Files.newInputStream(file.get())) {
+      bytes = in.readNBytes(MAX_FILE_BYTES + 1);
+    } catch (IOException e) {
+      throw new IOException("cannot be read: " + e, e);
+    }
+    List<String> tokens =
+        new String(bytes, StandardCharsets.ISO_8859_1)
+            .lines()
+            .map(String::strip)
+            .filter(line -> !line.isEmpty())
+            .toList();
+    if (bytes.length > MAX_FILE_BYTES || tokens.isEmpty() || tokens.size() > MAX_TOKENS) {
+      throw new IOException("not 1 to " + MAX_TOKENS + " tokens: write one on a line of its own");
+    }
+    for (int i = 0; i < tokens.size(); i++) {
+      checked("token " + (i + 1), tokens.get(i));
+    }
+    return tokens;
+  }
+
+  private static String checked(String which, String token) throws IOException {
+    if (!TOKEN.matcher(token).matches()) {
+      throw new IOException(
+          which
+              + " is not of letters, digits and ._~+/- (= at its end): make one with openssl"
+              + " rand -base64 32");
+    }
+    return token;
+  }
+
+  @Override
+  public String toString() {
+    return "TokenSource[file=" + file + "]";
+  }
+}

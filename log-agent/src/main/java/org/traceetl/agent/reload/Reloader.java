@@ -1,0 +1,139 @@
+package org.traceetl.agent.reload;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/**
+ * Has sources look at their files, every five seconds and when it is asked to. What is wrong is
+ * told and counted once, and tried again: the file may be half of a change whose rest is to come,
+ * or of a certificate that is not valid yet.
+ *
+ * <p>By content, not by notifications: secrets are mounted as symbolic links that are swapped, in
+ * directories that may be on any file system. One thread; none while there is nothing to look at.
+ */
+public final class Reloader implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Reloader.class);
+  private static final long LOOK_SECONDS = 5;
+
+  /** What can be read anew. */
+  @FunctionalInterface
+  public interface Source {
+    /**
+     * Looks, and takes what has changed.
+     *
+     * @return true when something has changed and is in force now
+     * @throws IOException when it has changed and is wrong: what was in force stays so
+     */
+    boolean reload() throws IOException;
+  }
+
+  /** A source; the problem is of the thread that looks. */
+  private static final class Watched {
+    private final String what;
+    private final Source source;
+    private String problem = "";
+
+    Watched(String what, Source source) {
+      this.what = what;
+      this.source = source;
+    }
+  }
+
+  private final AgentMetrics metrics;
+  private final List<Watched> watched = new CopyOnWriteArrayList<>();
+  private final Semaphore asked = new Semaphore(0);
+  private final Thread thread = Thread.ofPlatform().name("reload").unstarted(this::run);
+  private boolean started;
+  private volatile boolean stopped;
+
+  public Reloader(AgentMetrics metrics) {
+    this.metrics = metrics;
+  }
+
+  /**
+   * Adds a source, which is looked at from now on.
+   *
+   * @param what it is, for the log and as a label: lower case with underscores
+   */
+  public synchronized void add(String what, Source source) {
+    // There from the start, so that an increase is seen at the first change.
+    metrics.reloads.labels(what, "applied");
+    metrics.reloads.labels(what, "refused");
+    watched.add(new Watched(what, source));
+    startThread();
+  }
+
+  /** Begins to look, as soon as there is something to look at. */
+  public synchronized void start() {
+    started = true;
+    startThread();
+  }
+
+  private void startThread() {
+    if (started && !stopped && !watched.isEmpty() && thread.getState() == Thread.State.NEW) {
+      thread.start();
+    }
+  }
+
+  /** Asks for a look at once. From any thread. */
+  public void request() {
+    asked.release();
+  }
+
+  /** Looks at all sources. */
+  void look() {
+    watched.forEach(this::look);
+  }
+
+  private void look(Watched one) {
+    String problem = "";
+    try {
+      if (one.source.reload()) {
+        metrics.reloads.labels(one.what, "applied").inc();
+        log.info("{} has changed and is in force", one.what);
+      }
+    } catch (IOException | RuntimeException e) {
+      problem = String.valueOf(e.getMessage());
+      if (!problem.equals(one.problem)) {
+        metrics.reloads.labels(one.what, "refused").inc();
+        log.warn("{} has changed and is refused, what was in force stays: {}", one.what, problem);
+      }
+    }
+    one.problem = problem;
+  }
+
+  private void run() {
+    while (!stopped) {
+      try {
+        if (asked.tryAcquire(LOOK_SECONDS, TimeUnit.SECONDS)) {
+          asked.drainPermits();
+        }
+        if (!stopped) {
+          look();
+        }
+      } catch (InterruptedException e) {
+        // Nobody else has this thread; close() is the way to end it.
+        log.warn("The thread that reads files anew was interrupted and goes on");
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      stopped = true;
+    }
+    asked.release();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandler.Sharable;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.handler.ssl.NotSslRecordException;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.telemetry.LogThrottle;
+
+/** Counts the handshakes of TLS that failed, and tells of one now and then. */
+@Sharable
+final class HandshakeWatch extends ChannelInboundHandlerAdapter {
+  private static final Logger log = LoggerFactory.getLogger(HandshakeWatch.class);
+  private static final int MOST_CHARACTERS = 200;
+
+  private final OtlpCounters counters;
+  private final LogThrottle throttle = new LogThrottle(10, TimeUnit.SECONDS, System::nanoTime);
+
+  HandshakeWatch(OtlpCounters counters) {
+    this.counters = counters;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    // Those behind put TLS into the pipeline, at the latest now.
+    context.fireChannelActive();
+    SslHandler tls = context.pipeline().get(SslHandler.class);
+    if (tls != null) {
+      tls.handshakeFuture()
+          .addListener(done -> {
+            if (!done.isSuccess()) {
+              failed(context, done.cause());
+            }
+          });
+    }
+  }
+
+  private void failed(ChannelHandlerContext context, Throwable cause) {
+    counters.handshakeFailed();
+    if (throttle.permits()) {
+      log.warn("No TLS with {}: {}", context.channel().remoteAddress(), reason(cause));
+    }
+  }
+
+  /** What is no TLS is not told: the exception quotes it, and it may hold a token. */
+  private static String reason(Throwable cause) {
+    if (cause instanceof NotSslRecordException) {
+      return "it does not speak TLS";
+    }
+    if (cause instanceof ClosedChannelException) {
+      return "it closed the connection";
+    }
+    String message = String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+    return cause.getClass().getSimpleName()
+        + ": "
+        + message.substring(0, Math.min(message.length(), MOST_CHARACTERS));
+  }
+}

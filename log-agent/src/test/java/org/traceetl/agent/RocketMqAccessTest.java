@@ -1,0 +1,181 @@
+package org.traceetl.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.rocketmq.auth.config.AuthConfig;
+import org.apache.rocketmq.remoting.common.TlsMode;
+import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.access.TestCertificates;
+import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.publish.RocketMqTransport;
+import org.traceetl.agent.publish.TestBroker;
+
+/** Against a real RocketMQ that asks for keys and speaks nothing but TLS. */
+@Timeout(180)
+final class RocketMqAccessTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final String TOPIC = "guarded";
+  private static final int QUEUES = 2;
+  private static final TestCertificates CA = new TestCertificates("the brokers' root");
+  private static final TestCertificates OTHER_CA = new TestCertificates("nobody's root");
+
+  @TempDir private static Path directory;
+  private static TestBroker broker;
+
+  @BeforeAll
+  static void startBroker() throws Exception {
+    CA.issue().writeTo(directory);
+    Files.write(directory.resolve("ca.crt"), CA.caPem());
+    Files.write(directory.resolve("other.crt"), OTHER_CA.caPem());
+    TlsSystemConfig.tlsTestModeEnable = false;
+    TlsSystemConfig.tlsMode = TlsMode.ENFORCING;
+    TlsSystemConfig.tlsServerCertPath = directory.resolve("tls.crt").toString();
+    TlsSystemConfig.tlsServerKeyPath = directory.resolve("tls.key").toString();
+    TlsSystemConfig.tlsClientAuthServer = true;
+    TlsSystemConfig.tlsClientTrustCertPath = directory.resolve("ca.crt").toString();
+    AuthConfig auth = new AuthConfig();
+    auth.setConfigName("broker-a");
+    auth.setClusterName("DefaultCluster");
+    auth.setAuthConfigPath(directory.resolve("auth").toString());
+    auth.setAuthenticationEnabled(true);
+    auth.setAuthenticationProvider(
+        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider");
+    auth.setAuthenticationMetadataProvider(
+        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider");
+    auth.setInitAuthenticationUser("{\"username\":\"agents\",\"password\":\"hunter2\"}");
+    auth.setInnerClientAuthenticationCredentials(
+        "{\"accessKey\":\"agents\",\"secretKey\":\"hunter2\"}");
+    broker = new TestBroker(directory.resolve("rocketmq"), Optional.of(auth), true);
+    broker.createTopic(TOPIC, QUEUES);
+  }
+
+  @AfterAll
+  static void stopBroker() {
+    broker.close();
+    TlsSystemConfig.tlsTestModeEnable = true;
+    TlsSystemConfig.tlsMode = TlsMode.PERMISSIVE;
+    TlsSystemConfig.tlsServerCertPath = null;
+    TlsSystemConfig.tlsServerKeyPath = null;
+    TlsSystemConfig.tlsClientAuthServer = false;
+    TlsSystemConfig.tlsClientTrustCertPath = null;
+  }
+
+  @Test
+  void withAWrongKeyAllStaysInTheSpoolUntilItIsRight() throws Exception {
+    Path log = directory.resolve("trace.log");
+    Files.writeString(log, line(1) + line(2));
+    try (RunningAgent wrong = start(log, "not-hunter2")) {
+      await().atMost(LONG).until(() -> value(wrong, "send_failures_total{kind=\"denied\",}") > 0);
+      assertThat(value(wrong, "spool_spans")).isEqualTo(2);
+      assertThat(value(wrong, "spans_published_total")).isZero();
+    }
+
+    try (RunningAgent right = start(log, "hunter2")) {
+      await().atMost(LONG).until(() -> value(right, "spans_published_total") == 2);
+      assertThat(value(right, "spans_recovered_total")).isEqualTo(2);
+      assertThat(value(right, "spool_spans")).isZero();
+    }
+    assertThat(broker.messages(TOPIC, QUEUES)).isNotEmpty();
+  }
+
+  @Test
+  void whoDoesNotSpeakTlsIsToldNothing() throws Exception {
+    try (RocketMqTransport plain = transport("plain", Optional.empty())) {
+      assertThatThrownBy(plain::queues)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("check rocketmq.name-server;");
+    }
+  }
+
+  @Test
+  void aCertificateOfAnotherRootIsNotTaken() throws Exception {
+    RocketMqConfig.Tls other = new RocketMqConfig.Tls(Optional.of(directory.resolve("other.crt")));
+    try (RocketMqTransport mistrusting = transport("mistrusting", Optional.of(other))) {
+      assertThatThrownBy(mistrusting::queues)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("a root in rocketmq.tls-ca-file");
+    }
+  }
+
+  private static RocketMqTransport transport(String instance, Optional<RocketMqConfig.Tls> tls)
+      throws IOException {
+    return RocketMqTransport.start(
+        new RocketMqConfig(
+            broker.namesrvAddress(),
+            TOPIC,
+            "log-agent",
+            "agents",
+            "hunter2",
+            3_000,
+            50,
+            500,
+            1_000,
+            tls),
+        instance);
+  }
+
+  private static RunningAgent start(Path log, String secretKey) throws Exception {
+    String yaml =
+        """
+        state-directory: %s
+        otlp: {enabled: false}
+        files: {paths: ['%s'], poll-interval-millis: 20}
+        telemetry: {host: 127.0.0.1, port: 0}
+        rocketmq:
+          name-server: %s
+          topic: %s
+          access-key: agents
+          secret-key: %s
+          tls: true
+          tls-ca-file: %s
+          retry-first-millis: 50
+          retry-max-millis: 500
+        """
+            .formatted(
+                directory.resolve("state"),
+                log,
+                broker.namesrvAddress(),
+                TOPIC,
+                secretKey,
+                directory.resolve("ca.crt"));
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
+  }
+
+  private static double value(RunningAgent agent, String name) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client
+          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+          .body()
+          .lines()
+          .filter(line -> line.startsWith("trace_etl_agent_" + name + " "))
+          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+          .sum();
+    }
+  }
+
+  private static String line(int number) {
+    return "2026-11-21 10:00:00.000 ||| 1795255028312000000 ### 1500000 ### 10.0.0.7 ### checkout"
+        + " ### GET / ### UNSET ### 0af7651916cd43dd8448eb211c80319c ### "
+        + String.format("%016x", number)
+        + " ### [] ### [] ### {\"serviceName\":\"checkout\",\"tags\":[]} ### [] ### \n";
+  }
+}

@@ -1,0 +1,2 @@
+/** How RocketMQ's clients prove who they are, and have the brokers do so. */
+package org.traceetl.server.rocketmq;
