@@ -102,6 +102,11 @@ public final class Metrics {
     return blocks[row >>> BLOCK_BITS][at(row) + SERIES];
   }
 
+  /** Rows that are open: numbers are below it. */
+  public int rows() {
+    return rows;
+  }
+
   /** Whether {@link #open} would make a block. */
   public boolean isFull() {
     return rows == blockCount << BLOCK_BITS;
