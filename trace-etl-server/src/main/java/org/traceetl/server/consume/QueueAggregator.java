@@ -267,6 +267,12 @@ public final class QueueAggregator {
             "row " + rows[span] + " of " + queue + " is not series " + numbers[span] + "'s");
       }
     }
+    for (int span = 0; nativeBuckets != null && span < size; span++) {
+      if (rows[span] >= 0 && !open.isNativeSound(rows[span])) {
+        throw new IllegalStateException(
+            "row " + rows[span] + " of " + queue + " has native buckets and no first one");
+      }
+    }
     for (int span = 0; span < size; span++) {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
     }

@@ -214,6 +214,14 @@ public final class Metrics {
     natives.add(row, bucket, weight);
   }
 
+  /**
+   * Whether a row's native histogram, which there must be, is what {@link #addNative} makes. Reads
+   * the memory that it writes to.
+   */
+  public boolean isNativeSound(int row) {
+    return natives.isSound(row);
+  }
+
   /** Whether a slow or failed span of this row may still be kept. */
   public boolean admitsDocument(int row) {
     if (documentsLeft <= 0) {
