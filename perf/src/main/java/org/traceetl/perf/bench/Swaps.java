@@ -46,7 +46,10 @@ import picocli.CommandLine.Option;
 public final class Swaps implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
   private static final String JOURNAL_TOPIC = "trace-windows";
+
+  /** Odd: so that each of them comes to each queue. */
   private static final int BATCHES = 1_023;
+
   private static final int MAX_BEHIND = 2_000;
   private static final int AS_FAST_AS_CAN_BE = 0;
   private static final long LIMIT_NANOS = 1_000_000;
@@ -143,7 +146,7 @@ public final class Swaps implements Callable<Integer> {
         "gc_longest_ms",
         "cpu_ns_per_span",
         "gc_cpu_ns_per_span",
-        "resident_mb",
+        "anonymous_mb",
         "turns",
         "turn_p50_us",
         "turn_p99_us",
@@ -196,7 +199,7 @@ public final class Swaps implements Callable<Integer> {
       double spansPerSecond,
       double cpuNanosPerSpan,
       double gcNanosPerSpan,
-      double residentMegabytes,
+      double anonymousMegabytes,
       int deferred,
       List<Swap> swaps,
       long[] turns) {}
@@ -264,7 +267,7 @@ public final class Swaps implements Callable<Integer> {
         during.stream().mapToLong(Stop::nanos).max().orElse(0) / 1e6,
         phase.cpuNanosPerSpan,
         phase.gcNanosPerSpan,
-        phase.residentMegabytes,
+        phase.anonymousMegabytes,
         turns.length,
         quantile(turns, 0.5),
         quantile(turns, 0.99),
