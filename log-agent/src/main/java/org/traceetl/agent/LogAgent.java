@@ -14,6 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import sun.misc.Signal;
 
 /** The command line. */
 @Command(
@@ -28,7 +29,7 @@ import picocli.CommandLine.Spec;
       "",
       "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
       "ends the agent with 128 plus its number. What is not published by then stays in the spool",
-      "and is sent at the next start."
+      "and is sent at the next start. SIGHUP reads the routing file anew where there is one."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
@@ -98,8 +99,21 @@ public final class LogAgent implements Callable<Integer> {
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
+    if (config.config().routing().file().isPresent()) {
+      reloadOnHangUp(agent);
+    }
     Thread.currentThread().join();
     return 0;
+  }
+
+  /** The JDK has no supported way to hear of a signal: this one is kept in jdk.unsupported. */
+  private static void reloadOnHangUp(RunningAgent agent) {
+    try {
+      Signal.handle(new Signal("HUP"), signal -> agent.reload());
+    } catch (IllegalArgumentException e) {
+      LoggerFactory.getLogger(LogAgent.class)
+          .info("SIGHUP does not reload the routing file here: {}", e.getMessage());
+    }
   }
 
   private static void exitAfter(Thread thread, Throwable failure) {

@@ -17,6 +17,7 @@ import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.RulesWatch;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.spool.Spool;
@@ -36,6 +37,7 @@ public final class RunningAgent implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final Spool spool;
+  private final RulesWatch rules;
   private final Pipeline pipeline;
   private final Publisher publisher;
   private final OtlpReceiver otlp;
@@ -83,11 +85,14 @@ public final class RunningAgent implements AutoCloseable {
                   System::nanoTime,
                   System::currentTimeMillis));
       publisher.start();
+      rules =
+          open(
+              new RulesWatch(config.routing(), metrics, now -> pipeline().router(new Router(now))));
       pipeline =
           open(
               new Pipeline(
                   config.pipeline(),
-                  new Router(config.routing()),
+                  new Router(rules.rules()),
                   identity,
                   spool,
                   metrics,
@@ -95,6 +100,7 @@ public final class RunningAgent implements AutoCloseable {
                   System::currentTimeMillis));
       List<Note.Place> places = spool.places();
       pipeline.start();
+      rules.start();
       TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
       TopologyWatch watch =
           open(
@@ -142,6 +148,16 @@ public final class RunningAgent implements AutoCloseable {
   private <T extends AutoCloseable> T open(T part) {
     opened.push(part);
     return part;
+  }
+
+  /** It is there before the watches that tell it something are started. */
+  private Pipeline pipeline() {
+    return pipeline;
+  }
+
+  /** Looks at the routing file now, if there is one. */
+  public void reload() {
+    rules.request();
   }
 
   /** Why the agent cannot take spans now; empty when it can. */

@@ -14,20 +14,20 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.NotEmpty;
 import org.junit.jupiter.api.Test;
-import org.traceetl.agent.config.RoutingConfig;
-import org.traceetl.agent.config.RoutingConfig.Rule;
-import org.traceetl.agent.config.RoutingConfig.Spread;
+import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
 
 final class RouterTest {
-  private final Router router = new Router(RoutingConfig.defaults());
+  private final Router router = new Router(RoutingRules.defaults());
 
   @Property(tries = 200)
   void aNewQueueIsTheOnlyOneThatSpansMoveToWhileTheirOldOneStaysACandidate(
       @ForAll @NotEmpty String application,
       @ForAll @IntRange(min = 1, max = 40) int queues,
       @ForAll @IntRange(min = 1, max = 5) int candidates) {
-    Router routerOfK = new Router(new RoutingConfig(new Rule(candidates, Spread.SERIES), Map.of()));
+    Router routerOfK = ruled(candidates, Map.of());
     Topology before = topology(queues);
     Topology after = topology(queues + 1);
     BrokerQueue added = after.queues().getLast();
@@ -96,10 +96,7 @@ final class RouterTest {
 
   @Test
   void anApplicationWithARuleOfItsOwnFollowsIt() {
-    Router ruled =
-        new Router(
-            new RoutingConfig(
-                new Rule(2, Spread.SERIES), Map.of("hot", new Rule(4, Spread.RANDOM))));
+    Router ruled = ruled(2, Map.of("hot", new Rule(4, Spread.RANDOM, true)));
     Topology topology = topology(8);
     Route hot = route(ruled, "hot", topology);
 
@@ -118,6 +115,20 @@ final class RouterTest {
   @Test
   void aTopicWithFewerQueuesThanCandidatesGivesThemAll() {
     assertThat(route(router, "checkout", topology(1)).size()).isEqualTo(1);
+  }
+
+  @Test
+  void anExcludedApplicationHasNoRoute() {
+    Router ruled =
+        new Router(new RoutingRules(new Rule(2, Spread.SERIES, false), Map.of(), Set.of("load-*")));
+
+    assertThat(route(ruled, "load-test", topology(8))).isNull();
+    assertThat(route(ruled, "unload-test", topology(8))).isNotNull();
+  }
+
+  private static Router ruled(int queues, Map<String, Rule> applications) {
+    return new Router(
+        new RoutingRules(new Rule(queues, Spread.SERIES, false), applications, Set.of()));
   }
 
   static Topology topology(int queues) {
