@@ -6,9 +6,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.config.RoutingFile;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -99,20 +101,19 @@ public final class LogAgent implements Callable<Integer> {
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
-    if (config.config().routing().file().isPresent()) {
-      reloadOnHangUp(agent);
-    }
+    config.config().routing().file().ifPresent(file -> reloadOnHangUp(agent, file));
     Thread.currentThread().join();
     return 0;
   }
 
   /** The JDK has no supported way to hear of a signal: this one is kept in jdk.unsupported. */
-  private static void reloadOnHangUp(RunningAgent agent) {
+  private static void reloadOnHangUp(RunningAgent agent, RoutingFile file) {
+    Logger log = LoggerFactory.getLogger(LogAgent.class);
     try {
       Signal.handle(new Signal("HUP"), signal -> agent.reload());
+      log.info("SIGHUP reads {} anew", file.path());
     } catch (IllegalArgumentException e) {
-      LoggerFactory.getLogger(LogAgent.class)
-          .info("SIGHUP does not reload the routing file here: {}", e.getMessage());
+      log.info("SIGHUP cannot be heard here: {}", e.getMessage());
     }
   }
 
