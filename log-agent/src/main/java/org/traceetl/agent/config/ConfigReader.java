@@ -158,7 +158,9 @@ public final class ConfigReader {
     return new RoutingConfig(
         keys,
         routingFile(keys),
-        settings.integer("routing.file-poll-millis", standard.pollMillis(), 10, 600_000));
+        settings.integer("routing.file-poll-millis", standard.pollMillis(), 10, 600_000),
+        settings.flag("routing.hotspots", standard.hotspots()),
+        topic("routing.hotspots-topic", standard.hotspotsTopic()));
   }
 
   /** The file, which has to be right at the start. */
@@ -234,7 +236,7 @@ public final class ConfigReader {
     RocketMqConfig read =
         new RocketMqConfig(
             settings.text("rocketmq.name-server", standard.nameServer()),
-            settings.text("rocketmq.topic", standard.topic()),
+            topic("rocketmq.topic", standard.topic()),
             settings.text("rocketmq.producer-group", standard.producerGroup()),
             accessKey,
             secretKey,
@@ -248,10 +250,6 @@ public final class ConfigReader {
       settings.problem(
           "rocketmq.name-server", read.nameServer(), "not host:port, or several separated by ;");
     }
-    if (!read.topic().matches("[%|a-zA-Z0-9_-]{1,127}")) {
-      settings.problem(
-          "rocketmq.topic", read.topic(), "not 1 to 127 letters, digits, and %, |, _ or -");
-    }
     if (!read.producerGroup().matches("[%|a-zA-Z0-9_-]{1,255}")) {
       settings.problem(
           "rocketmq.producer-group",
@@ -259,6 +257,14 @@ public final class ConfigReader {
           "not 1 to 255 letters, digits, and %, |, _ or -");
     }
     return read;
+  }
+
+  private String topic(String key, String fallback) {
+    String topic = settings.text(key, fallback);
+    if (!topic.matches("[%|a-zA-Z0-9_-]{1,127}")) {
+      settings.problem(key, topic, "not 1 to 127 letters, digits, and %, |, _ or -");
+    }
+    return topic;
   }
 
   /** The secret itself, or the content of the file that the key with {@code -file} names. */

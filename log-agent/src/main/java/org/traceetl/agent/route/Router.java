@@ -3,13 +3,28 @@ package org.traceetl.agent.route;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
 
-/** Gives each application its route, by the rules. Immutable. */
+/** Gives each application its route, by rules and decisions. Immutable. */
 public final class Router {
   private final RoutingRules rules;
+  private final HotspotDecisions decisions;
 
+  /** Routes by rules alone. */
   public Router(RoutingRules rules) {
+    this(rules, HotspotDecisions.NONE);
+  }
+
+  /**
+   * Routes by rules, and by decisions where the rules leave it to them: an application whose queues
+   * are pinned has just those, another one has those decided, but not fewer than by the rules.
+   */
+  public Router(RoutingRules rules, HotspotDecisions decisions) {
     this.rules = rules;
+    this.decisions = decisions;
   }
 
   /**
@@ -23,8 +38,10 @@ public final class Router {
     if (rules.excludes(application)) {
       return null;
     }
-    RoutingRules.Rule rule = rules.rule(application);
-    return new Route(
-        RouteHash.application(name, offset, length), topology, rule.queues(), rule.spread());
+    Rule rule = rules.rule(application);
+    Decision decision = rule.pinned() ? null : decisions.applications().get(application);
+    int queues = decision == null ? rule.queues() : Math.max(rule.queues(), decision.queues());
+    Spread spread = decision != null && decision.random() ? Spread.RANDOM : rule.spread();
+    return new Route(RouteHash.application(name, offset, length), topology, queues, spread);
   }
 }

@@ -129,7 +129,12 @@ final class RulesWatchTest {
 
   private RulesWatch watch(int pollMillis) throws IOException {
     RoutingConfig config =
-        new RoutingConfig(RoutingRules.defaults(), Optional.of(new RoutingFile(file)), pollMillis);
+        new RoutingConfig(
+            RoutingRules.defaults(),
+            Optional.of(new RoutingFile(file)),
+            pollMillis,
+            true,
+            "trace-routing");
     return new RulesWatch(config, metrics, told::add);
   }
 
