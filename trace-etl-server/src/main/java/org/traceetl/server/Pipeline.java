@@ -93,7 +93,9 @@ final class Pipeline implements Service {
     hotspots =
         config.hotspots().enabled() && config.history().enabled()
             ? new HotspotDecider(
-                config.hotspots(), new RoutingTopic(config.hotspots().topic()), clock)
+                config.hotspots().over(config.window().length()),
+                new RoutingTopic(config.hotspots().topic()),
+                clock)
             : null;
     sinks =
         new Sinks(

@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param enabled whether this server may decide; it does once the topic is there. Default true
  * @param topic of the decisions; default {@code trace-routing}
- * @param interval between two looks at the load; default 30 s
+ * @param interval between two looks at the load, or two windows where that is longer; default 30 s
  * @param minQueues queues of an application that is none: what agents give it, default 2
  * @param maxQueues most queues of an application; default 1,024
  * @param growAbove a queue is overloaded that carries more than so many times the mean; default
@@ -44,7 +44,7 @@ public record HotspotsConfig(
   private static final double MOST_GROW_ABOVE = 100;
   private static final double MOST_SHRINK_BELOW = 0.9;
   private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
-  private static final Duration MAX_INTERVAL = Duration.ofMinutes(10);
+  private static final Duration MAX_INTERVAL = Duration.ofHours(2);
 
   public HotspotsConfig {
     enabled = orElse(enabled, true);
@@ -68,7 +68,7 @@ public record HotspotsConfig(
         interval.compareTo(MIN_INTERVAL) >= 0 && interval.compareTo(MAX_INTERVAL) <= 0,
         PREFIX + "interval",
         interval,
-        "must be 100 ms to 10 min");
+        "must be 100 ms to 2 h");
     between("min-queues", minQueues, 1, MOST_QUEUES);
     between("max-queues", maxQueues, minQueues, MOST_QUEUES);
     between("grow-after", growAfter, 1, MOST_LOOKS);
@@ -84,6 +84,27 @@ public record HotspotsConfig(
         shrinkBelow,
         "must be above 0, at most 0.9: what gave queues back must not need them at once");
     check(minQueueRate >= 0, PREFIX + "min-queue-rate", minQueueRate, "must be 0 or more");
+  }
+
+  /**
+   * The same for windows of this length: between two looks each queue must have one, or they would
+   * be void.
+   */
+  public HotspotsConfig over(Duration window) {
+    Duration least = window.multipliedBy(2);
+    return new HotspotsConfig(
+        enabled,
+        topic,
+        interval.compareTo(least) < 0 ? least : interval,
+        minQueues,
+        maxQueues,
+        growAbove,
+        growAfter,
+        shrinkBelow,
+        shrinkAfter,
+        minQueueRate,
+        spreadRandom,
+        pinned);
   }
 
   private static void between(String key, int value, int min, int max) {
