@@ -6,14 +6,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.config.RoutingFile;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import sun.misc.Signal;
 
 /** The command line. */
 @Command(
@@ -28,7 +31,7 @@ import picocli.CommandLine.Spec;
       "",
       "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
       "ends the agent with 128 plus its number. What is not published by then stays in the spool",
-      "and is sent at the next start."
+      "and is sent at the next start. SIGHUP reads the routing file anew where there is one."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
@@ -98,8 +101,20 @@ public final class LogAgent implements Callable<Integer> {
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
+    config.config().routing().file().ifPresent(file -> reloadOnHangUp(agent, file));
     Thread.currentThread().join();
     return 0;
+  }
+
+  /** The JDK has no supported way to hear of a signal: this one is kept in jdk.unsupported. */
+  private static void reloadOnHangUp(RunningAgent agent, RoutingFile file) {
+    Logger log = LoggerFactory.getLogger(LogAgent.class);
+    try {
+      Signal.handle(new Signal("HUP"), signal -> agent.reload());
+      log.info("SIGHUP reads {} anew", file.path());
+    } catch (IllegalArgumentException e) {
+      log.info("SIGHUP cannot be heard here: {}", e.getMessage());
+    }
   }
 
   private static void exitAfter(Thread thread, Throwable failure) {

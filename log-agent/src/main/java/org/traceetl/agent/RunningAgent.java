@@ -12,11 +12,14 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.pipeline.Pipeline;
+import org.traceetl.agent.publish.DecisionsFile;
+import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
-import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Routing;
+import org.traceetl.agent.route.RulesWatch;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.spool.Spool;
@@ -36,6 +39,8 @@ public final class RunningAgent implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final Spool spool;
+  private final RulesWatch rules;
+  private final Routing routing;
   private final Pipeline pipeline;
   private final Publisher publisher;
   private final OtlpReceiver otlp;
@@ -83,11 +88,13 @@ public final class RunningAgent implements AutoCloseable {
                   System::nanoTime,
                   System::currentTimeMillis));
       publisher.start();
+      rules = open(new RulesWatch(config.routing(), metrics, now -> routing().rules(now)));
+      routing = new Routing(rules.rules(), router -> pipeline().router(router));
       pipeline =
           open(
               new Pipeline(
                   config.pipeline(),
-                  new Router(config.routing()),
+                  routing.router(),
                   identity,
                   spool,
                   metrics,
@@ -95,6 +102,17 @@ public final class RunningAgent implements AutoCloseable {
                   System::currentTimeMillis));
       List<Note.Place> places = spool.places();
       pipeline.start();
+      rules.start();
+      if (config.routing().hotspots()) {
+        String topic = config.routing().hotspotsTopic();
+        open(new DecisionsWatch(
+                known -> transport.newest(topic, known),
+                config.rocketmq().routeRefreshMillis(),
+                new DecisionsFile(state, topic, config.rocketmq()),
+                metrics,
+                routing::decisions))
+            .start();
+      }
       TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
       TopologyWatch watch =
           open(
@@ -142,6 +160,20 @@ public final class RunningAgent implements AutoCloseable {
   private <T extends AutoCloseable> T open(T part) {
     opened.push(part);
     return part;
+  }
+
+  /** It is there before the watches that tell it something are started. */
+  private Pipeline pipeline() {
+    return pipeline;
+  }
+
+  private Routing routing() {
+    return routing;
+  }
+
+  /** Looks at the routing file now, if there is one. */
+  public void reload() {
+    rules.request();
   }
 
   /** Why the agent cannot take spans now; empty when it can. */

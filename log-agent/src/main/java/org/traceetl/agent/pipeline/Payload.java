@@ -24,6 +24,7 @@ final class Payload {
   private byte[] bytes;
   private int accepted;
   private int rejected;
+  private int filtered;
   private boolean malformed;
 
   /**
@@ -49,6 +50,11 @@ final class Payload {
     accepted++;
   }
 
+  /** A span of it is not wanted: nothing that its sender should hear of. */
+  void filter() {
+    filtered++;
+  }
+
   /** A span of it cannot be accepted. */
   void reject(String reason) {
     rejected++;
@@ -69,6 +75,10 @@ final class Payload {
 
   int rejected() {
     return rejected;
+  }
+
+  int filtered() {
+    return filtered;
   }
 
   /** Why spans were rejected; empty when none were. */
