@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
@@ -111,11 +112,12 @@ public final class LogAgent implements Callable<Integer> {
 
   /** The JDK has no supported way to hear of a signal: this one is kept in jdk.unsupported. */
   private static void reloadOnHangUp(RunningAgent agent) {
+    Logger log = LoggerFactory.getLogger(LogAgent.class);
     try {
       Signal.handle(new Signal("HUP"), signal -> agent.reload());
+      log.info("SIGHUP reads anew what may change while the agent runs");
     } catch (IllegalArgumentException e) {
-      LoggerFactory.getLogger(LogAgent.class)
-          .info("SIGHUP has no meaning here: {}", e.getMessage());
+      log.info("SIGHUP cannot be heard here: {}", e.getMessage());
     }
   }
 

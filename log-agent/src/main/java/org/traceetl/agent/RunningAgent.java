@@ -12,12 +12,15 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.pipeline.Pipeline;
+import org.traceetl.agent.publish.DecisionsFile;
+import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.reload.Reloader;
-import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Routing;
+import org.traceetl.agent.route.RulesWatch;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.spool.Spool;
@@ -37,6 +40,8 @@ public final class RunningAgent implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final Spool spool;
+  private final RulesWatch rules;
+  private final Routing routing;
   private final Pipeline pipeline;
   private final Publisher publisher;
   private final OtlpReceiver otlp;
@@ -86,11 +91,13 @@ public final class RunningAgent implements AutoCloseable {
                   System::nanoTime,
                   System::currentTimeMillis));
       publisher.start();
+      rules = open(new RulesWatch(config.routing(), metrics, now -> routing().rules(now)));
+      routing = new Routing(rules.rules(), router -> pipeline().router(router));
       pipeline =
           open(
               new Pipeline(
                   config.pipeline(),
-                  new Router(config.routing()),
+                  routing.router(),
                   identity,
                   spool,
                   metrics,
@@ -98,6 +105,17 @@ public final class RunningAgent implements AutoCloseable {
                   System::currentTimeMillis));
       List<Note.Place> places = spool.places();
       pipeline.start();
+      rules.start();
+      if (config.routing().hotspots()) {
+        String topic = config.routing().hotspotsTopic();
+        open(new DecisionsWatch(
+                known -> transport.newest(topic, known),
+                config.rocketmq().routeRefreshMillis(),
+                new DecisionsFile(state, topic, config.rocketmq()),
+                metrics,
+                routing::decisions))
+            .start();
+      }
       TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
       TopologyWatch watch =
           open(
@@ -165,6 +183,7 @@ public final class RunningAgent implements AutoCloseable {
   /** Looks now at the files that may change while it runs. From any thread. */
   public void reload() {
     reloader.request();
+    rules.request();
   }
 
   /**
@@ -179,6 +198,15 @@ public final class RunningAgent implements AutoCloseable {
   /** Follows these trace logs, and others no longer once they are read to their end. */
   void followFiles(List<String> globs) {
     files.follow(globs);
+  }
+
+  /** It is there before the watches that tell it something are started. */
+  private Pipeline pipeline() {
+    return pipeline;
+  }
+
+  private Routing routing() {
+    return routing;
   }
 
   /** Why the agent cannot take spans now; empty when it can. */

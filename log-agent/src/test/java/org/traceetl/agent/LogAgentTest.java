@@ -43,6 +43,17 @@ final class LogAgentTest {
   }
 
   @Test
+  void aWrongRoutingFileEndsTheStart(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("routing.yaml"), "spread: wide\n");
+    Map<String, String> environment = Map.of("TRACE_ETL_AGENT_ROUTING_FILE", file.toString());
+
+    assertThat(run(environment, "--check-config")).isEqualTo(2);
+    assertThat(run(environment)).isEqualTo(2);
+    assertThat(err.toString().lines())
+        .containsOnly("routing.file = " + file + ": line 1: spread = wide: not series or random");
+  }
+
+  @Test
   void anUnknownOptionIsTold() {
     assertThat(run(Map.of(), "--chek-config")).isEqualTo(2);
     assertThat(err.toString()).contains("Unknown option: '--chek-config'");

@@ -16,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TestBroker;
@@ -65,6 +67,27 @@ final class RocketMqTest {
           .isInstanceOf(IOException.class)
           .hasMessageStartingWith("topic not-there has no route at name server 127.0.0.1:")
           .hasMessageContaining("mqadmin updateTopic -n " + broker.namesrvAddress());
+    }
+  }
+
+  @Test
+  void theNewestDecisionsOfTheTopicAreRead() throws Exception {
+    try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "decisions")) {
+      assertThat(transport.newest("no-decisions", -1).end()).isEqualTo(-1);
+
+      broker.createTopic("decisions", 1);
+      await()
+          .atMost(LONG)
+          .untilAsserted(() -> assertThat(transport.newest("decisions", -1).end()).isZero());
+      broker.send(
+          "decisions", IntStream.range(0, 40).mapToObj(i -> new byte[] {(byte) i}).toList());
+      await()
+          .atMost(LONG)
+          .untilAsserted(() -> assertThat(transport.newest("decisions", -1).end()).isEqualTo(40));
+      DecisionsWatch.Newest newest = transport.newest("decisions", 39);
+      assertThat(newest.records()).hasSize(16);
+      assertThat(newest.records().getLast()).containsExactly(39);
+      assertThat(transport.newest("decisions", 40).records()).isEmpty();
     }
   }
 

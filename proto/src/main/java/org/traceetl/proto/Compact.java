@@ -141,6 +141,30 @@ final class Compact {
     return Integer.rotateRight(zigZag, 1);
   }
 
+  /** Length of the dictionary index in the lowest bytes of {@code word}: 1 to 3. */
+  static int indexLength(long word) {
+    if ((word & 0x80) == 0) {
+      return 1;
+    }
+    return (word & 0x8000) == 0 ? 2 : 3;
+  }
+
+  /**
+   * The dictionary index in the lowest bytes of {@code word}; beyond every dictionary if it is
+   * negative or longer.
+   */
+  static int index(long word, int length) {
+    int low = (int) word;
+    int zigZag =
+        switch (length) {
+          case 1 -> low & 0x7f;
+          case 2 -> low & 0x7f | low >> 1 & 0x3f80;
+          // An index of four bytes and more keeps the bit that says so.
+          default -> low & 0x7f | low >> 1 & 0x3f80 | (byte) (low >> 16) << 14;
+        };
+    return indexOf(zigZag);
+  }
+
   /** Length of the varint in the lowest bytes of {@code word}; 9 if it is longer than 8. */
   static int varintLength(long word) {
     return (Long.numberOfTrailingZeros(~word & CONTINUATION_BITS) >>> 3) + 1;

@@ -486,19 +486,20 @@ public final class SpanBatchReader {
         return false;
       }
       int[] out = attributes;
-      for (int i = 0; i < count; i++) {
-        int varint = in[at++];
-        if (varint < 0) {
-          varint = (varint & 0x7f) | (in[at++] << 7);
-          if (varint < 0) {
-            varint = (varint & 0x3fff) | (in[at++] << 14);
-          }
-        }
-        int index = Compact.indexOf(varint);
-        if (Integer.compareUnsigned(index, size) >= 0) {
+      // A pair from one read: both have six bytes at most.
+      for (int i = 0; i < count; i += 2) {
+        word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
+        int keyLength = Compact.indexLength(word);
+        int key = Compact.index(word, keyLength);
+        word >>>= keyLength * Byte.SIZE;
+        int valueLength = Compact.indexLength(word);
+        int value = Compact.index(word, valueLength);
+        if (Integer.compareUnsigned(key, size) >= 0 || Integer.compareUnsigned(value, size) >= 0) {
           return false;
         }
-        out[i] = index;
+        out[i] = key;
+        out[i + 1] = value;
+        at += keyLength + valueLength;
       }
       field = Compact.ATTRIBUTES;
       header = in[at++];

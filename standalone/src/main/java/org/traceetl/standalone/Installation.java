@@ -104,7 +104,7 @@ final class Installation implements AutoCloseable {
         new FilesConfig(settings.traceLogs, files.pollIntervalMillis(), files.maxLineBytes()),
         PipelineConfig.defaults(),
         SpoolConfig.defaults(agentDirectory),
-        RoutingConfig.defaults(),
+        routingConfig(settings),
         new RocketMqConfig(
             settings.namesrv,
             settings.topic,
@@ -116,6 +116,18 @@ final class Installation implements AutoCloseable {
             rocketmq.retryMaxMillis(),
             rocketmq.routeRefreshMillis()),
         new TelemetryConfig(true, "127.0.0.1", 0));
+  }
+
+  /** The agent reads decisions where the server writes them. */
+  private static RoutingConfig routingConfig(Settings settings) {
+    RoutingConfig routing = RoutingConfig.defaults();
+    Object topic = settings.serverProperties.get("trace-etl.hotspots.topic");
+    return new RoutingConfig(
+        routing.keys(),
+        routing.file(),
+        routing.pollMillis(),
+        routing.hotspots(),
+        topic == null ? routing.hotspotsTopic() : topic.toString());
   }
 
   int otlpGrpcPort() {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -18,14 +19,19 @@ import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
+import org.traceetl.server.hotspot.DecisionLog;
+import org.traceetl.server.hotspot.HotspotDecider;
+import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
+import org.traceetl.server.window.QueueId;
 
 /**
  * All parts of one server, constructed and joined here; started against the flow of spans, drained
@@ -37,12 +43,18 @@ final class Pipeline implements Service {
   /** A call to the journal that takes longer is one whose outcome is not known. */
   private static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
 
+  private static final int MOST_HOTSPOTS_IN_METRICS = 50;
+
   private final ServerTelemetry telemetry;
   private final SpanPages pages;
   private final JournalCounters journalCounters = new JournalCounters();
   private final RocketMqLogs logs;
   private final LogJournals journals;
   private final Sinks sinks;
+
+  /** Null where they are disabled. */
+  private final HotspotDecider hotspots;
+
   private final SpanPipeline spans;
 
   /**
@@ -77,7 +89,23 @@ final class Pipeline implements Service {
             JournalTiming.system(
                 clock, config.journal().lease(), config.journal().snapshotInterval()),
             journalCounters);
-    sinks = new Sinks(config, logs, journals, aggregation.schema(), telemetry, clock);
+    // What it looks at is what the history's follower reads.
+    hotspots =
+        config.hotspots().enabled() && config.history().enabled()
+            ? new HotspotDecider(
+                config.hotspots().over(config.window().length()),
+                new RoutingTopic(config.hotspots().topic()),
+                clock)
+            : null;
+    sinks =
+        new Sinks(
+            config,
+            logs,
+            journals,
+            aggregation.schema(),
+            hotspots == null ? window -> {} : hotspots::window,
+            telemetry,
+            clock);
     List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
     followers.addAll(sinks.followers());
     spans =
@@ -93,6 +121,33 @@ final class Pipeline implements Service {
     observeQueues();
     observeJournal();
     observePages();
+    if (hotspots != null) {
+      observeHotspots();
+    }
+  }
+
+  /** Where the decisions stand, and what this server owns. */
+  private final class RoutingTopic implements DecisionLog {
+    private final String topic;
+
+    RoutingTopic(String topic) {
+      this.topic = topic;
+    }
+
+    @Override
+    public JournalLog open() throws IOException, InterruptedException {
+      return logs.openLowest(topic);
+    }
+
+    @Override
+    public Set<QueueId> queues() throws IOException, InterruptedException {
+      return logs.queues();
+    }
+
+    @Override
+    public Set<QueueId> owned() {
+      return spans.queues().stream().map(QueueStatus::queue).collect(Collectors.toSet());
+    }
   }
 
   @Override
@@ -116,8 +171,16 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public Hotspots hotspots() {
+    return hotspots == null ? null : hotspots.picture();
+  }
+
+  @Override
   public boolean alive() {
-    return pages.running() && spans.alive() && sinks.alive();
+    return pages.running()
+        && spans.alive()
+        && sinks.alive()
+        && (hotspots == null || hotspots.alive());
   }
 
   @Override
@@ -135,6 +198,9 @@ final class Pipeline implements Service {
     }
     sinks.start();
     spans.start();
+    if (hotspots != null) {
+      hotspots.start();
+    }
   }
 
   @Override
@@ -150,6 +216,9 @@ final class Pipeline implements Service {
 
   @Override
   public void close() {
+    if (hotspots != null) {
+      hotspots.close();
+    }
     spans.close();
     sinks.close();
     journals.close();
@@ -210,6 +279,44 @@ final class Pipeline implements Service {
         "trace_etl_journal_histories_lost_total",
         "Queues whose journal lacked what is needed to go on: their counters began anew.",
         journalCounters::lostHistories);
+  }
+
+  private void observeHotspots() {
+    telemetry.gauge(
+        "trace_etl_hotspot_decider",
+        "1 if this server decides about hotspots, else 0.",
+        () -> hotspots.picture().state() == Hotspots.State.DECIDER ? 1 : 0);
+    telemetry.gauge(
+        "trace_etl_hotspot_epoch",
+        "Epoch of the decisions in force; 0 for none.",
+        () -> hotspots.picture().epoch());
+    telemetry.gauge(
+        "trace_etl_hotspot_queue_max_to_mean",
+        "Spans a second on the heaviest queue by the mean of all, at the last look.",
+        () -> hotspots.picture().maxToMean());
+    telemetry.gauge(
+        "trace_etl_hotspot_queues",
+        "Queues of the applications that live on more than by default; of those with most load.",
+        "application",
+        () ->
+            hotspots.picture().applications().stream()
+                .filter(application -> application.sinceMillis() != 0)
+                .limit(MOST_HOTSPOTS_IN_METRICS)
+                .collect(
+                    Collectors.toMap(
+                        Hotspots.Application::application, Hotspots.Application::queues)));
+    telemetry.counter(
+        "trace_etl_hotspot_decisions_total",
+        "Decisions about hotspots that this server has written.",
+        hotspots::decided);
+    telemetry.counter(
+        "trace_etl_hotspot_decisions_lost_total",
+        "Decisions of this server that do not hold, as another server's came before.",
+        hotspots::lost);
+    telemetry.counter(
+        "trace_etl_hotspot_records_refused_total",
+        "Records in the topic of the decisions that could not be read.",
+        hotspots::refused);
   }
 
   private void observePages() {

@@ -114,6 +114,7 @@ final class DocumentationTest {
                 d.metrics(),
                 index,
                 d.history(),
+                d.hotspots(),
                 d.web(),
                 d.drainWithin()),
             Clock.systemUTC());

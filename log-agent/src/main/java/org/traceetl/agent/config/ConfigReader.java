@@ -12,13 +12,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.PatternSyntaxException;
 import org.traceetl.agent.access.TlsFileException;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TlsMaterial;
 import org.traceetl.agent.access.TokenSource;
-import org.traceetl.agent.config.RoutingConfig.Rule;
-import org.traceetl.agent.config.RoutingConfig.Spread;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
 
 /**
  * Reads the configuration: defaults, over them the YAML file, over it the environment. A key {@code
@@ -231,38 +232,66 @@ public final class ConfigReader {
   }
 
   private RoutingConfig routing(RoutingConfig standard) {
+    Rule fallback = standard.keys().standard();
     Rule rule =
         new Rule(
             settings.integer(
-                "routing.queues-per-application", standard.standard().queues(), 1, 1_024),
-            choice("routing.spread", standard.standard().spread()));
+                "routing.queues-per-application", fallback.queues(), 1, RoutingRules.MAX_QUEUES),
+            choice("routing.spread", fallback.spread()),
+            false);
     Map<String, Rule> rules = new LinkedHashMap<>();
     settings
         .sections("routing.applications")
         .forEach((name, section) -> rules.put(name, rule(name, section, rule)));
-    return new RoutingConfig(rule, rules);
+    RoutingRules keys = new RoutingRules(rule, rules, Set.of());
+    return new RoutingConfig(
+        keys,
+        routingFile(keys),
+        settings.integer("routing.file-poll-millis", standard.pollMillis(), 10, 600_000),
+        settings.flag("routing.hotspots", standard.hotspots()),
+        topic("routing.hotspots-topic", standard.hotspotsTopic()));
+  }
+
+  /** The file, which has to be right at the start. */
+  private Optional<RoutingFile> routingFile(RoutingRules beneath) {
+    String key = "routing.file";
+    String path = settings.optional(key);
+    if (path.isBlank()) {
+      return Optional.empty();
+    }
+    RoutingFile file = new RoutingFile(asPath(key, path));
+    try {
+      RoutingFile.parse(file.content(), beneath);
+    } catch (IOException e) {
+      settings.problem(key, path, "cannot be read: " + e);
+    } catch (ConfigException e) {
+      e.problems().forEach(problem -> settings.problem(key, path, problem));
+    }
+    return Optional.of(file);
   }
 
   private Rule rule(String application, Map<?, ?> section, Rule standard) {
     String prefix = "routing.applications." + application + ".";
     int queues = standard.queues();
     Spread spread = standard.spread();
+    boolean pinned = false;
     for (Map.Entry<?, ?> entry : section.entrySet()) {
       String key = prefix + entry.getKey();
       Object value = entry.getValue();
       switch (entry.getKey().toString()) {
         case "queues" -> {
-          if (value instanceof Integer i && i >= 1 && i <= 1_024) {
+          if (value instanceof Integer i && i >= 1 && i <= RoutingRules.MAX_QUEUES) {
             queues = i;
+            pinned = true;
           } else {
-            settings.problem(key, value, "not a whole number from 1 to 1024");
+            settings.problem(key, value, "not a whole number from 1 to " + RoutingRules.MAX_QUEUES);
           }
         }
         case "spread" -> spread = choice(key, String.valueOf(value), spread);
         default -> settings.problem(key, value, "no such key; known are queues, spread");
       }
     }
-    return new Rule(queues, spread);
+    return new Rule(queues, spread, pinned);
   }
 
   /** A constant of an enum by its name, in lower case with hyphens. */
@@ -296,7 +325,7 @@ public final class ConfigReader {
     RocketMqConfig read =
         new RocketMqConfig(
             settings.text("rocketmq.name-server", standard.nameServer()),
-            settings.text("rocketmq.topic", standard.topic()),
+            topic("rocketmq.topic", standard.topic()),
             settings.text("rocketmq.producer-group", standard.producerGroup()),
             accessKey,
             secretKey,
@@ -310,10 +339,6 @@ public final class ConfigReader {
     if (!read.nameServer().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
       settings.problem(
           "rocketmq.name-server", read.nameServer(), "not host:port, or several separated by ;");
-    }
-    if (!read.topic().matches("[%|a-zA-Z0-9_-]{1,127}")) {
-      settings.problem(
-          "rocketmq.topic", read.topic(), "not 1 to 127 letters, digits, and %, |, _ or -");
     }
     if (!read.producerGroup().matches("[%|a-zA-Z0-9_-]{1,255}")) {
       settings.problem(
@@ -342,6 +367,14 @@ public final class ConfigReader {
       settings.problem(key, file, e.problem());
     }
     return Optional.of(new RocketMqConfig.Tls(Optional.of(ca)));
+  }
+
+  private String topic(String key, String fallback) {
+    String topic = settings.text(key, fallback);
+    if (!topic.matches("[%|a-zA-Z0-9_-]{1,127}")) {
+      settings.problem(key, topic, "not 1 to 127 letters, digits, and %, |, _ or -");
+    }
+    return topic;
   }
 
   /** The secret itself, or the content of the file that the key with {@code -file} names. */

@@ -1,40 +1,25 @@
 package org.traceetl.agent.config;
 
-import java.util.Map;
+import java.util.Optional;
 
 /**
- * How applications are laid out over the queues.
+ * What decides an application's queues.
  *
- * @param standard the rule for all applications without one of their own
- * @param applications rules by application name
+ * @param keys the rules of the agent's own configuration, beneath those of the file
+ * @param file the routing file, if there is one
+ * @param pollMillis how often the file is looked at
+ * @param hotspots whether the servers' decisions on hotspots are followed
+ * @param hotspotsTopic where they stand
  */
-public record RoutingConfig(Rule standard, Map<String, Rule> applications) {
-  /** What decides the queue of a span among its application's queues. */
-  public enum Spread {
-    /** What will be its series: a series lives on one queue. */
-    SERIES,
-    /** Chance: for an application that is one single hot series. */
-    RANDOM
-  }
-
-  /**
-   * One application's layout.
-   *
-   * @param queues how many queues it lives on, 1 to 1,024; all of the topic when it has fewer
-   */
-  public record Rule(int queues, Spread spread) {}
-
-  public RoutingConfig {
-    applications = Map.copyOf(applications);
-  }
-
-  /** Two queues for each application, spread by series. */
+public record RoutingConfig(
+    RoutingRules keys,
+    Optional<RoutingFile> file,
+    int pollMillis,
+    boolean hotspots,
+    String hotspotsTopic) {
+  /** The default rules, no file; decisions are followed. */
   public static RoutingConfig defaults() {
-    return new RoutingConfig(new Rule(2, Spread.SERIES), Map.of());
-  }
-
-  /** The rule for an application. */
-  public Rule rule(String application) {
-    return applications.getOrDefault(application, standard);
+    return new RoutingConfig(
+        RoutingRules.defaults(), Optional.empty(), 5_000, true, "trace-routing");
   }
 }

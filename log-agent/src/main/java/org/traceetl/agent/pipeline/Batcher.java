@@ -32,12 +32,15 @@ final class Batcher implements SpanSink {
    */
   private static final int MOST_KEPT_BATCHES = 4;
 
+  /** Why spans of an application that the routing rules exclude are dropped. */
+  private static final String EXCLUDED = "excluded_application";
+
   private enum Cause {
     SIZE,
     SPANS,
     COMMIT,
     POOL,
-    TOPOLOGY,
+    ROUTING,
     RESOURCES;
 
     final String label = name().toLowerCase(Locale.ROOT);
@@ -53,6 +56,7 @@ final class Batcher implements SpanSink {
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
+  private Router router;
   private Topology topology;
   private Payload payload;
   private Resource resource;
@@ -66,7 +70,6 @@ final class Batcher implements SpanSink {
    */
   Batcher(
       PipelineConfig config,
-      Router router,
       AgentIdentity identity,
       Frame frame,
       long mostFrameBytes,
@@ -76,14 +79,15 @@ final class Batcher implements SpanSink {
     this.frame = frame;
     this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
-    this.resources = new Resources(router, leaving -> closeAllOf(leaving, Cause.RESOURCES));
+    this.resources = new Resources(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
-  /** Routes by these queues from now on. Batches for the old ones are closed. */
-  void topology(Topology now) {
-    closeAll(Cause.TOPOLOGY);
+  /** Routes by these rules and queues from now on. Batches of the old ones are closed. */
+  void route(Router router, Topology topology) {
+    closeAll(Cause.ROUTING);
     resources.clear();
-    topology = now;
+    this.router = router;
+    this.topology = topology;
   }
 
   /** The spans that follow come from this payload. */
@@ -97,7 +101,7 @@ final class Batcher implements SpanSink {
   public void resource(Attributes attributes) {
     resourceTooLarge = attributes.textBytes() > MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
-      resource = resources.find(attributes, topology);
+      resource = resources.find(attributes, router, topology);
     }
   }
 
@@ -105,6 +109,11 @@ final class Batcher implements SpanSink {
   public void span(SpanView span) {
     if (resourceTooLarge) {
       rejected("resource_too_large");
+      return;
+    }
+    if (resource.route() == null) {
+      payload.filter();
+      metrics.spansFiltered.labels(payload.source, EXCLUDED).inc();
       return;
     }
     long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
@@ -167,7 +176,7 @@ final class Batcher implements SpanSink {
   }
 
   private void closeAllOf(Resource leaving, Cause cause) {
-    for (int i = 0; i < leaving.route().size(); i++) {
+    for (int i = 0; i < leaving.candidates(); i++) {
       if (leaving.open(i) != null) {
         close(leaving.open(i), cause);
       }

@@ -27,6 +27,7 @@ final class Payload {
   private final int length;
   private int accepted;
   private int rejected;
+  private int filtered;
   private boolean malformed;
 
   /**
@@ -64,6 +65,11 @@ final class Payload {
     accepted++;
   }
 
+  /** A span of it is not wanted: nothing that its sender should hear of. */
+  void filter() {
+    filtered++;
+  }
+
   /** A span of it cannot be accepted. */
   void reject(String reason) {
     rejected++;
@@ -84,6 +90,10 @@ final class Payload {
 
   int rejected() {
     return rejected;
+  }
+
+  int filtered() {
+    return filtered;
   }
 
   /** Why spans were rejected; empty when none were. */

@@ -57,8 +57,10 @@ public final class Pipeline implements Intake, AutoCloseable {
   private long bytesInFlight;
   private boolean stopping;
 
+  private volatile Router router;
   private volatile Topology topology;
   // Owned by the thread.
+  private Router routerInUse;
   private Topology topologyInUse;
   private final List<Payload> uncommitted = new ArrayList<>();
   private long uncommittedBytes;
@@ -73,6 +75,7 @@ public final class Pipeline implements Intake, AutoCloseable {
       LongSupplier nanoClock,
       LongSupplier unixMillis) {
     this.config = config;
+    this.router = router;
     this.spool = spool;
     this.frame = new Frame(identity, unixMillis);
     this.metrics = metrics;
@@ -81,7 +84,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     // Half a frame: batches repeat their resource, and may be larger than what they are made of.
     this.commitBytes = Math.min(MOST_COMMIT_BYTES, spool.mostFrameBytes() / 2);
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.batcher = new Batcher(config, router, identity, frame, spool.mostFrameBytes(), metrics);
+    this.batcher = new Batcher(config, identity, frame, spool.mostFrameBytes(), metrics);
     this.thread = Thread.ofPlatform().name("pipeline").unstarted(this::run);
     metrics.gauge(
         "in_flight_bytes",
@@ -101,6 +104,11 @@ public final class Pipeline implements Intake, AutoCloseable {
   /** Routes by these queues from now on. Until the first call no payload is accepted. */
   public void topology(Topology now) {
     topology = now;
+  }
+
+  /** Routes by these rules from the next payload on. */
+  public void router(Router now) {
+    router = now;
   }
 
   @Override
@@ -191,11 +199,7 @@ public final class Pipeline implements Intake, AutoCloseable {
    */
   public boolean step(long waitNanos) throws InterruptedException {
     Payload payload = payloads.poll(waitNanos, TimeUnit.NANOSECONDS);
-    Topology now = topology;
-    if (!Objects.equals(now, topologyInUse)) {
-      batcher.topology(now);
-      topologyInUse = now;
-    }
+    takeRouting();
     if (payload != null) {
       decode(payload);
     }
@@ -205,6 +209,17 @@ public final class Pipeline implements Intake, AutoCloseable {
     }
     spool.tend();
     return payload != null || !isDone();
+  }
+
+  /** A payload is routed by one version of rules and queues from its first span to its last. */
+  private void takeRouting() {
+    Router router = this.router;
+    Topology topology = this.topology;
+    if (router != routerInUse || !Objects.equals(topology, topologyInUse)) {
+      batcher.route(router, topology);
+      routerInUse = router;
+      topologyInUse = topology;
+    }
   }
 
   private boolean isDone() {
@@ -234,7 +249,10 @@ public final class Pipeline implements Intake, AutoCloseable {
       }
       unreadable(payload, "the decoder failed");
     }
-    metrics.spansReceived.labels(payload.source).inc(payload.accepted() + payload.rejected());
+    metrics
+        .spansReceived
+        .labels(payload.source)
+        .inc(payload.accepted() + payload.filtered() + payload.rejected());
     Note note = payload.note();
     if (note != null) {
       frame.add(note, payload.accepted(), payload.rejected(), payload.reason());

@@ -40,10 +40,14 @@ final class Resource {
     nameOffset = other.nameOffset;
     nameLength = other.nameLength;
     this.route = route;
-    open = new OpenBatch[route.size()];
+    open = new OpenBatch[route == null ? 0 : route.size()];
   }
 
-  /** The same resource with its own bytes and a route. */
+  /**
+   * The same resource with its own bytes and a route.
+   *
+   * @param route null if its spans are to be dropped
+   */
   Resource routed(Route route) {
     return new Resource(this, route);
   }
@@ -115,8 +119,14 @@ final class Resource {
     return length;
   }
 
+  /** Null if its spans are to be dropped. */
   Route route() {
     return route;
+  }
+
+  /** How many queues its spans go to. */
+  int candidates() {
+    return open.length;
   }
 
   /** The batch that is open for a candidate queue, or null. */

@@ -16,7 +16,6 @@ final class Resources {
   private static final int MAX_RESOURCES = 4_096;
   private static final int MAX_BYTES = 16 * 1024 * 1024;
 
-  private final Router router;
   private final Consumer<Resource> leaving;
   private final Map<Resource, Resource> known = new LinkedHashMap<>(64, 0.75f, true);
   private final Resource probe = new Resource();
@@ -25,13 +24,12 @@ final class Resources {
   /**
    * @param leaving told of each resource before it is forgotten
    */
-  Resources(Router router, Consumer<Resource> leaving) {
-    this.router = router;
+  Resources(Consumer<Resource> leaving) {
     this.leaving = leaving;
   }
 
-  /** The resource with these attributes. */
-  Resource find(Attributes attributes, Topology topology) {
+  /** The resource with these attributes; one that is new gets its route by these. */
+  Resource find(Attributes attributes, Router router, Topology topology) {
     probe.set(attributes);
     Resource found = known.get(probe);
     if (found != null) {

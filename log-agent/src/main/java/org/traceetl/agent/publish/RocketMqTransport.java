@@ -1,23 +1,40 @@
 package org.traceetl.agent.publish;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
+import org.apache.rocketmq.client.consumer.PullResult;
+import org.apache.rocketmq.client.consumer.PullStatus;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.impl.CommunicationMode;
+import org.apache.rocketmq.client.impl.MQClientAPIImpl;
+import org.apache.rocketmq.client.impl.MQClientManager;
+import org.apache.rocketmq.client.impl.consumer.PullResultExt;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.filter.ExpressionType;
 import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageDecoder;
+import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.common.sysflag.PullSysFlag;
 import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
 import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
+import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
+import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
@@ -35,10 +52,19 @@ public final class RocketMqTransport implements Transport {
       "; check rocketmq.access-key and rocketmq.secret-key, and that they may publish to the topic";
 
   private final RocketMqConfig config;
+
+  /** Enough to pass by what others may have put among the decisions. */
+  private static final int NEWEST_MESSAGES = 16;
+
+  /** Null where brokers ask for none. */
+  private final RPCHook credentials;
+
   private final DefaultMQProducer producer;
 
-  private RocketMqTransport(RocketMqConfig config, DefaultMQProducer producer) {
+  private RocketMqTransport(
+      RocketMqConfig config, RPCHook credentials, DefaultMQProducer producer) {
     this.config = config;
+    this.credentials = credentials;
     this.producer = producer;
   }
 
@@ -71,7 +97,7 @@ public final class RocketMqTransport implements Transport {
     } catch (MQClientException e) {
       throw new IOException("rocketmq: the client does not start: " + e.getErrorMessage(), e);
     }
-    return new RocketMqTransport(config, producer);
+    return new RocketMqTransport(config, credentials, producer);
   }
 
   /**
@@ -196,6 +222,93 @@ public final class RocketMqTransport implements Transport {
       throw new IOException("topic " + config.topic() + " has no queue that can be written to");
     }
     return queues.stream().map(q -> new BrokerQueue(q.getBrokerName(), q.getQueueId())).toList();
+  }
+
+  /**
+   * The newest messages of the lowest queue of another topic, which need not exist: servers write
+   * all decisions to that one. Read below the client's consumers, which know a place to read from
+   * only as members of a group.
+   *
+   * @param known offset behind those that were read before; then there is nothing to read
+   * @throws IOException when the broker does not tell, with a message for the operator
+   */
+  public DecisionsWatch.Newest newest(String topic, long known) throws IOException {
+    try {
+      MQClientAPIImpl api = client().getMQClientAPIImpl();
+      Optional<BrokerData> broker = lowestBroker(api, topic);
+      if (broker.isEmpty()) {
+        return new DecisionsWatch.Newest(-1, List.of());
+      }
+      String address = broker.get().selectBrokerAddr();
+      MessageQueue queue = new MessageQueue(topic, broker.get().getBrokerName(), 0);
+      long end = api.getMaxOffset(address, queue, config.sendTimeoutMillis());
+      return new DecisionsWatch.Newest(
+          end, end == known ? List.of() : read(api, address, queue, end));
+    } catch (MQClientException | MQBrokerException | RemotingException e) {
+      throw new IOException("topic " + topic + " cannot be read (" + firstLine(e) + ")", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("topic " + topic + " was not read: interrupted", e);
+    }
+  }
+
+  private MQClientInstance client() {
+    return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, credentials);
+  }
+
+  /** Empty if there is no such topic. */
+  private Optional<BrokerData> lowestBroker(MQClientAPIImpl api, String topic)
+      throws MQClientException, RemotingException, InterruptedException {
+    try {
+      return api
+          .getTopicRouteInfoFromNameServer(topic, config.sendTimeoutMillis())
+          .getBrokerDatas()
+          .stream()
+          .min(Comparator.comparing(BrokerData::getBrokerName));
+    } catch (MQClientException e) {
+      if (e.getResponseCode() == ResponseCode.TOPIC_NOT_EXIST) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  /** The last of a queue, each whole; the broker gives some 256 KiB at a time, but always one. */
+  private List<byte[]> read(MQClientAPIImpl api, String address, MessageQueue queue, long end)
+      throws MQBrokerException, RemotingException, InterruptedException {
+    List<byte[]> bodies = new ArrayList<>();
+    long offset = Math.max(0, end - NEWEST_MESSAGES);
+    while (offset < end) {
+      PullMessageRequestHeader header = new PullMessageRequestHeader();
+      // It must be one that the broker knows.
+      header.setConsumerGroup(config.producerGroup());
+      header.setTopic(queue.getTopic());
+      header.setBrokerName(queue.getBrokerName());
+      header.setQueueId(queue.getQueueId());
+      header.setQueueOffset(offset);
+      header.setMaxMsgNums(NEWEST_MESSAGES);
+      header.setSysFlag(PullSysFlag.buildSysFlag(false, false, true, false));
+      header.setCommitOffset(0L);
+      header.setSuspendTimeoutMillis(0L);
+      header.setSubscription("*");
+      header.setSubVersion(0L);
+      header.setExpressionType(ExpressionType.TAG);
+      PullResult result =
+          api.pullMessage(
+              address, header, config.sendTimeoutMillis(), CommunicationMode.SYNC, null);
+      if (result.getPullStatus() == PullStatus.FOUND) {
+        ByteBuffer messages = ByteBuffer.wrap(((PullResultExt) result).getMessageBinary());
+        // Nothing is inflated: decisions are not compressed, what others send may be large then.
+        for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
+          bodies.add(message.getBody() == null ? new byte[0] : message.getBody());
+        }
+      }
+      if (result.getNextBeginOffset() <= offset) {
+        return bodies;
+      }
+      offset = result.getNextBeginOffset();
+    }
+    return bodies;
   }
 
   @Override

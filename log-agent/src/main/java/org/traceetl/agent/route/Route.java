@@ -1,7 +1,7 @@
 package org.traceetl.agent.route;
 
 import java.util.Arrays;
-import org.traceetl.agent.config.RoutingConfig.Spread;
+import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
 
 /** Where one application's spans go under one topology. Immutable. */

@@ -2,24 +2,46 @@ package org.traceetl.agent.route;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
 
-/** Gives each application its route, by configuration. Immutable. */
+/** Gives each application its route, by rules and decisions. Immutable. */
 public final class Router {
-  private final RoutingConfig config;
+  private final RoutingRules rules;
+  private final HotspotDecisions decisions;
 
-  public Router(RoutingConfig config) {
-    this.config = config;
+  /** Routes by rules alone. */
+  public Router(RoutingRules rules) {
+    this(rules, HotspotDecisions.NONE);
+  }
+
+  /**
+   * Routes by rules, and by decisions where the rules leave it to them: an application whose queues
+   * are pinned has just those, another one has those decided, but not fewer than by the rules.
+   */
+  public Router(RoutingRules rules, HotspotDecisions decisions) {
+    this.rules = rules;
+    this.decisions = decisions;
   }
 
   /**
    * The route of an application. Sorts all queues: callers keep what they get.
    *
    * @param topology not empty
+   * @return null if its spans are to be dropped
    */
   public Route route(byte[] name, int offset, int length, Topology topology) {
-    RoutingConfig.Rule rule = config.rule(new String(name, offset, length, UTF_8));
-    return new Route(
-        RouteHash.application(name, offset, length), topology, rule.queues(), rule.spread());
+    String application = new String(name, offset, length, UTF_8);
+    if (rules.excludes(application)) {
+      return null;
+    }
+    Rule rule = rules.rule(application);
+    Decision decision = rule.pinned() ? null : decisions.applications().get(application);
+    int queues = decision == null ? rule.queues() : Math.max(rule.queues(), decision.queues());
+    Spread spread = decision != null && decision.random() ? Spread.RANDOM : rule.spread();
+    return new Route(RouteHash.application(name, offset, length), topology, queues, spread);
   }
 }

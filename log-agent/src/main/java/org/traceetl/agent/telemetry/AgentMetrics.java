@@ -12,8 +12,8 @@ import java.util.function.DoubleSupplier;
 
 /**
  * The agent's own metrics, one set for each agent in a JVM. The books balance: for each source
- * spans received = accepted + rejected by reason + failed; over all of them accepted + recovered =
- * published + in the spool + dropped by reason.
+ * spans received = accepted + filtered by reason + rejected by reason + failed; over all of them
+ * accepted + recovered = published + in the spool + dropped by reason.
  */
 public final class AgentMetrics {
   public final CollectorRegistry registry = new CollectorRegistry();
@@ -42,6 +42,9 @@ public final class AgentMetrics {
 
   public final Counter spansRejected =
       counter("spans_rejected_total", "Spans that cannot be accepted.", "source", "reason");
+
+  public final Counter spansFiltered =
+      counter("spans_filtered_total", "Spans that are not wanted, by reason.", "source", "reason");
 
   public final Counter batchesClosed =
       counter("batches_closed_total", "Batches closed, by what closed them.", "cause");
@@ -91,6 +94,12 @@ public final class AgentMetrics {
           "reloads_total",
           "Changes of files read anew while the agent ran, by what became of them.",
           "what",
+          "outcome");
+
+  public final Counter routingReloads =
+      counter(
+          "routing_reloads_total",
+          "Changed contents of the routing file, by what became of them: applied or refused.",
           "outcome");
 
   public final Histogram sendSeconds =

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.agent.config.RoutingConfig.Rule;
-import org.traceetl.agent.config.RoutingConfig.Spread;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
 
 final class ConfigReaderTest {
   @Test
@@ -62,9 +62,10 @@ final class ConfigReaderTest {
     assertThat(config.otlp().httpPort()).isEqualTo(14_318);
     assertThat(config.rocketmq().nameServer()).isEqualTo("mq-1:9876;mq-2:9876");
     assertThat(config.files().paths()).containsExactly("/var/log/*/trace.log", "/srv/trace.log");
-    assertThat(config.routing().rule("other")).isEqualTo(new Rule(3, Spread.SERIES));
-    assertThat(config.routing().rule("checkout")).isEqualTo(new Rule(8, Spread.SERIES));
-    assertThat(config.routing().rule("hot")).isEqualTo(new Rule(16, Spread.RANDOM));
+    RoutingRules rules = config.routing().keys();
+    assertThat(rules.rule("other")).isEqualTo(new Rule(3, Spread.SERIES, false));
+    assertThat(rules.rule("checkout")).isEqualTo(new Rule(8, Spread.SERIES, true));
+    assertThat(rules.rule("hot")).isEqualTo(new Rule(16, Spread.RANDOM, true));
   }
 
   @Test
@@ -78,7 +79,7 @@ final class ConfigReaderTest {
             .config();
 
     assertThat(config.files().paths()).containsExactly("/a/*.log", "/b/{x,y}/*.log", "/c");
-    assertThat(config.routing().rule("hot").queues()).isEqualTo(4);
+    assertThat(config.routing().keys().rule("hot").queues()).isEqualTo(4);
   }
 
   @ParameterizedTest
@@ -113,6 +114,7 @@ final class ConfigReaderTest {
           routing: {spread: wide}             | routing.spread = wide: not series or random
           routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: not a whole number
           routing: {applications: {a: {q: 1}}} | routing.applications.a.q = 1: no such key
+          routing: {file: /none.yaml}        | routing.file = /none.yaml: cannot be read
           routing: {applications: 3}          | routing.applications = 3: not sections by name
           files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: not a glob: [a: Missing
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: not a glob: {a: Missing
@@ -125,6 +127,24 @@ final class ConfigReaderTest {
         catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
 
     assertThat(failure.problems()).anySatisfy(text -> assertThat(text).startsWith(problem));
+  }
+
+  @Test
+  void aWrongRoutingFileIsToldWithItsLine(@TempDir Path directory) throws IOException {
+    Path file =
+        Files.writeString(
+            directory.resolve("routing.yaml"), "spread: series\nqueues-per-application: 0\n");
+
+    ConfigException failure =
+        catchThrowableOfType(
+            ConfigException.class,
+            () -> ConfigReader.read("", Map.of("TRACE_ETL_AGENT_ROUTING_FILE", file.toString())));
+
+    assertThat(failure.problems())
+        .containsExactly(
+            "routing.file = "
+                + file
+                + ": line 2: queues-per-application = 0: not a whole number from 1 to 1024");
   }
 
   @Test

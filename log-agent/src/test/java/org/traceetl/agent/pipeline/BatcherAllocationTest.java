@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.PipelineConfig;
-import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanView;
@@ -31,13 +31,7 @@ final class BatcherAllocationTest {
   private final AgentMetrics metrics = new AgentMetrics();
   private final Frame frame = new Frame(identity, () -> 0);
   private final Batcher batcher =
-      new Batcher(
-          PipelineConfig.defaults(),
-          new Router(RoutingConfig.defaults()),
-          identity,
-          frame,
-          Long.MAX_VALUE,
-          metrics);
+      new Batcher(PipelineConfig.defaults(), identity, frame, Long.MAX_VALUE, metrics);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
   private final byte[][] names = new byte[50][];
@@ -52,7 +46,7 @@ final class BatcherAllocationTest {
     for (int i = 0; i < 8; i++) {
       queues.add(new BrokerQueue("broker-a", i));
     }
-    batcher.topology(new Topology(queues));
+    batcher.route(new Router(RoutingRules.defaults()), new Topology(queues));
     byte[] service = "service.name".getBytes(UTF_8);
     byte[] checkout = "checkout".getBytes(UTF_8);
     resource.add(service, 0, service.length, checkout, 0, checkout.length);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RocketMqConfig;
-import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
@@ -74,6 +74,7 @@ final class PipelineTest {
     assertThat(sample("spans_received_total", "source", "test"))
         .isEqualTo(
             sample("spans_accepted_total", "source", "test")
+                + sum("spans_filtered_total")
                 + sum("spans_rejected_total")
                 + sample("spans_failed_total", "source", "test"));
     assertThat(sample("spans_accepted_total", "source", "test") + sample("spans_recovered_total"))
@@ -387,6 +388,52 @@ final class PipelineTest {
   }
 
   @Test
+  void whateverTheRulesBecomeUnderLoadEverySpanIsInOneBatch() {
+    start(new PipelineConfig(64 << 20, 4_096, 10, 5, 8), 8);
+    for (int i = 0; i < 300; i++) {
+      pipeline.router(router(1 + i % 7, Set.of()));
+      StringBuilder payload = new StringBuilder();
+      for (int o = 0; o < 20; o++) {
+        payload.append("a operation-" + i + "-" + o + "\n");
+      }
+      offer(payload.toString());
+    }
+    await().until(() -> outcomes.settled() == 300 && spool.batches() == 0);
+
+    Contents contents = read(transport.stored());
+    assertThat(contents.spansOf).containsOnly(Map.entry("a", 6_000));
+    assertThat(contents.operations).hasSize(6_000);
+    Set<BrokerQueue> used = new HashSet<>();
+    transport.stored().forEach(batch -> used.add(batch.queue()));
+    assertThat(used).hasSizeGreaterThan(2);
+  }
+
+  @Test
+  void spansOfExcludedApplicationsAreDroppedAndCountedAndTheirSenderIsContent() {
+    start(PipelineConfig.defaults(), 2);
+    pipeline.router(router(2, Set.of("load-*")));
+    offer("load-test x\n= y\ncheckout z\n!bad_id\n");
+    offer("load-test x\n");
+    await().until(() -> outcomes.settled() == 2 && spool.batches() == 0);
+
+    assertThat(outcomes.confirmed).isEqualTo(2);
+    assertThat(outcomes.rejected).isEqualTo(1);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("checkout", 1));
+    assertThat(sample("spans_filtered_total", "source", "test", "reason", "excluded_application"))
+        .isEqualTo(3);
+    pipeline.router(router(2, Set.of()));
+    offer("load-test x\n");
+    await().until(() -> outcomes.settled() == 3 && spool.batches() == 0);
+    assertThat(read(transport.stored()).spansOf).containsEntry("load-test", 1);
+  }
+
+  private static Router router(int queues, Set<String> excluded) {
+    return new Router(
+        new RoutingRules(
+            new RoutingRules.Rule(queues, RoutingRules.Spread.SERIES, false), Map.of(), excluded));
+  }
+
+  @Test
   void aStopSettlesEveryPayloadTaken() throws InterruptedException {
     start(new PipelineConfig(64 << 20, 65_536, 1_000, 10_000, 8), 4);
     for (int i = 0; i < 20; i++) {
@@ -437,7 +484,7 @@ final class PipelineTest {
     pipeline =
         new Pipeline(
             config,
-            new Router(RoutingConfig.defaults()),
+            new Router(RoutingRules.defaults()),
             IDENTITY,
             spool,
             metrics,

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.PipelineConfig;
-import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.route.BrokerQueue;
@@ -59,7 +59,7 @@ final class TranscodingAllocationTest {
     pipeline =
         new Pipeline(
             PipelineConfig.defaults(),
-            new Router(RoutingConfig.defaults()),
+            new Router(RoutingRules.defaults()),
             identity,
             spool,
             metrics,

@@ -10,10 +10,13 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.common.TopicConfig;
+import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageDecoder;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.namesrv.NamesrvConfig;
 import org.apache.rocketmq.namesrv.NamesrvController;
 import org.apache.rocketmq.remoting.netty.NettyClientConfig;
@@ -139,6 +142,23 @@ public final class TestBroker implements AutoCloseable {
       offset = result.getNextBeginOffset();
     }
     return bodies;
+  }
+
+  /** Stores messages in the first queue of the topic. */
+  public void send(String topic, List<byte[]> bodies) throws Exception {
+    DefaultMQProducer producer = new DefaultMQProducer("test-broker");
+    producer.setNamesrvAddr(namesrvAddress());
+    producer.setInstanceName("test-broker-" + System.nanoTime());
+    producer.start();
+    try {
+      for (byte[] body : bodies) {
+        producer.send(
+            new Message(topic, body),
+            new MessageQueue(topic, broker.getBrokerConfig().getBrokerName(), 0));
+      }
+    } finally {
+      producer.shutdown();
+    }
   }
 
   private static NettyServerConfig listenOn(int port) {

@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
-import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.flow.SpanView;
 
 /** Holds the routing to the recorded vectors: a change of it would tear series apart. */
@@ -26,7 +26,7 @@ final class RouteGoldenTest {
 
     Route route =
         RouterTest.route(
-            new Router(RoutingConfig.defaults()), application, RouterTest.topology(queues));
+            new Router(RoutingRules.defaults()), application, RouterTest.topology(queues));
     long hash = RouteHash.bytes(span.name, 0, span.nameLength, 0);
 
     assertThat(

@@ -14,20 +14,22 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.NotEmpty;
 import org.junit.jupiter.api.Test;
-import org.traceetl.agent.config.RoutingConfig;
-import org.traceetl.agent.config.RoutingConfig.Rule;
-import org.traceetl.agent.config.RoutingConfig.Spread;
+import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
 
 final class RouterTest {
-  private final Router router = new Router(RoutingConfig.defaults());
+  private final Router router = new Router(RoutingRules.defaults());
 
   @Property(tries = 200)
   void aNewQueueIsTheOnlyOneThatSpansMoveToWhileTheirOldOneStaysACandidate(
       @ForAll @NotEmpty String application,
       @ForAll @IntRange(min = 1, max = 40) int queues,
       @ForAll @IntRange(min = 1, max = 5) int candidates) {
-    Router routerOfK = new Router(new RoutingConfig(new Rule(candidates, Spread.SERIES), Map.of()));
+    Router routerOfK = ruled(candidates, Map.of());
     Topology before = topology(queues);
     Topology after = topology(queues + 1);
     BrokerQueue added = after.queues().getLast();
@@ -96,10 +98,7 @@ final class RouterTest {
 
   @Test
   void anApplicationWithARuleOfItsOwnFollowsIt() {
-    Router ruled =
-        new Router(
-            new RoutingConfig(
-                new Rule(2, Spread.SERIES), Map.of("hot", new Rule(4, Spread.RANDOM))));
+    Router ruled = ruled(2, Map.of("hot", new Rule(4, Spread.RANDOM, true)));
     Topology topology = topology(8);
     Route hot = route(ruled, "hot", topology);
 
@@ -118,6 +117,76 @@ final class RouterTest {
   @Test
   void aTopicWithFewerQueuesThanCandidatesGivesThemAll() {
     assertThat(route(router, "checkout", topology(1)).size()).isEqualTo(1);
+  }
+
+  @Test
+  void anExcludedApplicationHasNoRoute() {
+    Router ruled =
+        new Router(new RoutingRules(new Rule(2, Spread.SERIES, false), Map.of(), Set.of("load-*")));
+
+    assertThat(route(ruled, "load-test", topology(8))).isNull();
+    assertThat(route(ruled, "unload-test", topology(8))).isNotNull();
+  }
+
+  @Test
+  void aDecisionGivesMoreQueuesUnlessTheRulesPinThem() {
+    RoutingRules rules =
+        new RoutingRules(
+            new Rule(3, Spread.SERIES, false),
+            Map.of(
+                "pinned", new Rule(2, Spread.SERIES, true),
+                "spread", new Rule(3, Spread.RANDOM, false)),
+            Set.of());
+    Decision six = new Decision(6, false, 1, 1);
+    Router decided =
+        new Router(
+            rules,
+            new HotspotDecisions(
+                1,
+                1,
+                Map.of(
+                    "hot", six,
+                    "pinned", six,
+                    "spread", six,
+                    "small", new Decision(1, false, 1, 1),
+                    "single", new Decision(4, true, 1, 1))));
+    Topology topology = topology(8);
+
+    assertThat(route(decided, "hot", topology).size()).isEqualTo(6);
+    assertThat(route(decided, "pinned", topology).size()).isEqualTo(2);
+    assertThat(route(decided, "spread", topology).size()).isEqualTo(6);
+    assertThat(route(decided, "small", topology).size()).isEqualTo(3);
+    assertThat(route(decided, "other", topology).size()).isEqualTo(3);
+    Route single = route(decided, "single", topology);
+    Set<Integer> used = new HashSet<>();
+    for (int i = 0; i < 200; i++) {
+      SpanView span = span("the one operation", 2, 0);
+      span.spanId = 0x9e3779b97f4a7c15L * i;
+      used.add(single.candidate(span));
+    }
+    assertThat(used).hasSize(4);
+  }
+
+  @Property(tries = 200)
+  void whenAnApplicationGrowsItsOldQueuesStayAndOnlyWhatGoesToNewOnesMoves(
+      @ForAll @NotEmpty String application, @ForAll @IntRange(min = 1, max = 10) int k) {
+    Topology topology = topology(20);
+    Route before = route(ruled(k, Map.of()), application, topology);
+    Route after = route(ruled(2 * k, Map.of()), application, topology);
+
+    assertThat(candidates(after)).containsAll(candidates(before));
+    for (int i = 0; i < 50; i++) {
+      SpanView span = span("operation " + i, 2, 0);
+      BrokerQueue is = after.queue(after.candidate(span));
+      if (candidates(before).contains(is)) {
+        assertThat(is).isEqualTo(before.queue(before.candidate(span)));
+      }
+    }
+  }
+
+  private static Router ruled(int queues, Map<String, Rule> applications) {
+    return new Router(
+        new RoutingRules(new Rule(queues, Spread.SERIES, false), applications, Set.of()));
   }
 
   static Topology topology(int queues) {

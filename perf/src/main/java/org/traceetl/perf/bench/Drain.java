@@ -3,7 +3,6 @@ package org.traceetl.perf.bench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,38 +15,15 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.apache.rocketmq.client.producer.DefaultMQProducer;
-import org.apache.rocketmq.client.producer.SendCallback;
-import org.apache.rocketmq.client.producer.SendResult;
-import org.apache.rocketmq.common.message.Message;
-import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.process.Usage;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.JournalConfig;
-import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineListener;
-import org.traceetl.server.consume.SpanPipeline;
-import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
-import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.JournalTiming;
-import org.traceetl.server.journal.LogJournals;
-import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.standalone.EmbeddedRocketMq;
 import picocli.CommandLine;
@@ -85,8 +61,6 @@ public final class Drain implements Callable<Integer> {
           CLIENT, List.of("NettyClient", "PullMsgThread", "PullMessageServ"),
           GC, List.of("GC Thread", "G1 ", "ZDriver", "ZWorker", "Shenandoah", "VM Thread"),
           COMPILER, List.of("C1 Compiler", "C2 Compiler"));
-
-  private static final int MAX_UNCONFIRMED = 64;
 
   @Mixin private Results results;
 
@@ -191,7 +165,7 @@ public final class Drain implements Callable<Integer> {
   }
 
   /** Of sorted values; 0 without any. */
-  private static long quantile(long[] sorted, double share) {
+  static long quantile(long[] sorted, double share) {
     return sorted.length == 0 ? 0 : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
   }
 
@@ -217,49 +191,22 @@ public final class Drain implements Callable<Integer> {
 
   private Loaded load(EmbeddedRocketMq rocketMq, List<RenamedBatch> batches, long firstSequence)
       throws Exception {
-    DefaultMQProducer producer = new DefaultMQProducer("drain-load");
-    producer.setNamesrvAddr(rocketMq.namesrvAddress());
-    producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
-    producer.setInstanceName("drain-load-" + firstSequence);
-    producer.start();
-    AtomicInteger failed = new AtomicInteger();
     int messages = 0;
     long loaded = 0;
     long bytes = 0;
-    try {
-      List<MessageQueue> topic = producer.fetchPublishMessageQueues(TOPIC);
-      Semaphore unconfirmed = new Semaphore(MAX_UNCONFIRMED);
-      SendCallback confirmed =
-          new SendCallback() {
-            @Override
-            public void onSuccess(SendResult result) {
-              unconfirmed.release();
-            }
-
-            @Override
-            public void onException(Throwable e) {
-              failed.incrementAndGet();
-              unconfirmed.release();
-            }
-          };
-      SpanBatchReader reader = new SpanBatchReader();
+    SpanBatchReader reader = new SpanBatchReader();
+    try (TopicWriter writer =
+        new TopicWriter(rocketMq.namesrvAddress(), TOPIC, "drain-load-" + firstSequence)) {
       while (loaded < spans) {
         byte[] body =
             batches.get(messages % batches.size()).named(firstSequence + messages).clone();
         reader.wrap(body, 0, body.length);
         loaded += reader.spanCount();
         bytes += body.length;
-        unconfirmed.acquire();
-        producer.send(
-            new Message(TOPIC, body), topic.get(messages % topic.size()), confirmed, 10_000);
+        writer.send(messages, body);
         messages++;
       }
-      unconfirmed.acquire(MAX_UNCONFIRMED);
-    } finally {
-      producer.shutdown();
-    }
-    if (failed.get() > 0) {
-      throw new IllegalStateException(failed + " messages were not taken by the broker");
+      writer.await();
     }
     return new Loaded(messages, loaded, bytes);
   }
@@ -287,42 +234,9 @@ public final class Drain implements Callable<Integer> {
             swaps.add(pauseNanos);
           }
         };
-    SeriesConfig series =
-        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null);
-    HistogramConfig histogram = new HistogramConfig(null);
-    SpanPages pages =
-        new SpanPages(
-            new Naming(MetricsConfig.defaults(), series, histogram), System::nanoTime, nanos -> {});
-    pages.start();
-    WindowConfig windows = new WindowConfig(window, Duration.ofMinutes(15));
-    RocketMqConfig config =
-        new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, workers);
-    JournalConfig journal = JournalConfig.defaults();
-    Aggregation aggregation =
-        new Aggregation(series, histogram, DocumentsConfig.defaults(), windows);
-    RocketMqLogs logs = new RocketMqLogs(config, JOURNAL_TOPIC, Duration.ofSeconds(3));
-    logs.start();
-    LogJournals journals =
-        new LogJournals(
-            logs,
-            TOPIC,
-            config.consumerGroup(),
-            aggregation::newImage,
-            JournalTiming.system(Clock.systemUTC(), journal.lease(), journal.snapshotInterval()),
-            new JournalCounters());
-    SpanPipeline pipeline =
-        new SpanPipeline(
-            config,
-            journal.lease(),
-            windows,
-            aggregation,
-            journals,
-            List.of(pages),
-            Clock.systemUTC(),
-            listener);
-    try {
-      // A scraper's format is rendered at every window from its first scrape on.
-      pages.page(Encoding.OPENMETRICS, Duration.ofSeconds(10));
+    try (PipelineOnTopic pipeline =
+        new PipelineOnTopic(
+            rocketMq.namesrvAddress(), TOPIC, JOURNAL_TOPIC, workers, window, listener)) {
       Cpu before = Cpu.now();
       pipeline.start();
       while (left.getCount() == loaded.messages) {
@@ -336,18 +250,13 @@ public final class Drain implements Callable<Integer> {
       double seconds = (System.nanoTime() - startNanos) / 1e9;
       Cpu after = Cpu.now();
       double share = 1 - (double) alreadyTaken / loaded.messages;
-      int liveSeries = pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
       return new Round(
           loaded,
           seconds,
           loaded.spans * share / seconds,
           after.since(before),
           swaps.stream().mapToLong(nanos -> nanos).sorted().toArray(),
-          liveSeries);
-    } finally {
-      pipeline.drain(Duration.ofSeconds(30));
-      journals.close();
-      pages.close();
+          pipeline.series());
     }
   }
 

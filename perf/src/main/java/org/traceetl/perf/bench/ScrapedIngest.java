@@ -41,6 +41,7 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
+import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
@@ -397,6 +398,11 @@ final class ScrapedIngest {
 
     @Override
     public History history() {
+      return null;
+    }
+
+    @Override
+    public Hotspots hotspots() {
       return null;
     }
 

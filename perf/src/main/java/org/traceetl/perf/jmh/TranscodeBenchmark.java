@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.agent.config.PipelineConfig;
-import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
@@ -89,7 +89,7 @@ public class TranscodeBenchmark {
     pipeline =
         new Pipeline(
             PipelineConfig.defaults(),
-            new Router(RoutingConfig.defaults()),
+            new Router(RoutingRules.defaults()),
             identity,
             spool,
             metrics,

@@ -9,6 +9,7 @@ import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Curves over one quantity, as an SVG picture. */
 public final class Chart {
@@ -37,6 +38,12 @@ public final class Chart {
   /** Adds a curve. */
   public Chart curve(String name, double[] x, double[] y) {
     chart.addSeries(name, x, y);
+    return this;
+  }
+
+  /** Adds a curve without marks at its points: there are many. */
+  public Chart line(String name, double[] x, double[] y) {
+    chart.addSeries(name, x, y).setMarker(SeriesMarkers.NONE);
     return this;
   }
 

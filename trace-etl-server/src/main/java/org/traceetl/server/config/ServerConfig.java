@@ -22,6 +22,7 @@ public record ServerConfig(
     MetricsConfig metrics,
     IndexConfig index,
     HistoryConfig history,
+    HotspotsConfig hotspots,
     WebConfig web,
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
@@ -36,6 +37,7 @@ public record ServerConfig(
     documents = orElse(documents, DocumentsConfig.defaults());
     index = orElse(index, IndexConfig.defaults());
     history = orElse(history, HistoryConfig.defaults());
+    hotspots = orElse(hotspots, HotspotsConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -43,6 +45,11 @@ public record ServerConfig(
         "trace-etl.journal.topic",
         journal.topic(),
         "must not be trace-etl.rocketmq.topic");
+    check(
+        !hotspots.topic().equals(rocketmq.topic()) && !hotspots.topic().equals(journal.topic()),
+        "trace-etl.hotspots.topic",
+        hotspots.topic(),
+        "must be a topic of its own");
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();
       check(
@@ -63,6 +70,6 @@ public record ServerConfig(
   }
 
   public static ServerConfig defaults() {
-    return new ServerConfig(null, null, null, null, null, null, null, null, null, null, null);
+    return new ServerConfig(null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -9,7 +9,8 @@ import java.time.Duration;
  * The window: {@code trace-etl.window}. A missing value is its default.
  *
  * @param length windows begin at multiples of it; default 15 s
- * @param idle a series without spans for so long leaves; default 15 min
+ * @param idle a series without spans for so long leaves, or up to a window, at most a minute,
+ *     earlier; default 15 min
  */
 public record WindowConfig(Duration length, Duration idle) {
   private static final String PREFIX = "trace-etl.window.";

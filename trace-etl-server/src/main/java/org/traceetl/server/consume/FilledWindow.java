@@ -21,14 +21,14 @@ public record FilledWindow(
     List<SeriesDefinition> created,
     int[] evicted,
     long schema,
-    AcceptedBatches batches,
+    AcceptedBatches.Builder batches,
     Metrics metrics,
     BlockingQueue<Metrics> home) {
 
-  /** A copy for the journal. */
+  /** A copy for the journal. Once: it takes the batches. */
   public SealedWindow seal() {
     return metrics.seal(
-        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, batches);
+        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, batches.take());
   }
 
   /** Clears the metrics and gives them back to their queue. */

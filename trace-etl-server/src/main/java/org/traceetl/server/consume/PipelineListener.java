@@ -23,6 +23,9 @@ public interface PipelineListener {
   /** A window was swapped out: for so long the queue's worker recorded nothing. */
   default void swapped(QueueId queue, long pauseNanos) {}
 
+  /** A worker ended the windows of all its queues: for so long it recorded nothing. */
+  default void paused(long nanos) {}
+
   /** A window was due, but its predecessor is still with the journal: it goes on growing. */
   default void swapDeferred(QueueId queue) {}
 

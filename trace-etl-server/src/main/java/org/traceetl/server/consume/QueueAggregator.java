@@ -24,6 +24,7 @@ import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
@@ -266,6 +267,12 @@ public final class QueueAggregator {
             "row " + rows[span] + " of " + queue + " is not series " + numbers[span] + "'s");
       }
     }
+    for (int span = 0; nativeBuckets != null && span < size; span++) {
+      if (rows[span] >= 0 && !open.isNativeSound(rows[span])) {
+        throw new IllegalStateException(
+            "row " + rows[span] + " of " + queue + " has native buckets and no first one");
+      }
+    }
     for (int span = 0; span < size; span++) {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
     }
@@ -343,7 +350,7 @@ public final class QueueAggregator {
       }
     }
     int row = open.open(number);
-    series.touch(number);
+    series.touch(number, openedMillis);
     long carry = series.carry(number);
     if (carry != 0) {
       open.carry(row, carry);
@@ -511,7 +518,7 @@ public final class QueueAggregator {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
-    int[] evicted = series.evictIdle(nowMillis, nowMillis - idleMillis);
+    int[] evicted = series.evictIdle(idleSinceMillis(nowMillis));
     long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
     history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();
@@ -536,6 +543,21 @@ public final class QueueAggregator {
     openedMillis = nowMillis;
     from = to;
     return filled;
+  }
+
+  /**
+   * Since when series were touched that do not leave with the open window: none that it counts,
+   * also where it is longer than series may be idle, or the clock was set.
+   */
+  private long idleSinceMillis(long nowMillis) {
+    long sinceMillis = nowMillis - idleMillis;
+    if (!SealedWindow.isLong(openedMillis, nowMillis)) {
+      return Math.min(sinceMillis, openedMillis);
+    }
+    for (int row = 0; row < open.rows(); row++) {
+      series.touch(open.series(row), nowMillis);
+    }
+    return sinceMillis;
   }
 
   /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */

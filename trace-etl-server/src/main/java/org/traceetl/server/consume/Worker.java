@@ -372,16 +372,30 @@ final class Worker implements Runnable {
     if (nowMillis < dueMillis && !setBack) {
       return;
     }
+    long startNanos = System.nanoTime();
+    Map<OwnedQueue, FilledWindow> ended = new HashMap<>();
+    try {
+      endWindows(nowMillis, ended);
+    } finally {
+      // Not before: a sealer that wakes up takes the core, and the rest of the queues would wait.
+      ended.forEach(this::seal);
+    }
+    for (OwnedQueue queue : owned.values()) {
+      committer.visit(queue, offsets);
+    }
+    listener.paused(System.nanoTime() - startNanos);
+    schedule(nowMillis);
+  }
+
+  private void endWindows(long nowMillis, Map<OwnedQueue, FilledWindow> ended) {
     for (OwnedQueue queue : owned.values()) {
       long startNanos = System.nanoTime();
       FilledWindow filled = queue.swap(nowMillis);
       if (filled != null) {
+        ended.put(queue, filled);
         listener.swapped(queue.id(), System.nanoTime() - startNanos);
-        seal(queue, filled);
       }
-      committer.visit(queue, offsets);
     }
-    schedule(nowMillis);
   }
 
   /**

@@ -181,6 +181,9 @@ public final class BatchHistory {
   /** The batches taken since {@link #takeAccepted}. */
   private final AcceptedBatches.Builder accepted = new AcceptedBatches.Builder(64);
 
+  /** No agent was heard before: none need be looked for. Behind the truth where they were since. */
+  private long unheardBeforeMillis = Long.MAX_VALUE;
+
   /** Counts how often the numbers of the runs in {@link #accepted} became void. */
   private long runsTaken;
 
@@ -194,13 +197,18 @@ public final class BatchHistory {
   /** Notes a batch. False if it was noted before. */
   public boolean isFirst(long agentHigh, long agentLow, long epoch, long sequence, long nowMillis) {
     Agent agent = agent(agentHigh, agentLow, epoch);
-    agent.heardMillis = nowMillis;
+    hear(agent, nowMillis);
     Epoch kept = agent.epoch(epoch);
     if (kept == null || !kept.isFirst(sequence)) {
       return false;
     }
     noteAccepted(agent, epoch, sequence);
     return true;
+  }
+
+  private void hear(Agent agent, long nowMillis) {
+    agent.heardMillis = nowMillis;
+    unheardBeforeMillis = Math.min(unheardBeforeMillis, nowMillis);
   }
 
   private void noteAccepted(Agent agent, long epoch, long sequence) {
@@ -217,10 +225,13 @@ public final class BatchHistory {
     agent.runsTaken = runsTaken;
   }
 
-  /** The batches for which {@link #isFirst} was true since the last call. */
-  public AcceptedBatches takeAccepted() {
+  /**
+   * The batches for which {@link #isFirst} was true since the last call, in the order in which they
+   * came: the worker does not wait for them to be sorted.
+   */
+  public AcceptedBatches.Builder takeAccepted() {
     runsTaken++;
-    return accepted.take();
+    return accepted.takeUnsorted();
   }
 
   /**
@@ -237,7 +248,7 @@ public final class BatchHistory {
   public void accept(
       long agentHigh, long agentLow, long epoch, long first, long last, long heardMillis) {
     Agent agent = agent(agentHigh, agentLow, epoch);
-    agent.heardMillis = heardMillis;
+    hear(agent, heardMillis);
     Epoch kept = agent.epoch(epoch);
     if (kept != null) {
       kept.accept(first, last);
@@ -333,9 +344,15 @@ public final class BatchHistory {
 
   /** Forgets the agents not heard since {@code sinceMillis}. */
   public void forgetSilent(long sinceMillis) {
+    if (unheardBeforeMillis >= sinceMillis) {
+      return;
+    }
+    unheardBeforeMillis = Long.MAX_VALUE;
     for (int number = index.size() - 1; number >= 0; number--) {
       if (agents[number].heardMillis < sinceMillis) {
         remove(number);
+      } else {
+        unheardBeforeMillis = Math.min(unheardBeforeMillis, agents[number].heardMillis);
       }
     }
   }

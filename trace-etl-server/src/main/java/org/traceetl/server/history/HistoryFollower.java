@@ -49,6 +49,7 @@ public final class HistoryFollower implements AutoCloseable {
 
   private final History history;
   private final Journals journals;
+  private final Consumer<SealedWindow> listener;
   private final long lookBackMillis;
   private final long schema;
   private final int stride;
@@ -79,6 +80,7 @@ public final class HistoryFollower implements AutoCloseable {
    *     is a snapshot before it
    * @param schema of series with this server's buckets
    * @param stride their number
+   * @param listener told of each window of each queue, on the follower's thread
    */
   public HistoryFollower(
       History history,
@@ -86,8 +88,9 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
+      Consumer<SealedWindow> listener,
       InstantSource clock) {
-    this(history, journals, lookBack, schema, stride, clock, System::nanoTime);
+    this(history, journals, lookBack, schema, stride, listener, clock, System::nanoTime);
   }
 
   HistoryFollower(
@@ -96,6 +99,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
+      Consumer<SealedWindow> listener,
       InstantSource clock,
       LongSupplier nanoTime) {
     this.history = history;
@@ -103,6 +107,7 @@ public final class HistoryFollower implements AutoCloseable {
     this.lookBackMillis = lookBack.toMillis();
     this.schema = schema;
     this.stride = stride;
+    this.listener = listener;
     this.clock = clock;
     this.nanoTime = nanoTime;
     throttle = new LogThrottle(clock);
@@ -166,6 +171,7 @@ public final class HistoryFollower implements AutoCloseable {
     for (JournalTail.Kept kept : queue.tail().read(nowNanos)) {
       SealedWindow window = kept.window();
       history.add(window.openedMillis(), queue.series().fold(window));
+      listener.accept(window);
       windows.increment();
     }
     unknownRows.add(queue.series().takeUnknownRows());

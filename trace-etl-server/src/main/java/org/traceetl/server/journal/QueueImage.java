@@ -109,7 +109,7 @@ public final class QueueImage {
     long nanos = sumNanos[row] + window.durationNanos()[from] % NANOS_PER_MILLI;
     sumMillis[row] += window.durationNanos()[from] / NANOS_PER_MILLI + nanos / NANOS_PER_MILLI;
     sumNanos[row] = (int) (nanos % NANOS_PER_MILLI);
-    touchedMillis[row] = window.sealedMillis();
+    touchedMillis[row] = window.touchedMillis();
     carries[row] = window.carries()[from];
   }
 

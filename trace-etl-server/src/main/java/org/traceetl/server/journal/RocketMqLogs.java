@@ -2,6 +2,7 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.rocketmq.client.exception.MQClientException;
@@ -81,6 +82,27 @@ public final class RocketMqLogs implements JournalLogs {
     }
     return new RocketMqLog(
         producer, client, new MessageQueue(topic, queue.broker(), queue.queue()), config, timeout);
+  }
+
+  /**
+   * The log in the lowest queue of another topic.
+   *
+   * @return null if there is no such topic
+   * @throws IOException if that cannot be found out now
+   */
+  public JournalLog openLowest(String other) throws IOException, InterruptedException {
+    MQClientInstance client = client();
+    TopicRouteData route = route(client, other);
+    if (route == null) {
+      return null;
+    }
+    String broker =
+        route.getQueueDatas().stream()
+            .map(QueueData::getBrokerName)
+            .filter(name -> queues(route, name) > 0)
+            .min(Comparator.naturalOrder())
+            .orElseThrow(() -> new IOException("Topic " + other + " has no queue"));
+    return new RocketMqLog(producer, client, new MessageQueue(other, broker, 0), config, timeout);
   }
 
   /**

@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
@@ -47,9 +48,6 @@ public final class SeriesTable {
 
   private static final int BLOCK_SERIES = 1 << BLOCK_BITS;
 
-  /** Touched, in seconds: the series has a span in the open window. */
-  private static final int IN_OPEN_WINDOW = Integer.MAX_VALUE - 1;
-
   /** Touched, in seconds: there is no such series. */
   private static final int FREE = Integer.MAX_VALUE;
 
@@ -82,8 +80,14 @@ public final class SeriesTable {
   /** By block: keys, one after the other. Of an overflow series the application alone is there. */
   private int[][] keys = new int[1][];
 
-  /** By block: when each series had its last span, rounded up, in seconds since the base. */
+  /** By block: when each series was touched, rounded up, in seconds since the base. */
   private int[][] touched = new int[1][];
+
+  /**
+   * By block: none of its series was touched before, so that it need not be looked through. Behind
+   * the truth where series were touched since.
+   */
+  private int[] untouchedBefore = new int[1];
 
   /** By block: what each series carries. Null: none of the block's series does. */
   private long[][] carries = new long[1][];
@@ -273,22 +277,24 @@ public final class SeriesTable {
       int capacity = Math.max(block + 1, keys.length * 2);
       keys = Arrays.copyOf(keys, capacity);
       touched = Arrays.copyOf(touched, capacity);
+      untouchedBefore = Arrays.copyOf(untouchedBefore, capacity);
       carries = Arrays.copyOf(carries, capacity);
     }
     if (keys[block] == null) {
       keys[block] = new int[BLOCK_SERIES * width];
       touched[block] = new int[BLOCK_SERIES];
       Arrays.fill(touched[block], FREE);
+      untouchedBefore[block] = FREE;
     }
     taken.set(series);
-    touched[block][inBlock(series)] = seconds(nowMillis);
+    touch(series, nowMillis);
     carry(series, 0);
   }
 
-  /** Rounded up; never that of a series in the open window, or of none. */
+  /** Rounded up; never that of no series. */
   private static int seconds(long millis) {
     long seconds = Math.ceilDiv(millis, MILLIS_PER_SECOND) - BASE_SECONDS;
-    return Math.clamp(seconds, Integer.MIN_VALUE, IN_OPEN_WINDOW - 1);
+    return Math.clamp(seconds, Integer.MIN_VALUE, FREE - 1);
   }
 
   private int valuesOfSeries() {
@@ -309,9 +315,15 @@ public final class SeriesTable {
     return Collections.unmodifiableList(Arrays.asList(values));
   }
 
-  /** Notes that the series has a span in the open window. */
-  public void touch(int series) {
-    touched[series >>> BLOCK_BITS][inBlock(series)] = IN_OPEN_WINDOW;
+  /** Notes that the series had a span, as {@link SealedWindow#touchedMillis} has it. */
+  public void touch(int series, long millis) {
+    touch(series, seconds(millis));
+  }
+
+  private void touch(int series, int seconds) {
+    int block = series >>> BLOCK_BITS;
+    touched[block][inBlock(series)] = seconds;
+    untouchedBefore[block] = Math.min(untouchedBefore[block], seconds);
   }
 
   /** Takes it that all series had their last spans so much later. */
@@ -319,8 +331,8 @@ public final class SeriesTable {
     long later = Math.ceilDiv(millis, MILLIS_PER_SECOND);
     for (int[] block : touched) {
       for (int i = 0; block != null && i < BLOCK_SERIES; i++) {
-        if (block[i] < IN_OPEN_WINDOW) {
-          block[i] = (int) Math.min(block[i] + later, IN_OPEN_WINDOW - 1);
+        if (block[i] < FREE) {
+          block[i] = (int) Math.min(block[i] + later, FREE - 1);
         }
       }
     }
@@ -351,25 +363,18 @@ public final class SeriesTable {
   }
 
   /**
-   * Ends the open window at {@code nowMillis}: series with a span in it were touched then. Ends
-   * series without a span since {@code sinceMillis}, up to a second later; then applications
-   * without series, then symbols without users.
+   * Ends series that were not touched since {@code sinceMillis}, up to a second later; then
+   * applications without series, then symbols without users. Looks only through blocks in which
+   * there may be such series: the worker waits for this.
    *
    * @return numbers of the ended series
    */
-  public int[] evictIdle(long nowMillis, long sinceMillis) {
+  public int[] evictIdle(long sinceMillis) {
     evicted.clear();
-    int now = seconds(nowMillis);
     int since = seconds(sinceMillis);
-    for (int number = 0; number < touched.length; number++) {
-      int[] block = touched[number];
-      for (int i = 0; block != null && i < BLOCK_SERIES; i++) {
-        if (block[i] == IN_OPEN_WINDOW) {
-          // Whatever the clock did since: a series with counts in the window does not end with it.
-          block[i] = now;
-        } else if (block[i] < since) {
-          evict(number << BLOCK_BITS | i);
-        }
+    for (int block = 0; block < touched.length; block++) {
+      if (touched[block] != null && untouchedBefore[block] < since) {
+        evictIdle(block, since);
       }
     }
     if (granted - limited > 2 * budget.portion()) {
@@ -379,6 +384,18 @@ public final class SeriesTable {
     applications.evictIdle(sinceMillis);
     symbols.sweep();
     return evicted.toArray();
+  }
+
+  private void evictIdle(int block, int since) {
+    int[] ofBlock = touched[block];
+    int least = FREE;
+    for (int i = 0; i < BLOCK_SERIES; i++) {
+      if (ofBlock[i] < since) {
+        evict(block << BLOCK_BITS | i);
+      }
+      least = Math.min(least, ofBlock[i]);
+    }
+    untouchedBefore[block] = least;
   }
 
   private void evict(int series) {

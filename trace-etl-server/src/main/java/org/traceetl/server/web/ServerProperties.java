@@ -8,6 +8,7 @@ import java.util.List;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistoryConfig;
+import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -29,6 +30,7 @@ record ServerProperties(
     MetricsConfig metrics,
     Index index,
     HistoryConfig history,
+    HotspotsConfig hotspots,
     Web web,
     Duration drainWithin) {
 
@@ -43,6 +45,7 @@ record ServerProperties(
         metrics,
         index == null ? null : index.toConfig(),
         history,
+        hotspots,
         web == null ? null : WebConfig.of(web.token, web.tokenFile),
         drainWithin);
   }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
+import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
@@ -19,6 +20,9 @@ public interface Service extends AutoCloseable {
 
   /** Null where it is disabled. */
   History history();
+
+  /** As of the last look; null where hotspots are disabled. */
+  Hotspots hotspots();
 
   /** Whether it does its work; false only for what a restart would mend. Never waits. */
   boolean alive();

@@ -149,6 +149,12 @@ public final class WebServer implements AutoCloseable {
                   HistoryServlet.HISTORY,
                   HistoryServlet.APPLICATIONS));
     }
+    if (service.hotspots() != null) {
+      context.registerBean(
+          "hotspots",
+          ServletRegistrationBean.class,
+          () -> new ServletRegistrationBean<>(new HotspotsServlet(service), "/api/hotspots"));
+    }
     if (config.web().token() != null) {
       context.registerBean(
           "token",

@@ -75,6 +75,11 @@ public record AcceptedBatches(long[] runs) {
       runs = new long[Math.max(MIN_RUNS, expected) * COLUMNS];
     }
 
+    private Builder(long[] runs, int size) {
+      this.runs = runs;
+      this.size = size;
+    }
+
     /**
      * Adds a run of sequences, at or above 0.
      *
@@ -83,7 +88,7 @@ public record AcceptedBatches(long[] runs) {
     public int add(long agentHigh, long agentLow, long epoch, long first, long last) {
       int at = size * COLUMNS;
       if (at == runs.length) {
-        runs = Arrays.copyOf(runs, at * 2);
+        runs = Arrays.copyOf(runs, Math.max(at * 2, MIN_RUNS * COLUMNS));
       }
       runs[at] = agentHigh;
       runs[at + 1] = agentLow;
@@ -135,6 +140,13 @@ public record AcceptedBatches(long[] runs) {
           before = run;
         }
       }
+    }
+
+    /** What was added since the last call, for another thread to {@link #take}. Only copies. */
+    public Builder takeUnsorted() {
+      Builder taken = new Builder(Arrays.copyOf(runs, size * COLUMNS), size);
+      size = 0;
+      return taken;
     }
 
     /** What was added since the last call. */

@@ -102,6 +102,11 @@ public final class Metrics {
     return blocks[row >>> BLOCK_BITS][at(row) + SERIES];
   }
 
+  /** Rows that are open: numbers are below it. */
+  public int rows() {
+    return rows;
+  }
+
   /** Whether {@link #open} would make a block. */
   public boolean isFull() {
     return rows == blockCount << BLOCK_BITS;
@@ -207,6 +212,14 @@ public final class Metrics {
    */
   public void addNative(int row, int bucket, long weight) {
     natives.add(row, bucket, weight);
+  }
+
+  /**
+   * Whether a row's native histogram, which there must be, is what {@link #addNative} makes. Reads
+   * the memory that it writes to.
+   */
+  public boolean isNativeSound(int row) {
+    return natives.isSound(row);
   }
 
   /** Whether a slow or failed span of this row may still be kept. */

@@ -72,6 +72,14 @@ final class NativeRows {
     }
   }
 
+  /** Whether a row has a first bucket or nothing where most of its spans would be counted. */
+  boolean isSound(int row) {
+    char[] block = blocks[row >>> BLOCK_BITS];
+    int at = at(row);
+    // Both are read, whatever the first one says: they are in two lines of the cache.
+    return block[at] != 0 | block[at + WIDTH / 2] == 0;
+  }
+
   private void addBeside(char[] block, int at, int row, int bucket, long spans) {
     if (block[at] == 0) {
       block[at] = (char) (Math.max(0, bucket - BUCKETS / 2) + WIDTH);

@@ -48,4 +48,20 @@ public record SealedWindow(
     long schema,
     long[] carries,
     AcceptedBatches batches,
-    NativeCounts natives) {}
+    NativeCounts natives) {
+  private static final long LONG_MILLIS = 60_000;
+
+  /**
+   * When its series were touched: for how long a series is idle counts from there. It is the begin
+   * of the window, so that who ends one has no series to mark; of long ones, which are rare, the
+   * end.
+   */
+  public long touchedMillis() {
+    return isLong(openedMillis, sealedMillis) ? sealedMillis : openedMillis;
+  }
+
+  /** Whether series are touched at the end of such a window, and else at its begin. */
+  public static boolean isLong(long openedMillis, long sealedMillis) {
+    return sealedMillis - openedMillis > LONG_MILLIS;
+  }
+}

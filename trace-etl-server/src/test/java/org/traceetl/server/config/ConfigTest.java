@@ -38,6 +38,34 @@ class ConfigTest {
   }
 
   @Test
+  void aWrongValueOfHotspotsIsNamed() {
+    assertThatThrownBy(() -> hotspots(null, 4, 2, null, null))
+        .hasMessage("trace-etl.hotspots.max-queues = 2: must be 4 to 1024");
+    assertThatThrownBy(() -> hotspots(null, null, null, 1.0, null))
+        .hasMessage("trace-etl.hotspots.grow-above = 1.0: must be above 1, at most 100");
+    assertThatThrownBy(() -> hotspots(null, null, null, Double.NaN, null))
+        .isInstanceOf(ConfigException.class);
+    assertThatThrownBy(() -> hotspots(null, null, null, null, 1.0))
+        .hasMessageStartingWith("trace-etl.hotspots.shrink-below = 1.0: must be above 0");
+    assertThatThrownBy(() -> hotspots(Duration.ZERO, null, null, null, null))
+        .hasMessage("trace-etl.hotspots.interval = PT0S: must be 100 ms to 2 h");
+  }
+
+  @Test
+  void betweenTwoLooksForHotspotsThereIsRoomForAWindow() {
+    HotspotsConfig standard = HotspotsConfig.defaults();
+
+    assertThat(standard.over(Duration.ofSeconds(15))).isEqualTo(standard);
+    assertThat(standard.over(Duration.ofHours(1)).interval()).isEqualTo(Duration.ofHours(2));
+  }
+
+  private static HotspotsConfig hotspots(
+      Duration interval, Integer min, Integer max, Double growAbove, Double shrinkBelow) {
+    return new HotspotsConfig(
+        null, null, interval, min, max, growAbove, null, shrinkBelow, null, null, null, null);
+  }
+
+  @Test
   void aSecretIsNotPrinted() {
     assertThat(new RocketMqConfig(null, null, null, "key", new Secret("hush"), null).toString())
         .contains("key")

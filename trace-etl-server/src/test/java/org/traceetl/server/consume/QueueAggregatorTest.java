@@ -446,6 +446,43 @@ class QueueAggregatorTest {
     assertThat(seal().created()).isEmpty();
   }
 
+  /** Blocks of series that are not looked through must have none to leave. */
+  @Property(tries = 20)
+  void allIdleSeriesLeaveAndNoOthers(@ForAll long seed) {
+    Random random = new Random(seed);
+    maxPerApplication = 1_000;
+    aggregator = null;
+    nowMillis = 1_000_000;
+    Map<Integer, Long> touchedMillis = new HashMap<>();
+    long openedMillis = nowMillis;
+    for (int windows = 0; windows < 60; windows++) {
+      int from = random.nextInt(700);
+      Batch batch = new Batch("shop");
+      for (int name = from; name < Math.min(700, from + 1 + random.nextInt(200)); name++) {
+        batch.span("span " + name, MILLI);
+      }
+      accept(batch);
+      // Seldom the window is longer than the idle time.
+      nowMillis += 1_000L * random.nextInt(random.nextInt(10) == 0 ? 1_000 : 100);
+      SealedWindow window = seal();
+
+      assertThat(window.openedMillis()).isEqualTo(openedMillis);
+      for (int series : window.series()) {
+        touchedMillis.put(series, window.touchedMillis());
+      }
+      List<Integer> idle = new ArrayList<>();
+      touchedMillis.forEach((series, millis) -> {
+        if (millis < nowMillis - IDLE_MILLIS) {
+          idle.add(series);
+        }
+      });
+      assertThat(window.evicted()).containsExactlyInAnyOrder(idle.toArray(Integer[]::new));
+      touchedMillis.keySet().removeAll(idle);
+      assertThat(aggregator.seriesCount()).isEqualTo(touchedMillis.size());
+      openedMillis = nowMillis;
+    }
+  }
+
   @Test
   void anAgentHeardInAWindowIsNotForgottenWithIt() {
     byte[] message = new Batch("shop").span("a", MILLI).message(5);

@@ -81,7 +81,7 @@ class BatchHistoryTest {
           taken.add(name);
         }
       }
-      AcceptedBatches runs = live.takeAccepted();
+      AcceptedBatches runs = live.takeAccepted().take();
       assertApart(runs);
       note(runs, rebuilt);
       note(runs, restored);
@@ -91,7 +91,7 @@ class BatchHistoryTest {
       }
     }
     assertThat(told).isEqualTo(taken);
-    assertThat(live.takeAccepted().size()).isZero();
+    assertThat(live.takeAccepted().take().size()).isZero();
 
     assertThat(remembered(rebuilt)).isEqualTo(remembered(live));
     assertThat(remembered(restored)).isEqualTo(remembered(live));
@@ -185,7 +185,7 @@ class BatchHistoryTest {
     first(1, 1, 9);
     first(1, 1, 10);
 
-    assertThat(history.takeAccepted().runs()).containsExactly(1, 0, 1, 10, 10);
+    assertThat(history.takeAccepted().take().runs()).containsExactly(1, 0, 1, 10, 10);
   }
 
   @Test
@@ -197,8 +197,8 @@ class BatchHistoryTest {
       first(1, 1, sequence);
     }
 
-    assertThat(history.takeAccepted().runs()).containsExactly(1, 0, 1, 1, 1_000);
-    assertThat(history.takeAccepted().size()).isZero();
+    assertThat(history.takeAccepted().take().runs()).containsExactly(1, 0, 1, 1, 1_000);
+    assertThat(history.takeAccepted().take().size()).isZero();
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -44,6 +45,7 @@ final class HistoryFollowerTest {
   private long nowMillis = 1_795_219_200_000L;
   private long nowNanos = Long.MAX_VALUE - 1;
   private final History history = new History(10, BOUNDS_NANOS, this::now);
+  private final List<SealedWindow> heard = new ArrayList<>();
   private boolean away;
   private boolean unregistered;
   private HistoryFollower follower = follower();
@@ -71,7 +73,14 @@ final class HistoryFollowerTest {
           }
         };
     return new HistoryFollower(
-        history, all, Duration.ofMinutes(70), SCHEMA, STRIDE, this::now, () -> nowNanos);
+        history,
+        all,
+        Duration.ofMinutes(70),
+        SCHEMA,
+        STRIDE,
+        heard::add,
+        this::now,
+        () -> nowNanos);
   }
 
   private static SeriesDefinition series(int number, String application, String status) {

@@ -513,7 +513,7 @@ final class ProtocolModel {
         }
       }
       return Windows.window(
-          QUEUE, to, end, taken.image().history().takeAccepted(), !created, counts);
+          QUEUE, to, end, taken.image().history().takeAccepted().take(), !created, counts);
     }
 
     private Outcome renew() throws InterruptedException {

@@ -104,6 +104,17 @@ class RocketMqLogsTest {
     assertThat(log.offsetAt(timeMillis + 3_600_000)).isGreaterThanOrEqualTo(second);
   }
 
+  @Test
+  void theLowestQueueOfAnotherTopicIsALogAsWell() throws Exception {
+    assertThat(logs.openLowest("not-there")).isNull();
+    rocketMq.createTopic("trace-routing", 2);
+    JournalLog log = logs.openLowest("trace-routing");
+    assertThat(log.append(new byte[] {7})).isZero();
+
+    await().untilAsserted(() -> assertThat(log.end()).isEqualTo(1));
+    assertThat(log.read(0)).singleElement().extracting(Entry::body).isEqualTo(new byte[] {7});
+  }
+
   private static List<byte[]> messages(int count, int bytes) {
     Random random = new Random(1);
     List<byte[]> messages = new ArrayList<>();

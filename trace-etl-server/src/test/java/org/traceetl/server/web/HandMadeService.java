@@ -11,6 +11,7 @@ import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
+import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
@@ -27,6 +28,8 @@ final class HandMadeService implements Service {
   final SpanPages pages;
   final Index index = new Index();
   final History history;
+  volatile Hotspots hotspots =
+      new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of());
   volatile Map<String, String> missing = Map.of();
   volatile boolean drained;
   volatile boolean closed;
@@ -102,6 +105,11 @@ final class HandMadeService implements Service {
   @Override
   public History history() {
     return history;
+  }
+
+  @Override
+  public Hotspots hotspots() {
+    return hotspots;
   }
 
   @Override

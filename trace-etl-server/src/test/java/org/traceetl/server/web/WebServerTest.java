@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.history.Histories;
+import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.Cursor;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
@@ -279,6 +280,36 @@ class WebServerTest {
     assertThat(now.get("ended").asBoolean()).isFalse();
     assertThat(now.get("calls").asLong()).isZero();
     assertThat(now.get("p99Millis").isNull()).isTrue();
+  }
+
+  @Test
+  void hotspotsAreShownWithWhatIsDecided() throws Exception {
+    FACTORY.made.hotspots =
+        new Hotspots(
+            Hotspots.State.DECIDER,
+            7,
+            1_795_255_000_000L,
+            8,
+            1_795_255_030_000L,
+            1.25,
+            List.of(
+                new Hotspots.Application(
+                    "hot", 900, 0.9, 8, 7, 150, false, 1_795_255_000_000L, false, true),
+                new Hotspots.Application("other", 100, 0.1, 2, 2, 50, true, 0, true, false)));
+
+    JsonNode answer = json(get("/api/hotspots"));
+
+    assertThat(answer.toString())
+        .isEqualTo(
+            ("{'state':'decider','epoch':7,'decided':'2026-11-21T09:56:40Z',"
+                    + "'looked':'2026-11-21T09:57:10Z','queues':8,'maxToMean':1.25,'applications':["
+                    + "{'application':'hot','spansPerSecond':900.0,'share':0.9,'queues':8,"
+                    + "'usedQueues':7,'heaviestQueueSpansPerSecond':150.0,'spread':'series',"
+                    + "'since':'2026-11-21T09:56:40Z','pinned':false,'stuck':true},"
+                    + "{'application':'other','spansPerSecond':100.0,'share':0.1,'queues':2,"
+                    + "'usedQueues':2,'heaviestQueueSpansPerSecond':50.0,'spread':'random',"
+                    + "'since':null,'pinned':true,'stuck':false}]}")
+                .replace('\'', '"'));
   }
 
   @Test

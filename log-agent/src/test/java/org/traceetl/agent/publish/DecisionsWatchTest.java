@@ -1,0 +1,128 @@
+package org.traceetl.agent.publish;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.publish.DecisionsWatch.Newest;
+import org.traceetl.agent.state.StateDirectory;
+import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
+
+final class DecisionsWatchTest {
+  private final AgentMetrics metrics = new AgentMetrics();
+  private final List<byte[]> topic = new ArrayList<>();
+  private final List<HotspotDecisions> told = new ArrayList<>();
+  private boolean away;
+
+  @TempDir private Path directory;
+
+  @Test
+  void theHighestEpochHoldsAndOfEqualOnesTheFirst() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      topic.add(decisions(5, 4).encode());
+      topic.add(decisions(7, 8).encode());
+      topic.add(decisions(7, 16).encode());
+      topic.add(decisions(6, 32).encode());
+      watch.look();
+      watch.look();
+
+      assertThat(watch.current()).isEqualTo(decisions(7, 8));
+      assertThat(told).containsExactly(decisions(5, 4), decisions(7, 8));
+      assertThat(sample("hotspot_epoch")).isEqualTo(7);
+      assertThat(sample("hotspot_applications")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whatIsNoRecordIsCountedAndTheOthersHold() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      byte[] later = decisions(9, 4).encode();
+      later[4] = 2;
+      topic.add(new byte[0]);
+      topic.add(later);
+      topic.add(decisions(5, 4).encode());
+      topic.add(new byte[100]);
+      watch.look();
+
+      assertThat(watch.current()).isEqualTo(decisions(5, 4));
+      assertThat(refused("length")).isEqualTo(1);
+      assertThat(refused("version")).isEqualTo(1);
+      assertThat(refused("magic")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void anAgentStartedWhileTheBrokerIsAwayGoesOnByWhatItKnew() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      topic.add(decisions(7, 8).encode());
+      watch(state, "trace-routing").look();
+      told.clear();
+      away = true;
+      try (DecisionsWatch next = watch(state, "trace-routing")) {
+        next.start();
+        assertThat(next.current()).isEqualTo(decisions(7, 8));
+        assertThat(told).containsExactly(decisions(7, 8));
+      }
+      try (DecisionsWatch elsewhere = watch(state, "another-topic")) {
+        elsewhere.start();
+        assertThat(elsewhere.current()).isEqualTo(HotspotDecisions.NONE);
+      }
+    }
+  }
+
+  @Test
+  void aDamagedFileIsLeftOut() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      topic.add(decisions(7, 8).encode());
+      watch(state, "trace-routing").look();
+      byte[] content = state.read("hotspots").orElseThrow();
+      content[content.length - 1]++;
+      state.write("hotspots", content);
+      away = true;
+      try (DecisionsWatch next = watch(state, "trace-routing")) {
+        next.start();
+        assertThat(next.current()).isEqualTo(HotspotDecisions.NONE);
+      }
+    }
+  }
+
+  private DecisionsWatch watch(StateDirectory state, String name) {
+    metrics.registry.clear();
+    return new DecisionsWatch(
+        known -> {
+          if (away) {
+            throw new IOException("the broker is away");
+          }
+          return new Newest(topic.size(), topic.size() == known ? List.of() : topic);
+        },
+        600_000,
+        new DecisionsFile(state, name, RocketMqConfig.defaults()),
+        metrics,
+        told::add);
+  }
+
+  private static HotspotDecisions decisions(long epoch, int queues) {
+    return new HotspotDecisions(epoch, 1, Map.of("hot", new Decision(queues, false, 1, 1)));
+  }
+
+  private double sample(String name) {
+    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+  }
+
+  private double refused(String reason) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_hotspot_records_refused_total",
+        new String[] {"reason"},
+        new String[] {reason});
+  }
+}

@@ -1,0 +1,102 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.traceetl.perf.load.SpanStream;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.RocketMqLogs;
+
+/**
+ * The server's pipeline (pull, decode, record, seal, append, fold, render) in this JVM, on topics
+ * of a RocketMQ: what the server is, without its web port and its indexes. An OpenMetrics page is
+ * rendered at every window, as for a scraper.
+ */
+final class PipelineOnTopic implements AutoCloseable {
+  private static final Duration FIRST_PAGE = Duration.ofSeconds(10);
+  private static final Duration DRAIN = Duration.ofSeconds(30);
+
+  private final SpanPages pages;
+  private final LogJournals journals;
+  private final SpanPipeline pipeline;
+
+  /**
+   * @param workers threads that record
+   */
+  PipelineOnTopic(
+      String nameServer,
+      String topic,
+      String journalTopic,
+      int workers,
+      Duration window,
+      PipelineListener listener)
+      throws IOException, TimeoutException, InterruptedException {
+    SeriesConfig series =
+        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null);
+    HistogramConfig histogram = new HistogramConfig(null);
+    pages =
+        new SpanPages(
+            new Naming(MetricsConfig.defaults(), series, histogram), System::nanoTime, nanos -> {});
+    pages.start();
+    WindowConfig windows = new WindowConfig(window, Duration.ofMinutes(15));
+    RocketMqConfig config = new RocketMqConfig(nameServer, topic, null, null, null, workers);
+    JournalConfig journal = JournalConfig.defaults();
+    Aggregation aggregation =
+        new Aggregation(series, histogram, DocumentsConfig.defaults(), windows);
+    RocketMqLogs logs = new RocketMqLogs(config, journalTopic, Duration.ofSeconds(3));
+    logs.start();
+    journals =
+        new LogJournals(
+            logs,
+            topic,
+            config.consumerGroup(),
+            aggregation::newImage,
+            JournalTiming.system(Clock.systemUTC(), journal.lease(), journal.snapshotInterval()),
+            new JournalCounters());
+    pipeline =
+        new SpanPipeline(
+            config,
+            journal.lease(),
+            windows,
+            aggregation,
+            journals,
+            List.of(pages),
+            Clock.systemUTC(),
+            listener);
+    // A scraper's format is rendered at every window from its first scrape on.
+    pages.page(Encoding.OPENMETRICS, FIRST_PAGE);
+  }
+
+  void start() {
+    pipeline.start();
+  }
+
+  /** Series in the tables of all queues. */
+  int series() {
+    return pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
+  }
+
+  @Override
+  public void close() {
+    pipeline.drain(DRAIN);
+    journals.close();
+    pages.close();
+  }
+}

@@ -1,0 +1,78 @@
+package org.traceetl.perf.bench;
+
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendCallback;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/** Writes messages to the queues of a topic, as fast as the broker confirms them. One thread. */
+final class TopicWriter implements AutoCloseable {
+  private static final int MAX_UNCONFIRMED = 64;
+  private static final long TIMEOUT_MILLIS = 10_000;
+
+  private final String topic;
+  private final DefaultMQProducer producer;
+  private final List<MessageQueue> queues;
+  private final Semaphore unconfirmed = new Semaphore(MAX_UNCONFIRMED);
+  private final AtomicInteger failed = new AtomicInteger();
+  private final SendCallback confirmed =
+      new SendCallback() {
+        @Override
+        public void onSuccess(SendResult result) {
+          unconfirmed.release();
+        }
+
+        @Override
+        public void onException(Throwable e) {
+          failed.incrementAndGet();
+          unconfirmed.release();
+        }
+      };
+
+  /**
+   * @param name of the producer, one of its kind in this JVM
+   */
+  TopicWriter(String nameServer, String topic, String name) throws MQClientException {
+    this.topic = topic;
+    producer = new DefaultMQProducer(name);
+    producer.setNamesrvAddr(nameServer);
+    producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
+    producer.setInstanceName(name);
+    producer.start();
+    queues = producer.fetchPublishMessageQueues(topic);
+  }
+
+  /**
+   * Sends a message; waits while too many are unconfirmed.
+   *
+   * @param queue its number modulo the queues there are
+   */
+  void send(int queue, byte[] body) throws Exception {
+    unconfirmed.acquire();
+    producer.send(
+        new Message(topic, body), queues.get(queue % queues.size()), confirmed, TIMEOUT_MILLIS);
+  }
+
+  /**
+   * Waits until all are confirmed.
+   *
+   * @throws IllegalStateException if the broker did not take one
+   */
+  void await() throws InterruptedException {
+    unconfirmed.acquire(MAX_UNCONFIRMED);
+    unconfirmed.release(MAX_UNCONFIRMED);
+    if (failed.get() > 0) {
+      throw new IllegalStateException(failed + " messages were not taken by the broker");
+    }
+  }
+
+  @Override
+  public void close() {
+    producer.shutdown();
+  }
+}

@@ -1,0 +1,149 @@
+package org.traceetl.standalone;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.TraceEtlServer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** An application outgrows its queues under load: it gets all of them, and no count is touched. */
+final class HotspotTest {
+  private static final int QUEUES = 6;
+  private static final int OPERATIONS = 60;
+  private static final String CALLS = "traces_span_metrics_calls_total{";
+
+  @TempDir private Path directory;
+
+  @Test
+  void aHotspotMovesToMoreQueuesAndEverySpanCountsOnce() throws Exception {
+    Installation.Settings settings = settings();
+    AtomicLong sent = new AtomicLong();
+    AtomicBoolean enough = new AtomicBoolean();
+    try (Installation first = Installation.start(settings);
+        TraceEtlServer second = TraceEtlServer.start(second(settings))) {
+      first.awaitReady(Duration.ofSeconds(60));
+      Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
+      try {
+        EndToEndTest.eventually("all queues for the hotspot")
+            .until(() -> hotspot(first.httpPort()).path("queues").asInt() == QUEUES);
+        EndToEndTest.eventually("spans on all of them, seen by the other server")
+            .until(() -> hotspot(second.port()).path("usedQueues").asInt() == QUEUES);
+      } finally {
+        enough.set(true);
+        load.join();
+      }
+      EndToEndTest.eventually("every span once")
+          .untilAsserted(() ->
+              assertThat(calls(first.httpPort()) + calls(second.port())).isEqualTo(sent.get()));
+
+      JsonNode decided = hotspots(first.httpPort());
+      Set<String> states = new HashSet<>();
+      states.add(decided.get("state").asString());
+      states.add(hotspots(second.port()).get("state").asString());
+      assertThat(states).containsExactlyInAnyOrder("decider", "follower");
+      assertThat(page(first.agentTelemetryPort(), "/metrics"))
+          .contains("trace_etl_agent_hotspot_applications 1.0\n");
+      // As documentation shows it.
+      System.out.println("Hotspots: " + decided);
+      lines(page(first.httpPort(), "/metrics"), line -> line.startsWith("trace_etl_hotspot_"))
+          .forEach(System.out::println);
+    }
+  }
+
+  private Installation.Settings settings() throws IOException {
+    String topic = SharedBroker.newTopic(QUEUES);
+    SharedBroker.get().createTopic("routing-of-" + topic, 1);
+    Map<String, Object> properties = new HashMap<>();
+    properties.put("trace-etl.rocketmq.consumer-group", topic);
+    properties.put("trace-etl.rocketmq.workers", 1);
+    properties.put("trace-etl.index.type", "none");
+    properties.put("trace-etl.hotspots.topic", "routing-of-" + topic);
+    properties.put("trace-etl.hotspots.interval", "1s");
+    properties.put("trace-etl.hotspots.grow-after", 2);
+    properties.put("trace-etl.hotspots.min-queue-rate", 0);
+    properties.put("trace-etl.hotspots.pinned", "small-*");
+    return new Installation.Settings(
+        SharedBroker.get().namesrvAddress(),
+        topic,
+        SharedBroker.journalOf(topic),
+        directory,
+        0,
+        0,
+        0,
+        Duration.ofMillis(500),
+        List.of(),
+        properties);
+  }
+
+  private static Map<String, Object> second(Installation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+    properties.put("server.port", 0);
+    return properties;
+  }
+
+  /** Nine tenths of all spans are of one application; the others are on every queue. */
+  private static void load(int port, AtomicLong sent, AtomicBoolean enough) {
+    try (Spans hot = Spans.overGrpc("hot", port);
+        Spans one = Spans.overGrpc("small-1", port);
+        Spans two = Spans.overGrpc("small-2", port)) {
+      while (!enough.get()) {
+        sent.addAndGet(send(hot, OPERATIONS) + send(one, 3) + send(two, 3));
+      }
+    }
+  }
+
+  private static int send(Spans spans, int operations) {
+    for (int i = 0; i < operations; i++) {
+      spans.send("operation " + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
+    }
+    spans.flush();
+    return operations;
+  }
+
+  private static JsonNode hotspot(int port) throws IOException {
+    for (JsonNode application : hotspots(port).get("applications")) {
+      if (application.get("application").asString().equals("hot")) {
+        return application;
+      }
+    }
+    return new JsonMapper().createObjectNode();
+  }
+
+  private static JsonNode hotspots(int port) throws IOException {
+    return new JsonMapper().readTree(page(port, "/api/hotspots"));
+  }
+
+  private static long calls(int port) throws IOException {
+    return lines(page(port, "/metrics"), line -> line.startsWith(CALLS)).stream()
+        .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  private static List<String> lines(String page, Predicate<String> wanted) {
+    return page.lines().filter(wanted).toList();
+  }
+
+  private static String page(int port, String path) throws IOException {
+    try (InputStream in = URI.create("http://127.0.0.1:" + port + path).toURL().openStream()) {
+      return new String(in.readAllBytes(), UTF_8);
+    }
+  }
+}

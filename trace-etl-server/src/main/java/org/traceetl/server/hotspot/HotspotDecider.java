@@ -1,0 +1,359 @@
+package org.traceetl.server.hotspot;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.proto.MalformedDecisionsException;
+import org.traceetl.server.config.Glob;
+import org.traceetl.server.config.HotspotsConfig;
+import org.traceetl.server.history.History;
+import org.traceetl.server.hotspot.Hotspots.State;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Looks at the load of the fleet, decides if this server is the one that does, and writes what it
+ * has decided where agents and the other servers read it. The decider is who owns the lowest queue
+ * of the span topic; where two believe to be it for a moment, the record that stands first in the
+ * log with its epoch holds for all, also for the other decider.
+ *
+ * <p>Concurrency: one thread looks and decides, and owns everything but the meter, which the
+ * journal's follower adds to, and what is published for any thread: counters and the last picture.
+ */
+public final class HotspotDecider implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
+
+  /** The broker forgets old messages: a record is written again before it could. */
+  private static final long REPEAT_MILLIS = TimeUnit.HOURS.toMillis(1);
+
+  /** So many of the newest records are read: enough to pass by what others have put there. */
+  private static final int NEWEST = 16;
+
+  /** Applications in the picture that have no decision: those with most load. */
+  private static final int OTHERS_SHOWN = 20;
+
+  private final HotspotsConfig config;
+  private final List<Glob> pinned;
+  private final DecisionLog decisions;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final LogThrottle throttle;
+  private final LoadMeter meter = new LoadMeter();
+  private final HotspotPolicy policy;
+  private final SinkThread thread;
+  private final LongAdder decided = new LongAdder();
+  private final LongAdder lost = new LongAdder();
+  private final LongAdder refused = new LongAdder();
+  private volatile Hotspots picture = new Hotspots(State.AWAY, 0, 0, 0, 0, Double.NaN, List.of());
+
+  // The thread's own.
+
+  /** Null while the topic is not known to exist. */
+  private JournalLog log;
+
+  private HotspotDecisions current = HotspotDecisions.NONE;
+  private long readTo;
+  private long writtenMillis;
+  private boolean wasDecider;
+  private long dueNanos;
+
+  /** A decider that is yet to be started. */
+  public HotspotDecider(HotspotsConfig config, DecisionLog decisions, InstantSource clock) {
+    this(config, decisions, clock, System::nanoTime);
+  }
+
+  HotspotDecider(
+      HotspotsConfig config, DecisionLog decisions, InstantSource clock, LongSupplier nanoTime) {
+    this.config = config;
+    pinned = config.pinned().stream().map(Glob::new).toList();
+    this.decisions = decisions;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    policy = new HotspotPolicy(config);
+    throttle = new LogThrottle(clock);
+    thread = new SinkThread("trace-hotspots", this::step, throttle);
+    dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
+  }
+
+  /** Begins to look. Once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** Ends the looking. Idempotent. */
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return thread.alive();
+  }
+
+  /** Counts a window of any queue of the fleet. Any thread. */
+  public void window(SealedWindow window) {
+    meter.add(window, clock.millis() - 2 * config.interval().toMillis());
+  }
+
+  /** What is decided, as of the last look. */
+  public Hotspots picture() {
+    return picture;
+  }
+
+  /** Decisions that this server has written. */
+  public long decided() {
+    return decided.sum();
+  }
+
+  /** Decisions of this server that another one's came before. */
+  public long lost() {
+    return lost.sum();
+  }
+
+  /** Records in the topic that could not be read. */
+  public long refused() {
+    return refused.sum();
+  }
+
+  long step() throws InterruptedException {
+    long restNanos = dueNanos - nanoTime.getAsLong();
+    if (restNanos > 0) {
+      return restNanos;
+    }
+    dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
+    try {
+      look();
+    } catch (IOException e) {
+      log = null;
+      picture = shown(State.AWAY, picture.loadMillis(), picture.maxToMean(), picture.queues());
+      if (throttle.permits()) {
+        LOG.warn("Hotspots could not be looked at: {}; trying on", e.toString());
+      }
+    }
+    return config.interval().toNanos();
+  }
+
+  private void look() throws IOException, InterruptedException {
+    Set<QueueId> queues = new TreeSet<>(decisions.queues());
+    QueueLoads loads = meter.take(queues);
+    if (log == null) {
+      log = decisions.open();
+      readTo = 0;
+    }
+    if (log == null) {
+      picture = picture(State.NO_TOPIC, loads, queues.size());
+      return;
+    }
+    read();
+    boolean decider = !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
+    if (decider != wasDecider) {
+      LOG.info("This server {} about hotspots", decider ? "decides" : "no longer decides");
+      policy.forget();
+      wasDecider = decider;
+    }
+    if (decider) {
+      boolean changed = loads != null && policy.look(loads, this::pinned, clock.millis());
+      policy.takeNewlyStuck().forEach(HotspotDecider::tell);
+      if (changed) {
+        decide();
+      } else if (current.epoch() > 0 && clock.millis() - writtenMillis >= REPEAT_MILLIS) {
+        // For agents that come later than the broker keeps it.
+        log.append(current.encode());
+        writtenMillis = clock.millis();
+      }
+    }
+    picture = picture(decider ? State.DECIDER : State.FOLLOWER, loads, queues.size());
+  }
+
+  private static void tell(String application) {
+    LOG.warn(
+        "Application {} is a hotspot that more queues do not help: it has few hot series, or agents"
+            + " do not follow. trace-etl.hotspots.spread-random would spread it at random",
+        application);
+  }
+
+  private boolean pinned(String application) {
+    // These stand for several: spans refused before their application was known, or without room.
+    return application.isEmpty()
+        || application.equals(History.OTHER)
+        || pinned.stream().anyMatch(glob -> glob.matches(application));
+  }
+
+  /** Takes over what stands newest in the log. */
+  private void read() throws IOException, InterruptedException {
+    long end = log.end();
+    if (end < readTo) {
+      // The topic was made anew: what holds is to stand in it again.
+      readTo = 0;
+      writtenMillis = 0;
+    }
+    long from = Math.max(readTo, end - NEWEST);
+    while (from < end) {
+      List<JournalLog.Entry> entries = log.read(from);
+      if (entries.isEmpty()) {
+        break;
+      }
+      for (JournalLog.Entry entry : entries) {
+        take(entry.body());
+        from = entry.offset() + 1;
+      }
+    }
+    readTo = Math.max(readTo, from);
+  }
+
+  private void take(byte[] record) {
+    try {
+      HotspotDecisions read = HotspotDecisions.decode(record);
+      if (read.epoch() > current.epoch()) {
+        current = read;
+        policy.adopt(read.applications());
+        writtenMillis = clock.millis();
+      }
+    } catch (MalformedDecisionsException e) {
+      refused.increment();
+      if (throttle.permits()) {
+        LOG.warn("A record of topic {} is left out: {}", config.topic(), e.getMessage());
+      }
+    }
+  }
+
+  private void decide() throws IOException, InterruptedException {
+    long nowMillis = clock.millis();
+    // Above all before it, also where the topic was made anew and begins without them.
+    long epoch = Math.max(current.epoch() + 1, nowMillis);
+    HotspotDecisions next = new HotspotDecisions(epoch, nowMillis, policy.decided());
+    HotspotDecisions before = current;
+    long offset;
+    try {
+      offset = log.append(next.encode());
+    } catch (IOException e) {
+      // It may be there or not: the next look reads it, or decides anew.
+      policy.adopt(before.applications());
+      throw e;
+    }
+    takeUntil(offset);
+    if (current.epoch() >= epoch) {
+      lost.increment();
+      policy.adopt(current.applications());
+      policy.forget();
+      return;
+    }
+    readTo = offset + 1;
+    current = next;
+    policy.adopt(next.applications());
+    writtenMillis = nowMillis;
+    decided.increment();
+    tell(before.applications(), next);
+  }
+
+  /** Takes over what others have written before a record of ours. */
+  private void takeUntil(long offset) throws IOException, InterruptedException {
+    long from = readTo;
+    while (from < offset) {
+      List<JournalLog.Entry> entries = log.read(from);
+      if (entries.isEmpty()) {
+        return;
+      }
+      for (JournalLog.Entry entry : entries) {
+        if (entry.offset() < offset) {
+          take(entry.body());
+        }
+        from = entry.offset() + 1;
+      }
+    }
+  }
+
+  private static void tell(Map<String, Decision> before, HotspotDecisions now) {
+    Map<String, String> changes = new TreeMap<>();
+    now.applications()
+        .forEach((name, decision) -> {
+          if (!decision.equals(before.get(name))) {
+            changes.put(name, decision.queues() + (decision.random() ? " at random" : ""));
+          }
+        });
+    before
+        .keySet()
+        .forEach(name -> {
+          if (!now.applications().containsKey(name)) {
+            changes.put(name, "default");
+          }
+        });
+    LOG.info("Hotspots, epoch {}: queues of applications are now {}", now.epoch(), changes);
+  }
+
+  private Hotspots picture(State state, QueueLoads loads, int queues) {
+    if (loads == null) {
+      return shown(state, picture.loadMillis(), picture.maxToMean(), queues);
+    }
+    double[] totals = loads.totals();
+    double all = Arrays.stream(totals).sum();
+    List<Hotspots.Application> applications = new ArrayList<>();
+    loads.rates().forEach((name, rates) -> applications.add(application(name, rates, all)));
+    current
+        .applications()
+        .forEach((name, decision) -> {
+          if (!loads.rates().containsKey(name)) {
+            applications.add(application(name, new double[0], all));
+          }
+        });
+    applications.removeIf(application -> application.application().isEmpty());
+    applications.sort(
+        Comparator.comparing((Hotspots.Application application) -> application.sinceMillis() == 0)
+            .thenComparingDouble(application -> -application.rate())
+            .thenComparing(Hotspots.Application::application));
+    int shown = Math.min(applications.size(), current.applications().size() + OTHERS_SHOWN);
+    return new Hotspots(
+        state,
+        current.epoch(),
+        current.decidedMillis(),
+        queues,
+        clock.millis(),
+        all == 0 ? Double.NaN : Arrays.stream(totals).max().orElse(0) * totals.length / all,
+        List.copyOf(applications.subList(0, shown)));
+  }
+
+  private Hotspots.Application application(String name, double[] rates, double all) {
+    Decision decision = current.applications().get(name);
+    double rate = Arrays.stream(rates).sum();
+    return new Hotspots.Application(
+        name,
+        rate,
+        all == 0 ? 0 : rate / all,
+        decision == null ? config.minQueues() : decision.queues(),
+        (int) Arrays.stream(rates).filter(perQueue -> perQueue > 0).count(),
+        Arrays.stream(rates).max().orElse(0),
+        decision != null && decision.random(),
+        decision == null ? 0 : decision.sinceMillis(),
+        pinned(name),
+        policy.stuck(name));
+  }
+
+  private Hotspots shown(State state, long loadMillis, double maxToMean, int queues) {
+    return new Hotspots(
+        state,
+        current.epoch(),
+        current.decidedMillis(),
+        queues,
+        loadMillis,
+        maxToMean,
+        picture.applications());
+  }
+}

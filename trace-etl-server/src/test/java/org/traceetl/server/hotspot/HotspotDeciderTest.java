@@ -1,0 +1,318 @@
+package org.traceetl.server.hotspot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.server.config.HotspotsConfig;
+import org.traceetl.server.hotspot.Hotspots.State;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+final class HotspotDeciderTest {
+  private static final QueueId ROUTING = new QueueId("a", 0);
+  private static final HotspotsConfig CONFIG =
+      new HotspotsConfig(
+          null, null, null, null, null, null, 2, null, 3, 1_000L, null, List.of("pinned-*"));
+
+  private final MemoryLogs logs = new MemoryLogs();
+  private final JournalLog log = logs.open(ROUTING);
+  private final Set<QueueId> queues = new HashSet<>();
+  private long nowMillis = 1_795_255_000_000L;
+  private boolean topicMissing;
+  private boolean away;
+  private final Server one = new Server();
+  private final Server other = new Server();
+
+  HotspotDeciderTest() {
+    for (int i = 0; i < 6; i++) {
+      queues.add(new QueueId("a", i));
+    }
+  }
+
+  /** A server with the queues it owns. */
+  private final class Server implements DecisionLog {
+    private final Set<QueueId> owned = new HashSet<>();
+    private Runnable beforeAppend = () -> {};
+    private final HotspotDecider decider =
+        new HotspotDecider(
+            CONFIG,
+            this,
+            () -> Instant.ofEpochMilli(nowMillis),
+            () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
+
+    @Override
+    public JournalLog open() {
+      return topicMissing ? null : new Interrupted(this);
+    }
+
+    @Override
+    public Set<QueueId> queues() throws IOException {
+      if (away) {
+        throw new IOException("no name server");
+      }
+      return queues;
+    }
+
+    @Override
+    public Set<QueueId> owned() {
+      return owned;
+    }
+
+    Hotspots picture() {
+      return decider.picture();
+    }
+
+    Hotspots.Application application(String name) {
+      return picture().applications().stream()
+          .filter(application -> application.application().equals(name))
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  /** The log, in which somebody else may come just before an append. */
+  private final class Interrupted implements JournalLog {
+    private final Server server;
+
+    Interrupted(Server server) {
+      this.server = server;
+    }
+
+    @Override
+    public long append(byte[] message) throws IOException, InterruptedException {
+      server.beforeAppend.run();
+      return log.append(message);
+    }
+
+    @Override
+    public List<Entry> read(long from) throws IOException, InterruptedException {
+      return log.read(from);
+    }
+
+    @Override
+    public long begin() throws IOException, InterruptedException {
+      return log.begin();
+    }
+
+    @Override
+    public long end() throws IOException, InterruptedException {
+      return log.end();
+    }
+
+    @Override
+    public long mark(String group) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void mark(String group, long offset) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @Test
+  void theOwnerOfTheLowestQueueDecidesAndAllShowIt() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    other.owned.add(new QueueId("a", 1));
+    looks(2);
+
+    assertThat(one.picture().state()).isEqualTo(State.DECIDER);
+    assertThat(other.picture().state()).isEqualTo(State.FOLLOWER);
+    assertThat(newest().applications().get("hot").queues()).isEqualTo(6);
+    assertThat(one.decider.decided()).isEqualTo(1);
+    looks(1);
+    assertThat(other.picture().epoch()).isEqualTo(newest().epoch());
+    assertThat(other.application("hot").queues()).isEqualTo(6);
+    assertThat(other.application("hot").share()).isBetween(0.88, 0.92);
+    assertThat(other.application("other").sinceMillis()).isZero();
+    assertThat(other.picture().maxToMean()).isGreaterThan(2);
+  }
+
+  @Test
+  void whoTakesTheQueueOverGoesOnFromWhatIsDecided() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    long epoch = newest().epoch();
+    other.owned.addAll(one.owned);
+    one.owned.clear();
+    looks(1);
+
+    assertThat(other.picture().state()).isEqualTo(State.DECIDER);
+    assertThat(newest().epoch()).isEqualTo(epoch);
+    assertThat(other.application("hot").queues()).isEqualTo(6);
+  }
+
+  @Test
+  void ofTwoDecidersTheSecondLearnsWhatHolds() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    HotspotDecisions theirs =
+        new HotspotDecisions(
+            nowMillis * 2, nowMillis, Map.of("theirs", new Decision(3, false, 1, nowMillis)));
+    one.beforeAppend = () -> ((MemoryLogs.MemoryLog) log).append(theirs.encode());
+    looks(2);
+
+    assertThat(one.decider.lost()).isEqualTo(1);
+    assertThat(one.decider.decided()).isZero();
+    assertThat(one.picture().epoch()).isEqualTo(theirs.epoch());
+    one.beforeAppend = () -> {};
+    looks(2);
+    assertThat(newest().epoch()).isEqualTo(theirs.epoch() + 1);
+    assertThat(newest().applications()).containsKeys("theirs", "hot");
+  }
+
+  @Test
+  void whatIsNoRecordIsPassedByAndCounted() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    for (int i = 0; i < 5; i++) {
+      log.append(new byte[] {1, 2, 3});
+    }
+    looks(1);
+    HotspotDecider late = new Server().decider;
+    nowMillis += 40_000;
+    late.step();
+
+    assertThat(late.picture().epoch()).isEqualTo(one.picture().epoch()).isPositive();
+    assertThat(late.refused()).isEqualTo(5);
+  }
+
+  @Test
+  void withoutItsTopicItOnlyLooks() throws Exception {
+    topicMissing = true;
+    one.owned.add(new QueueId("a", 0));
+    looks(5);
+
+    assertThat(one.picture().state()).isEqualTo(State.NO_TOPIC);
+    assertThat(one.picture().applications()).isNotEmpty();
+    assertThat(log.end()).isZero();
+    topicMissing = false;
+    looks(2);
+    assertThat(newest().applications()).containsKey("hot");
+  }
+
+  @Test
+  void aBrokerThatIsAwayLeavesWhatIsDecided() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    away = true;
+    looks(2);
+    assertThat(one.picture().state()).isEqualTo(State.AWAY);
+    assertThat(one.picture().epoch()).isEqualTo(newest().epoch());
+    away = false;
+    looks(1);
+    assertThat(one.picture().state()).isEqualTo(State.DECIDER);
+  }
+
+  @Test
+  void theRecordIsWrittenAgainBeforeTheBrokerForgetsIt() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    long end = log.end();
+    nowMillis += TimeUnit.HOURS.toMillis(2);
+    looks(1);
+
+    assertThat(log.end()).isEqualTo(end + 1);
+    assertThat(one.picture().epoch()).isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void inATopicMadeAnewStandsAgainWhatHolds() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    HotspotDecisions before = newest();
+    ((MemoryLogs.MemoryLog) log).deleteFrom(0);
+    looks(1);
+
+    assertThat(newest()).isEqualTo(before);
+  }
+
+  @Test
+  void whileAQueueIsSilentNothingIsDecided() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(1);
+    nowMillis += CONFIG.interval().toMillis();
+    one.decider.window(window(new QueueId("a", 1), Map.of("hot", 450_000L)));
+    one.decider.step();
+
+    assertThat(log.end()).isZero();
+  }
+
+  /** So many looks of both, with windows of all queues before each. */
+  private void looks(int times) throws InterruptedException {
+    for (int i = 0; i < times; i++) {
+      nowMillis += CONFIG.interval().toMillis();
+      for (Server server : List.of(one, other)) {
+        for (QueueId queue : queues) {
+          long hot = queue.queue() < 2 ? 450_000L : 0;
+          server.decider.window(
+              window(queue, Map.of("hot", hot, "other", 10_000L, "pinned-1", 10_000L)));
+        }
+        server.decider.step();
+      }
+    }
+  }
+
+  private SealedWindow window(QueueId queue, Map<String, Long> spans) {
+    List<Books> books = new ArrayList<>();
+    spans.forEach(
+        (name, received) -> books.add(new Books(name, received, 0, 0, 0, 0, Map.of(), 0)));
+    return window(queue, books, nowMillis - 15_000, nowMillis);
+  }
+
+  static SealedWindow window(
+      QueueId queue, String application, long spans, long openedMillis, long sealedMillis) {
+    Books books = new Books(application, spans, 0, 0, 0, 0, Map.of(), 0);
+    return window(queue, List.of(books), openedMillis, sealedMillis);
+  }
+
+  private static SealedWindow window(
+      QueueId queue, List<Books> books, long openedMillis, long sealedMillis) {
+    return new SealedWindow(
+        queue,
+        0,
+        1,
+        openedMillis,
+        sealedMillis,
+        List.of(),
+        new int[0],
+        0,
+        1,
+        new int[0],
+        new long[0],
+        new long[0],
+        new int[0],
+        new int[0],
+        List.of(),
+        books,
+        1,
+        new long[0],
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
+  }
+
+  private HotspotDecisions newest() throws Exception {
+    HotspotDecisions newest = HotspotDecisions.NONE;
+    for (JournalLog.Entry entry : log.read(0)) {
+      if (entry.body().length > 10) {
+        HotspotDecisions read = HotspotDecisions.decode(entry.body());
+        newest = read.epoch() > newest.epoch() ? read : newest;
+      }
+    }
+    return newest;
+  }
+}
