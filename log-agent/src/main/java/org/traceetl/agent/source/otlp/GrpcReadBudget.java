@@ -51,6 +51,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
     // Called by the connection's event loop only, as are the two that count.
     private long wireBytes;
     private long uncompressedBytes;
+    // Null for a method that is not served.
     private Clients.Client client;
 
     @Override
@@ -90,7 +91,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
       if (!budget.take(more)) {
         throw refused(OtlpCounters.Refusal.NO_ROOM, ReadBudget.EXHAUSTED);
       }
-      if (!client.take(more)) {
+      if (client != null && !client.take(more)) {
         budget.giveBack(more);
         throw refused(OtlpCounters.Refusal.CLIENT_FULL, Clients.FULL);
       }
@@ -113,7 +114,9 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
       long bytes = taken.getAndSet(0);
       if (bytes > 0) {
         budget.giveBack(bytes);
-        client.giveBack(bytes);
+        if (client != null) {
+          client.giveBack(bytes);
+        }
       }
     }
   }
