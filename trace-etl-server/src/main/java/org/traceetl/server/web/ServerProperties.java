@@ -70,11 +70,6 @@ record ServerProperties(
 
     private RocketMqConfig toConfig() {
       Secret access = secret(PREFIX + "access-key", accessKey, accessKeyFile);
-      boolean isTls = or(tls, false);
-      if (tlsCaFile != null && !isTls) {
-        throw new IllegalArgumentException(
-            PREFIX + "tls-ca-file = " + tlsCaFile + ": needs " + PREFIX + "tls = true");
-      }
       return new RocketMqConfig(
           nameServer,
           topic,
@@ -82,7 +77,8 @@ record ServerProperties(
           access == null ? null : access.value(),
           secret(PREFIX + "secret-key", secretKey, secretKeyFile),
           workers,
-          isTls ? new RocketMqConfig.Tls(tlsCaFile) : null);
+          tls,
+          tlsCaFile);
     }
   }
 
