@@ -47,7 +47,7 @@ class TraceEtlServerTest {
         "trace-etl.web.token= | trace-etl.web.token = : must not be empty; leave the key out to let everybody ask",
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
         "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is no key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
-        "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: needs trace-etl.rocketmq.tls = true",
+        "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: needs tls: true",
         "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must hold it: /none",
         "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",
       })
@@ -103,7 +103,7 @@ class TraceEtlServerTest {
                 kinds: [consumer]
                 slower-than: 30s
           rocketmq:
-            access-key-file: %1$s
+            access-key: us
             secret-key-file: %1$s
             tls: true
             tls-ca-file: %1$s

@@ -15,7 +15,8 @@ import java.nio.file.Path;
  * @param accessKey name for the broker's access control; empty where it has none
  * @param secretKey belongs to {@code accessKey}; null where there is none
  * @param workers threads that pull and aggregate, each with queues of its own; default: processors
- * @param tls null: brokers are spoken to in the clear
+ * @param tls whether name servers and brokers are spoken to with TLS
+ * @param tlsCaFile PEM: roots that their certificates must lead to; null: those of the JVM
  */
 public record RocketMqConfig(
     String nameServer,
@@ -24,22 +25,8 @@ public record RocketMqConfig(
     String accessKey,
     Secret secretKey,
     Integer workers,
-    Tls tls) {
-  /**
-   * TLS to the name servers and brokers.
-   *
-   * @param caFile PEM: roots that their certificates must lead to; null: those of the JVM
-   */
-  public record Tls(Path caFile) {
-    public Tls {
-      check(
-          caFile == null || Files.isReadable(caFile),
-          PREFIX + "tls-ca-file",
-          caFile,
-          "must be a file of certificates that can be read");
-    }
-  }
-
+    Boolean tls,
+    Path tlsCaFile) {
   private static final String PREFIX = "trace-etl.rocketmq.";
   private static final int MAX_WORKERS = 1_024;
 
@@ -51,7 +38,7 @@ public record RocketMqConfig(
       String accessKey,
       Secret secretKey,
       Integer workers) {
-    this(nameServer, topic, consumerGroup, accessKey, secretKey, workers, null);
+    this(nameServer, topic, consumerGroup, accessKey, secretKey, workers, null, null);
   }
 
   public RocketMqConfig {
@@ -60,6 +47,7 @@ public record RocketMqConfig(
     consumerGroup = orElse(consumerGroup, "trace-etl-server");
     accessKey = orElse(accessKey, "");
     secretKey = secretKey == null || secretKey.value().isEmpty() ? null : secretKey;
+    tls = orElse(tls, false);
     workers = orElse(workers, Runtime.getRuntime().availableProcessors());
     check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
@@ -74,5 +62,11 @@ public record RocketMqConfig(
         PREFIX + "workers",
         workers,
         "must be 1 to " + MAX_WORKERS);
+    check(tls || tlsCaFile == null, PREFIX + "tls-ca-file", tlsCaFile, "needs tls: true");
+    check(
+        tlsCaFile == null || Files.isReadable(tlsCaFile),
+        PREFIX + "tls-ca-file",
+        tlsCaFile,
+        "must be a file of certificates that can be read");
   }
 }

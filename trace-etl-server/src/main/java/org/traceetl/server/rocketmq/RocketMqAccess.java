@@ -26,13 +26,12 @@ public final class RocketMqAccess {
    * and reads them when it starts.
    */
   public static void secure(ClientConfig client, RocketMqConfig config) {
-    RocketMqConfig.Tls tls = config.tls();
-    client.setUseTLS(tls != null);
-    if (tls != null) {
+    client.setUseTLS(config.tls());
+    if (config.tls()) {
       TlsSystemConfig.tlsTestModeEnable = false;
       TlsSystemConfig.tlsClientAuthServer = true;
-      if (tls.caFile() != null) {
-        TlsSystemConfig.tlsClientTrustCertPath = tls.caFile().toString();
+      if (config.tlsCaFile() != null) {
+        TlsSystemConfig.tlsClientTrustCertPath = config.tlsCaFile().toString();
       }
     }
   }

@@ -73,11 +73,6 @@ record ServerProperties(
 
     private RocketMqConfig toConfig() {
       Secret access = secret(PREFIX + "access-key", accessKey, accessKeyFile);
-      boolean isTls = or(tls, false);
-      if (tlsCaFile != null && !isTls) {
-        throw new IllegalArgumentException(
-            PREFIX + "tls-ca-file = " + tlsCaFile + ": needs " + PREFIX + "tls = true");
-      }
       return new RocketMqConfig(
           nameServer,
           topic,
@@ -85,7 +80,8 @@ record ServerProperties(
           access == null ? null : access.value(),
           secret(PREFIX + "secret-key", secretKey, secretKeyFile),
           workers,
-          isTls ? new RocketMqConfig.Tls(tlsCaFile) : null);
+          tls,
+          tlsCaFile);
     }
   }
 

@@ -128,6 +128,7 @@ final class RocketMqAccessTest {
         "servers",
         new Secret(secretKey),
         1,
-        new RocketMqConfig.Tls(certificate.certificate().toPath()));
+        true,
+        certificate.certificate().toPath());
   }
 }

@@ -79,7 +79,7 @@ public final class TestRocketMq implements AutoCloseable {
     store.setTimerWheelEnable(false);
     store.setDiskMaxUsedSpaceRatio(95);
     NettyClientConfig client = new NettyClientConfig();
-    client.setUseTLS(access.tls() != null);
+    client.setUseTLS(access.tls());
     broker = new BrokerController(config, anyPort(), client, store, auth);
     require(broker.initialize(), "broker");
     broker.start();

@@ -59,8 +59,11 @@ public final class FileSource implements AutoCloseable {
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** To find files takes at most a fiftieth of a processor, however many there are. */
-  private static final long REST_PER_FIND = 49;
+  /** Looks that find nothing new take a fiftieth of a processor at most, however many files. */
+  private static final long REST_PER_IDLE_LOOK = 49;
+
+  /** But a slow disk is not waited for longer. */
+  private static final long MOST_REST_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** Longest wait for outcomes; a stop is seen after it. */
   private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -85,7 +88,7 @@ public final class FileSource implements AutoCloseable {
   private SavedPlace restPlace;
   private ByteBuffer buffer;
   private boolean waiting;
-  private long findNanos;
+  private long restNanos;
 
   private volatile List<String> globs;
   private final AtomicLong truncations = new AtomicLong();
@@ -333,7 +336,7 @@ public final class FileSource implements AutoCloseable {
         if (now - nextLook >= 0) {
           look(now);
           // Not from its start: outcomes need their turn, however long a look takes.
-          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, REST_PER_FIND * findNanos);
+          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, restNanos);
         }
         long untilLook = nextLook - nanoClock.getAsLong();
         Chunk settled = outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
@@ -358,17 +361,18 @@ public final class FileSource implements AutoCloseable {
   /** Finds the files and reads what is new in them. */
   private void look(long nowNanos) {
     waiting = false;
+    restNanos = 0;
     if (catchUp(nowNanos)) {
       return;
     }
     long start = nanoClock.getAsLong();
     Glob found = Glob.find(globs);
-    findNanos = nanoClock.getAsLong() - start;
     if (reading) {
       followNew(found.files());
     }
     Map<String, Seen> atTheirPath = new HashMap<>();
     found.files().values().forEach(seen -> atTheirPath.put(seen.key(), seen));
+    boolean idle = true;
     // From another one each time, so that no file takes all the room there is in the pipeline.
     List<TailedFile> inTurn = new ArrayList<>(files.values());
     Collections.rotate(inTurn, (int) (nowNanos >>> 8 & 0xffff));
@@ -382,6 +386,7 @@ public final class FileSource implements AutoCloseable {
       } else if (file.goneSinceNanos == Long.MIN_VALUE) {
         file.goneSinceNanos = nowNanos;
       }
+      idle = false;
       if (read(file, nowNanos)) {
         file.noteRead(seen);
       } else {
@@ -390,6 +395,9 @@ public final class FileSource implements AutoCloseable {
     }
     leaveFinished(nowNanos);
     measure();
+    if (idle) {
+      restNanos = Math.min(REST_PER_IDLE_LOOK * (nanoClock.getAsLong() - start), MOST_REST_NANOS);
+    }
   }
 
   private boolean isHidden(TailedFile file, Glob found) {

@@ -1,0 +1,133 @@
+package org.traceetl.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.access.TestCertificates;
+
+/** A real process, its files and SIGHUP. */
+@Timeout(120)
+@EnabledOnOs({OS.LINUX, OS.MAC})
+final class FilesReadAnewTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final TestCertificates CA = new TestCertificates("a root");
+
+  @TempDir private Path directory;
+  private Process agent;
+
+  @AfterEach
+  void end() {
+    if (agent != null) {
+      agent.destroyForcibly();
+    }
+  }
+
+  @Test
+  void filesAreReadAnewAndTheAgentGoesOn() throws Exception {
+    CA.issue().writeTo(directory);
+    Files.writeString(directory.resolve("token"), "old");
+    Path first = Files.createFile(directory.resolve("first.log"));
+    Path second = Files.createFile(directory.resolve("second.log"));
+    follow(first);
+    start();
+    awaitLog("OTLP is received on 127.0.0.1", ", with TLS");
+    awaitLog("Following " + first);
+
+    CA.issue().writeTo(directory);
+    Files.writeString(directory.resolve("token"), "new");
+    follow(second);
+    hangUp();
+
+    awaitLog("otlp_tls has changed and is in force");
+    awaitLog("otlp_token has changed and is in force");
+    awaitLog("config_file has changed and is in force");
+    awaitLog("Following " + second);
+
+    Instant past = Instant.now().minus(Duration.ofHours(1));
+    CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
+    hangUp();
+    awaitLog("otlp_tls has changed and is refused", "tls.crt: ended at");
+
+    assertThat(agent.isAlive()).isTrue();
+    agent.destroy();
+    assertThat(agent.waitFor(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(agent.exitValue()).isEqualTo(128 + 15);
+  }
+
+  @Test
+  void aCertificateThatWouldNotServeEndsTheStart() throws Exception {
+    CA.issue().writeTo(directory);
+    Files.write(directory.resolve("tls.key"), CA.issue().keyPem());
+    Files.writeString(directory.resolve("token"), "token");
+    follow(directory.resolve("none.log"));
+    start();
+
+    assertThat(agent.waitFor(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(agent.exitValue()).isEqualTo(2);
+    assertThat(log())
+        .contains("otlp.tls.private-key-file = " + directory.resolve("tls.key") + ": does not");
+  }
+
+  private void follow(Path log) throws IOException {
+    Files.writeString(
+        directory.resolve("agent.yaml"),
+        """
+        state-directory: %1$s/state
+        otlp:
+          host: 127.0.0.1
+          grpc-port: 0
+          http-port: 0
+          tls: {certificate-file: %1$s/tls.crt, private-key-file: %1$s/tls.key}
+          token-file: %1$s/token
+        telemetry: {enabled: false}
+        files: {paths: ["%2$s"], poll-interval-millis: 10}
+        rocketmq: {name-server: "127.0.0.1:1"}
+        drain-timeout-millis: 0
+        """
+            .formatted(directory, log));
+  }
+
+  private void start() throws IOException {
+    agent =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                LogAgent.class.getName(),
+                "--config",
+                directory.resolve("agent.yaml").toString())
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("output").toFile())
+            .start();
+  }
+
+  private void hangUp() throws Exception {
+    assertThat(new ProcessBuilder("kill", "-HUP", Long.toString(agent.pid())).start().waitFor())
+        .isZero();
+  }
+
+  private void awaitLog(String... texts) {
+    await()
+        .atMost(LONG)
+        .untilAsserted(
+            () -> assertThat(log().lines()).anySatisfy(line -> assertThat(line).contains(texts)));
+  }
+
+  private String log() throws IOException {
+    return Files.readString(directory.resolve("output"));
+  }
+}
