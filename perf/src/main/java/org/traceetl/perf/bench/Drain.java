@@ -288,7 +288,7 @@ public final class Drain implements Callable<Integer> {
           }
         };
     SeriesConfig series =
-        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null);
+        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null, null);
     HistogramConfig histogram = new HistogramConfig(null);
     SpanPages pages =
         new SpanPages(

@@ -54,7 +54,7 @@ public class LookupBenchmark {
   public void setUp() {
     SeriesConfig config =
         new SeriesConfig(
-            SpanStream.DIMENSIONS, null, 4_000_000, 4_000_000, null, 4_000_000, 1L << 30, null);
+            SpanStream.DIMENSIONS, null, 4_000_000, 4_000_000, null, 4_000_000, 1L << 30, null, null);
     SymbolTable symbols =
         new SymbolTable(config.maxSymbols(), config.maxSymbolBytes(), config.maxValueBytes());
     Applications applications =
