@@ -25,8 +25,8 @@ import java.util.Arrays;
  * {@code -} or {@code _} joins to a letter (utf-8, us-east-1), letters with up to 4 digits (v2,
  * sha256, log4j).
  *
- * <p>Takes time in proportion to the name, whatever it is; a name with neither digits nor {@code @}
- * is looked through once. Allocates nothing once its buffer has grown. One owner thread.
+ * <p>Takes time in proportion to the name, whatever it is; most names that stay are gone through
+ * once. Allocates nothing once its buffer has grown. One owner thread.
  */
 public final class NameTemplate {
   /** The name stays as it is. */
@@ -71,7 +71,7 @@ public final class NameTemplate {
    * @return its length, at most 5/2 of the name's and 4 more, or {@link #UNCHANGED}
    */
   public int write(byte[] bytes, int offset, int length) {
-    if (!hasDigitOrAt(bytes, offset, length)) {
+    if (!mayChange(bytes, offset, length)) {
       return UNCHANGED;
     }
     name = bytes;
@@ -96,9 +96,35 @@ public final class NameTemplate {
     return buffer;
   }
 
-  private static boolean hasDigitOrAt(byte[] bytes, int offset, int length) {
+  /** False for most names that stay: they are gone through once, and nothing is written. */
+  private static boolean mayChange(byte[] bytes, int offset, int length) {
+    int token = 0;
+    int digits = 0;
+    int digitsInARow = 0;
+    boolean hex = true;
     for (int i = offset; i < offset + length; i++) {
-      if (isDigit(bytes[i]) || bytes[i] == '@') {
+      byte b = bytes[i];
+      if (isLetter(b)) {
+        digitsInARow = 0;
+        hex &= isHex(b);
+      } else if (isDigit(b)) {
+        digits++;
+        digitsInARow++;
+        if (token == 0 || digitsInARow == MIN_DIGITS_IN_TOKEN) {
+          return true;
+        }
+      } else {
+        if (b == '@' || token == UUID_GROUPS[0] && hex && b == '-') {
+          return true;
+        }
+        token = 0;
+        digits = 0;
+        digitsInARow = 0;
+        hex = true;
+        continue;
+      }
+      token++;
+      if (token >= MIN_HASH && digits > 0 && (hex || token >= MIN_TOKEN)) {
         return true;
       }
     }

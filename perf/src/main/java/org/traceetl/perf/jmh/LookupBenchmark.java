@@ -73,7 +73,7 @@ public class LookupBenchmark {
       key[SeriesTable.KIND_AND_STATUS] = SeriesTable.kindAndStatus(2, 0);
       key[SeriesTable.DIMENSIONS] = symbols.intern(outcome, 0, outcome.length);
       key[SeriesTable.DIMENSIONS + 1] = SymbolTable.NONE;
-      if (!table.hasRoom(application)) {
+      if (!table.hasRoom(application, 0, 0)) {
         throw new IllegalStateException("no room for series " + i);
       }
       table.create(table.hash(key, 0), key, application, 0);

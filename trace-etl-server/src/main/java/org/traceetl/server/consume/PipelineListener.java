@@ -26,6 +26,9 @@ public interface PipelineListener {
   /** A window was due, but its predecessor is still with the journal: it goes on growing. */
   default void swapDeferred(QueueId queue) {}
 
+  /** So many series gave their place to keys with more spans. */
+  default void displaced(QueueId queue, int series) {}
+
   /** A window was copied out of its double buffer. */
   default void sealed(QueueId queue, long nanos) {}
 

@@ -20,6 +20,7 @@ import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.HeavyHitters;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.series.SpanNames;
@@ -79,6 +80,8 @@ public final class QueueAggregator {
   private final SymbolTable symbols;
   private final Applications applications;
   private final SeriesTable series;
+  private final HeavyHitters heavyHitters;
+  private final KeyHashes keyHashes;
   private final BatchHistory history;
 
   private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
@@ -146,6 +149,8 @@ public final class QueueAggregator {
     applications =
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
+    heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
+    keyHashes = new KeyHashes(decoder, names, symbols, series.width() - SeriesTable.DIMENSIONS);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
@@ -255,6 +260,7 @@ public final class QueueAggregator {
     if (!filter.isEmpty()) {
       Arrays.fill(verdictOf, 0, entries, 0);
     }
+    keyHashes.nextBatch();
     int symbol = applications.symbol(application);
     this.application = applications.name(application);
     long[] slowNanos = applications.slowNanos(application);
@@ -316,6 +322,7 @@ public final class QueueAggregator {
     if (number == SeriesTable.NONE) {
       number = series.overflow(application, nowMillis);
       overflowed++;
+      countForRoom(spans, span, application);
     } else {
       recorded++;
     }
@@ -347,6 +354,17 @@ public final class QueueAggregator {
     if (metrics.wantsExemplar(row)) {
       metrics.keepExemplar(
           row, bucket, document(spans, span, application, TraceDocument.Reason.EXEMPLAR));
+    }
+  }
+
+  /** Spans of applications that find no room have no series of their own to be had. */
+  private void countForRoom(SpanColumns spans, int span, int application) {
+    if (application != Applications.OTHER) {
+      long threshold = spans.samplingThreshold(span);
+      heavyHitters.count(
+          application,
+          keyHashes.of(spans, span, this.application),
+          threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
     }
   }
 
@@ -390,7 +408,13 @@ public final class QueueAggregator {
     if (!filter.isEmpty() && leavesOut(spans, span, application)) {
       return FILTERED;
     }
-    if (application == Applications.OTHER || !series.hasRoom(application)) {
+    if (application == Applications.OTHER) {
+      return SeriesTable.NONE;
+    }
+    int kept = heavyHitters.kept(application);
+    long hash64 = kept == 0 ? 0 : keyHashes.of(spans, span, this.application);
+    boolean invited = kept > 0 && heavyHitters.isInvited(application, hash64);
+    if (!series.hasRoom(application, invited ? 0 : kept, invited ? 0 : heavyHitters.kept())) {
       return SeriesTable.NONE;
     }
     internName(spans.name(span));
@@ -407,7 +431,13 @@ public final class QueueAggregator {
     // cut or repaired they are the same text.
     int hash = series.hash(key, 0);
     int number = series.find(hash, key, 0);
-    return number != SeriesTable.NONE ? number : series.create(hash, key, application, nowMillis);
+    if (number == SeriesTable.NONE) {
+      number = series.create(hash, key, application, nowMillis);
+      if (invited) {
+        heavyHitters.took(application, hash64);
+      }
+    }
+    return number;
   }
 
   private boolean leavesOut(SpanColumns spans, int span, int application) {
@@ -569,6 +599,10 @@ public final class QueueAggregator {
       begin(nowMillis);
     }
     int[] evicted = series.evictIdle(nowMillis, nowMillis - idleMillis);
+    int displaced = heavyHitters.endWindow(series, open);
+    if (displaced > 0) {
+      listener.displaced(queue, displaced);
+    }
     long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
     history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();

@@ -18,6 +18,7 @@ final class PipelineTelemetry implements PipelineListener {
   private final Timer seal;
   private final Timer append;
   private final Counter swapsDeferred;
+  private final Counter displaced;
   private final Counter appendFailures;
   private final Timer take;
   private final Counter takeFailures;
@@ -57,6 +58,12 @@ final class PipelineTelemetry implements PipelineListener {
             registry,
             "swaps_deferred_total",
             "Windows that grew on because the one before was still with the journal.");
+    displaced =
+        counter(
+            registry,
+            "series_displaced_total",
+            "Series that gave their place to one with more spans, their application being at a"
+                + " limit.");
     appendFailures =
         counter(
             registry, "append_failures_total", "Windows that the journal did not take at once.");
@@ -113,6 +120,11 @@ final class PipelineTelemetry implements PipelineListener {
   @Override
   public void swapDeferred(QueueId queue) {
     swapsDeferred.inc();
+  }
+
+  @Override
+  public void displaced(QueueId queue, int series) {
+    displaced.inc(series);
   }
 
   @Override
