@@ -78,7 +78,8 @@ final class Pipeline implements Service {
                 clock, config.journal().lease(), config.journal().snapshotInterval()),
             journalCounters);
     sinks = new Sinks(config, logs, journals, aggregation.schema(), telemetry, clock);
-    List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
+    List<WindowFollower> followers =
+        new ArrayList<>(List.of(pages, telemetry.books(), telemetry.cardinality()));
     followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(

@@ -20,6 +20,8 @@ import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.series.Census;
 import org.traceetl.server.series.HeavyHitters;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
@@ -82,6 +84,7 @@ public final class QueueAggregator {
   private final SeriesTable series;
   private final HeavyHitters heavyHitters;
   private final KeyHashes keyHashes;
+  private final Census census;
   private final BatchHistory history;
 
   private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
@@ -151,6 +154,7 @@ public final class QueueAggregator {
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(decoder, names, symbols, series.width() - SeriesTable.DIMENSIONS);
+    census = new Census(aggregation.series, series, applications, symbols);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
@@ -599,6 +603,10 @@ public final class QueueAggregator {
       begin(nowMillis);
     }
     int[] evicted = series.evictIdle(nowMillis, nowMillis - idleMillis);
+    Cardinality crowded = census.take(open, nowMillis);
+    if (crowded != null) {
+      listener.crowded(queue, crowded);
+    }
     int displaced = heavyHitters.endWindow(series, open);
     if (displaced > 0) {
       listener.displaced(queue, displaced);

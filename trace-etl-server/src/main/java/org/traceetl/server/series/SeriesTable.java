@@ -482,6 +482,23 @@ public final class SeriesTable {
         : applications.named(keys[series >>> BLOCK_BITS][keyAt(series) + APPLICATION]);
   }
 
+  /**
+   * Adds the values that distinguish a series to sets of them: span name, kind, status and the
+   * configured dimensions; numbers or symbols.
+   */
+  void addValues(int series, BitSet[] values) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    int at = keyAt(series);
+    values[0].set(block[at + NAME]);
+    values[1].set(block[at + KIND_AND_STATUS] >>> STATUS_BITS);
+    values[2].set(block[at + KIND_AND_STATUS] & (1 << STATUS_BITS) - 1);
+    for (int i = DIMENSIONS; i < width; i++) {
+      if (block[at + i] != SymbolTable.NONE) {
+        values[i].set(block[at + i]);
+      }
+    }
+  }
+
   /** When the series had its last span, in seconds since a base; to be compared. */
   int touchedSeconds(int series) {
     return touched[series >>> BLOCK_BITS][inBlock(series)];

@@ -167,6 +167,12 @@ public final class SymbolTable {
     return new String(strings[symbol], UTF_8);
   }
 
+  /** The symbol's text, cut to so many bytes. */
+  String text(int symbol, int maxBytes) {
+    byte[] string = strings[symbol];
+    return new String(string, 0, Utf8.cut(string, 0, string.length, maxBytes), UTF_8);
+  }
+
   void retain(int symbol) {
     uses[symbol]++;
   }

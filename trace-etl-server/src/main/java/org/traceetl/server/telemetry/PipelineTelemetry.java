@@ -6,10 +6,12 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.QueueId;
 
 /** Counts and times what the pipeline tells, per batch and per window. */
 final class PipelineTelemetry implements PipelineListener {
+  private final CardinalityReports cardinalities;
   private final Counter receivedBytes;
   private final Counter accepted;
   private final Counter duplicate;
@@ -31,7 +33,9 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter outOfOrder;
   private final Counter failures;
 
-  PipelineTelemetry(ServerTelemetry telemetry, CollectorRegistry registry) {
+  PipelineTelemetry(
+      ServerTelemetry telemetry, CardinalityReports cardinalities, CollectorRegistry registry) {
+    this.cardinalities = cardinalities;
     receivedBytes =
         counter(registry, "received_bytes_total", "Bytes of batches received, however they ended.");
     accepted = counter(registry, "batches_accepted_total", "Batches that count.");
@@ -125,6 +129,11 @@ final class PipelineTelemetry implements PipelineListener {
   @Override
   public void displaced(QueueId queue, int series) {
     displaced.inc(series);
+  }
+
+  @Override
+  public void crowded(QueueId queue, Cardinality cardinality) {
+    cardinalities.report(queue, cardinality);
   }
 
   @Override

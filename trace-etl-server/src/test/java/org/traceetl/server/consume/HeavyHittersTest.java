@@ -1,6 +1,7 @@
 package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,6 +16,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -28,6 +30,15 @@ class HeavyHittersTest {
 
   private int maxSeries = 1_000;
   private int maxPerApplication = 2;
+  private int maxApplications = 1_000;
+  private final List<Cardinality> crowded = new ArrayList<>();
+  private final PipelineListener listener =
+      new PipelineListener() {
+        @Override
+        public void crowded(QueueId queue, Cardinality cardinality) {
+          crowded.add(cardinality);
+        }
+      };
   private QueueAggregator aggregator;
   private QueueImage image;
   private long nowMillis = 1_700_000_000_000L;
@@ -35,7 +46,16 @@ class HeavyHittersTest {
 
   private Aggregation newAggregation() {
     return new Aggregation(
-        new SeriesConfig(null, null, maxSeries, maxPerApplication, null, null, null, null, null),
+        new SeriesConfig(
+            List.of(new SeriesConfig.Dimension("user", null, null)),
+            null,
+            maxSeries,
+            maxPerApplication,
+            maxApplications,
+            null,
+            null,
+            null,
+            null),
         new HistogramConfig(List.of(10.0)),
         DocumentsConfig.defaults(),
         new WindowConfig(null, null));
@@ -47,7 +67,7 @@ class HeavyHittersTest {
       image = aggregation.newImage();
       aggregator =
           aggregation.newAggregator(
-              QUEUE, aggregation.newDecoder(), PipelineListener.NONE, aggregation.newImage());
+              QUEUE, aggregation.newDecoder(), listener, aggregation.newImage());
       aggregator.beginAt(0);
     }
     aggregator.accept(batch.message(offset), nowMillis);
@@ -178,6 +198,81 @@ class HeavyHittersTest {
     Aggregation aggregation = newAggregation();
     aggregator =
         aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+  }
+
+  @Test
+  void theCulpritIsTheDimensionWithMostValues() {
+    maxPerApplication = 20;
+    Batch batch = new Batch("shop");
+    for (int i = 0; i < 30; i++) {
+      batch.span("n" + i % 2, 1).attribute("user", "u" + i + "x".repeat(100));
+    }
+    accept(batch);
+    seal();
+
+    assertThat(crowded)
+        .singleElement()
+        .satisfies(c -> {
+          assertThat(c.application()).isEqualTo("shop");
+          assertThat(c.limit()).isEqualTo("max-per-application");
+          assertThat(c.max()).isEqualTo(20);
+          assertThat(c.series()).isEqualTo(20);
+          assertThat(c.overflowed()).isEqualTo(10);
+          assertThat(c.dimensions())
+              .extracting(Cardinality.Dimension::name, Cardinality.Dimension::values)
+              .containsExactly(
+                  tuple("span_name", 2),
+                  tuple("span_kind", 1),
+                  tuple("status_code", 1),
+                  tuple("user", 20));
+          assertThat(c.culprit().name()).isEqualTo("user");
+          assertThat(c.culprit().examples())
+              .hasSize(5)
+              .allMatch(example -> example.startsWith("u") && example.length() == 64);
+        });
+  }
+
+  @Test
+  void eachApplicationNearALimitIsLookedAtOnceAMinuteAndOneAWindow() {
+    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
+    accept(spans(spans(new Batch("bank"), "a", 1), "b", 1));
+    accept(spans(new Batch("post"), "a", 1));
+    for (int window = 0; window < 4; window++) {
+      seal();
+    }
+    assertThat(crowded)
+        .extracting(Cardinality::application)
+        .containsExactly("shop", "bank", "post");
+    seal();
+    assertThat(crowded).hasSize(4);
+    assertThat(crowded.getLast().overflowed()).isZero();
+  }
+
+  @Test
+  void applicationsWithoutRoomAreTold() {
+    maxApplications = 1;
+    accept(spans(new Batch("shop"), "a", 1));
+    accept(spans(new Batch("bank"), "a", 3));
+    seal();
+
+    assertThat(crowded)
+        .singleElement()
+        .satisfies(c -> {
+          assertThat(c.application()).isEqualTo("_other");
+          assertThat(c.limit()).isEqualTo("max-applications");
+          assertThat(c.overflowed()).isEqualTo(3);
+          assertThat(c.culprit().name()).isEqualTo("application");
+        });
+  }
+
+  @Test
+  void theProcessLimitIsNamed() {
+    maxSeries = 2;
+    maxPerApplication = 100;
+    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
+    seal();
+
+    assertThat(crowded).extracting(Cardinality::limit).containsExactly("max");
   }
 
   /** Whatever is displaced, and whoever owns the queue: no span is lost or counted twice. */
