@@ -106,7 +106,8 @@ final class Pipeline implements Service {
             hotspots == null ? window -> {} : hotspots::window,
             telemetry,
             clock);
-    List<WindowFollower> followers = new ArrayList<>(List.of(pages, telemetry.books()));
+    List<WindowFollower> followers =
+        new ArrayList<>(List.of(pages, telemetry.books(), telemetry.cardinality()));
     followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(

@@ -1,14 +1,19 @@
 package org.traceetl.server;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.traceetl.server.config.KeyLines;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.preview.DryRun;
 import org.traceetl.server.web.ConfigFile;
 import org.traceetl.server.web.ConfigurationRefused;
 import org.traceetl.server.web.PortTaken;
@@ -84,6 +89,9 @@ public final class TraceEtlServer implements AutoCloseable {
     private static final List<String> KEYS =
         List.of("trace-etl.", "server.", "spring.", "management.", "logging.");
 
+    private static final long DEFAULT_MESSAGES = 10_000;
+    private static final Pattern SINCE = Pattern.compile("(\\d{1,6})([smhd])");
+
     @Spec private CommandSpec spec;
 
     @Option(names = "--config", paramLabel = "FILE", description = "YAML or properties file.")
@@ -91,6 +99,24 @@ public final class TraceEtlServer implements AutoCloseable {
 
     @Option(names = "--check-config", description = "Say whether the configuration can be run.")
     private boolean check;
+
+    @Option(
+        names = "--dry-run",
+        description =
+            "Say how many series the configuration would make of messages that the broker has.")
+    private boolean dryRun;
+
+    @Option(
+        names = "--messages",
+        paramLabel = "N",
+        description = "With --dry-run: read the newest N at most, 10000 unless told otherwise.")
+    private Long messages;
+
+    @Option(
+        names = "--since",
+        paramLabel = "10m",
+        description = "With --dry-run: read none that is older.")
+    private String since;
 
     @Option(names = "--help", usageHelp = true, description = "Show this.")
     private boolean help;
@@ -109,7 +135,14 @@ public final class TraceEtlServer implements AutoCloseable {
       }
       try {
         List<String> arguments = arguments();
-        if (check) {
+        if (dryRun) {
+          new DryRun(
+                  WebServer.check(arguments), Clock.systemUTC(), out, spec.commandLine().getErr())
+              .run(messages(), since());
+        } else if (messages != null || since != null) {
+          throw new ParameterException(
+              spec.commandLine(), "--messages and --since: are for --dry-run alone");
+        } else if (check) {
           KeyLines.of(WebServer.check(arguments)).forEach(out::println);
           out.println("The configuration can be run.");
         } else {
@@ -119,10 +152,48 @@ public final class TraceEtlServer implements AutoCloseable {
       } catch (ConfigurationRefused e) {
         spec.commandLine().getErr().println(e.getMessage());
         return CommandLine.ExitCode.USAGE;
+      } catch (IOException e) {
+        spec.commandLine().getErr().println(e.getMessage());
+        return CommandLine.ExitCode.SOFTWARE;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return CommandLine.ExitCode.SOFTWARE;
       } catch (PortTaken e) {
         spec.commandLine().getErr().println(e.getMessage());
         return CommandLine.ExitCode.SOFTWARE;
       }
+    }
+
+    private long messages() {
+      if (messages != null && messages < 1) {
+        throw new ParameterException(
+            spec.commandLine(), "--messages = " + messages + ": must be 1 or more");
+      }
+      return messages == null ? DEFAULT_MESSAGES : messages;
+    }
+
+    /** Null for any time. */
+    private Duration since() {
+      if (since == null) {
+        return null;
+      }
+      Matcher number = SINCE.matcher(since);
+      if (!number.matches()) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--since = "
+                + since
+                + ": must be a number of seconds, minutes, hours or days: 30s, 10m,"
+                + " 2h, 1d");
+      }
+      return Duration.ofSeconds(
+          Long.parseLong(number.group(1))
+              * switch (number.group(2)) {
+                case "s" -> 1;
+                case "m" -> 60;
+                case "h" -> 3_600;
+                default -> 86_400;
+              });
     }
 
     private List<String> arguments() {

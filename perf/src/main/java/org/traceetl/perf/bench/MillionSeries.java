@@ -50,7 +50,7 @@ import org.traceetl.server.window.SealedWindow;
 public final class MillionSeries {
   static final SeriesConfig SERIES =
       new SeriesConfig(
-          SpanStream.DIMENSIONS, null, 4_000_000, 4_000_000, null, 4_000_000, 1L << 30, null);
+          SpanStream.DIMENSIONS, null, 4_000_000, 4_000_000, null, 4_000_000, 1L << 30, null, null);
 
   static final Aggregation AGGREGATION =
       new Aggregation(

@@ -49,7 +49,7 @@ final class PipelineOnTopic implements AutoCloseable {
       PipelineListener listener)
       throws IOException, TimeoutException, InterruptedException {
     SeriesConfig series =
-        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null);
+        new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null, null);
     HistogramConfig histogram = new HistogramConfig(null);
     pages =
         new SpanPages(

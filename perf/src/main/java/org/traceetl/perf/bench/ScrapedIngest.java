@@ -73,7 +73,8 @@ final class ScrapedIngest {
   private final int rounds;
   private final Results results;
   private final SeriesConfig series =
-      new SeriesConfig(SpanStream.DIMENSIONS, null, 1_000_000, 1_000_000, null, null, null, null);
+      new SeriesConfig(
+          SpanStream.DIMENSIONS, null, 1_000_000, 1_000_000, null, null, null, null, null);
   private final HistogramConfig histogram = new HistogramConfig(null);
   private final AtomicLong skippedNanos = new AtomicLong();
   private final LongAdder spans = new LongAdder();

@@ -54,7 +54,15 @@ public class LookupBenchmark {
   public void setUp() {
     SeriesConfig config =
         new SeriesConfig(
-            SpanStream.DIMENSIONS, null, 4_000_000, 4_000_000, null, 4_000_000, 1L << 30, null);
+            SpanStream.DIMENSIONS,
+            null,
+            4_000_000,
+            4_000_000,
+            null,
+            4_000_000,
+            1L << 30,
+            null,
+            null);
     SymbolTable symbols =
         new SymbolTable(config.maxSymbols(), config.maxSymbolBytes(), config.maxValueBytes());
     Applications applications =
@@ -73,7 +81,7 @@ public class LookupBenchmark {
       key[SeriesTable.KIND_AND_STATUS] = SeriesTable.kindAndStatus(2, 0);
       key[SeriesTable.DIMENSIONS] = symbols.intern(outcome, 0, outcome.length);
       key[SeriesTable.DIMENSIONS + 1] = SymbolTable.NONE;
-      if (!table.hasRoom(application)) {
+      if (!table.hasRoom(application, 0, 0)) {
         throw new IllegalStateException("no room for series " + i);
       }
       table.create(table.hash(key, 0), key, application, 0);

@@ -58,7 +58,8 @@ public class SwapBenchmark {
         new DistinctSeries(30, series, 512).batches().stream().map(RenamedBatch::new).toList();
     Aggregation aggregation =
         new Aggregation(
-            new SeriesConfig(SpanStream.DIMENSIONS, null, null, series, null, null, null, null),
+            new SeriesConfig(
+                SpanStream.DIMENSIONS, null, null, series, null, null, null, null, null),
             new HistogramConfig(null),
             DocumentsConfig.defaults(),
             new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15)));

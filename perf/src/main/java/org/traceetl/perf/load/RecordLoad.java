@@ -52,7 +52,15 @@ public final class RecordLoad {
     Aggregation aggregation =
         new Aggregation(
             new SeriesConfig(
-                dimensions, null, 10_000_000, 10_000_000, 1_000_000, 10_000_000, 4L << 30, null),
+                dimensions,
+                null,
+                10_000_000,
+                10_000_000,
+                1_000_000,
+                10_000_000,
+                4L << 30,
+                null,
+                null),
             new HistogramConfig(null, histogram, null),
             DocumentsConfig.defaults(),
             new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)),

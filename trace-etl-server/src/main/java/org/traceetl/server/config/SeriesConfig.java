@@ -22,6 +22,7 @@ import java.util.Set;
  * @param maxSymbols different strings that the series of one queue are made of; default 1,000,000
  * @param maxSymbolBytes their bytes; default 64 MiB
  * @param maxValueBytes longer names and values are cut, at a UTF-8 boundary; default 1,024
+ * @param templates what becomes of span names with identifiers in them
  */
 public record SeriesConfig(
     List<Dimension> dimensions,
@@ -31,7 +32,8 @@ public record SeriesConfig(
     Integer maxApplications,
     Integer maxSymbols,
     Long maxSymbolBytes,
-    Integer maxValueBytes) {
+    Integer maxValueBytes,
+    TemplatesConfig templates) {
   private static final String PREFIX = "trace-etl.series.";
   private static final int MAX_DIMENSIONS = 32;
   private static final int MAX_SERIES = 10_000_000;
@@ -45,6 +47,7 @@ public record SeriesConfig(
     maxSymbols = orElse(maxSymbols, 1_000_000);
     maxSymbolBytes = orElse(maxSymbolBytes, 64L << 20);
     maxValueBytes = orElse(maxValueBytes, 1_024);
+    templates = orElse(templates, TemplatesConfig.defaults());
     check(
         dimensions.size() <= MAX_DIMENSIONS,
         PREFIX + "dimensions",
@@ -60,7 +63,7 @@ public record SeriesConfig(
   }
 
   public static SeriesConfig defaults() {
-    return new SeriesConfig(null, null, null, null, null, null, null, null);
+    return new SeriesConfig(null, null, null, null, null, null, null, null, null);
   }
 
   private static void checkRange(String name, long value, long most) {

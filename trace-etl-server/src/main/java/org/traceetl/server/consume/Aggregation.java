@@ -12,9 +12,11 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanFilter;
+import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.NativeBuckets;
@@ -29,6 +31,7 @@ public final class Aggregation {
   final SeriesBudget budget;
   final SpanFilter filter;
   final SlowThresholds slow;
+  private final NamePatterns namePatterns;
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
   final Buckets buckets;
@@ -67,6 +70,7 @@ public final class Aggregation {
     budget = new SeriesBudget(series.max());
     filter = new SpanFilter(series.filters());
     slow = new SlowThresholds(documents);
+    namePatterns = new NamePatterns(series.templates().patterns());
     dimensions = new DimensionKeys(series.dimensions());
     documentKeys = new AttributeKeys(documents.attributes());
     buckets = new Buckets(histogram.boundsNanos());
@@ -125,6 +129,10 @@ public final class Aggregation {
   /** The image of a queue without windows, to which a journal's windows can be added. */
   public QueueImage newImage() {
     return new QueueImage(schema, buckets.count(), MAX_AGENTS);
+  }
+
+  SpanNames newSpanNames() {
+    return new SpanNames(namePatterns, series.templates().enabled(), series.maxValueBytes());
   }
 
   Metrics newMetrics() {

@@ -1,6 +1,7 @@
 package org.traceetl.server.consume;
 
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -28,6 +29,12 @@ public interface PipelineListener {
 
   /** A window was due, but its predecessor is still with the journal: it goes on growing. */
   default void swapDeferred(QueueId queue) {}
+
+  /** So many series gave their place to keys with more spans. */
+  default void displaced(QueueId queue, int series) {}
+
+  /** An application is near or at a limit. */
+  default void crowded(QueueId queue, Cardinality cardinality) {}
 
   /** A window was copied out of its double buffer. */
   default void sealed(QueueId queue, long nanos) {}

@@ -1,7 +1,11 @@
 package org.traceetl.server.consume;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import org.slf4j.Logger;
@@ -16,9 +20,14 @@ import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.series.Census;
+import org.traceetl.server.series.HeavyHitters;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
+import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.series.Utf8;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.Metrics;
@@ -53,6 +62,9 @@ public final class QueueAggregator {
 
   private static final int NONE = -1;
 
+  /** Attribute of a document that has the span's own name, where its series has another one. */
+  private static final String RAW_NAME = "span.name";
+
   private final QueueId queue;
   private final PipelineListener listener;
   private final BatchDecoder decoder;
@@ -67,9 +79,13 @@ public final class QueueAggregator {
   private final long idleMillis;
   private final long agentSilenceMillis;
 
+  private final SpanNames names;
   private final SymbolTable symbols;
   private final Applications applications;
   private final SeriesTable series;
+  private final HeavyHitters heavyHitters;
+  private final KeyHashes keyHashes;
+  private final Census census;
   private final BatchHistory history;
 
   private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
@@ -83,6 +99,12 @@ public final class QueueAggregator {
 
   /** By dictionary index of the batch: its symbol. */
   private int[] symbolOf = new int[256];
+
+  /** By dictionary index of the batch: the symbol of what it is called as a span name. */
+  private int[] nameOf = new int[256];
+
+  /** Name of the batch's application. */
+  private String application;
 
   /**
    * By dictionary index of the batch: what the filter said to it as a span name. Bit k: it was
@@ -124,12 +146,16 @@ public final class QueueAggregator {
     maxValueBytes = aggregation.series.maxValueBytes();
     idleMillis = aggregation.idleMillis();
     agentSilenceMillis = aggregation.agentSilenceMillis();
+    names = aggregation.newSpanNames();
     symbols =
         new SymbolTable(
             aggregation.series.maxSymbols(), aggregation.series.maxSymbolBytes(), maxValueBytes);
     applications =
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
+    heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
+    keyHashes = new KeyHashes(decoder, names, symbols, series.width() - SeriesTable.DIMENSIONS);
+    census = new Census(aggregation.series, series, applications, symbols);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
@@ -231,13 +257,17 @@ public final class QueueAggregator {
     int entries = decoder.batch().dictionarySize();
     if (symbolOf.length < entries) {
       symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
+      nameOf = new int[symbolOf.length];
       verdictOf = new int[symbolOf.length];
     }
     Arrays.fill(symbolOf, 0, entries, NOT_LOOKED_UP);
+    Arrays.fill(nameOf, 0, entries, NOT_LOOKED_UP);
     if (!filter.isEmpty()) {
       Arrays.fill(verdictOf, 0, entries, 0);
     }
+    keyHashes.nextBatch();
     int symbol = applications.symbol(application);
+    this.application = applications.name(application);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
     int size = spans.size();
@@ -303,6 +333,7 @@ public final class QueueAggregator {
     if (number == SeriesTable.NONE) {
       number = series.overflow(application, nowMillis);
       overflowed++;
+      countForRoom(spans, span, application);
     } else {
       recorded++;
     }
@@ -334,6 +365,17 @@ public final class QueueAggregator {
     if (metrics.wantsExemplar(row)) {
       metrics.keepExemplar(
           row, bucket, document(spans, span, application, TraceDocument.Reason.EXEMPLAR));
+    }
+  }
+
+  /** Spans of applications that find no room have no series of their own to be had. */
+  private void countForRoom(SpanColumns spans, int span, int application) {
+    if (application != Applications.OTHER) {
+      long threshold = spans.samplingThreshold(span);
+      heavyHitters.count(
+          application,
+          keyHashes.of(spans, span, this.application),
+          threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
     }
   }
 
@@ -377,10 +419,16 @@ public final class QueueAggregator {
     if (!filter.isEmpty() && leavesOut(spans, span, application)) {
       return FILTERED;
     }
-    if (application == Applications.OTHER || !series.hasRoom(application)) {
+    if (application == Applications.OTHER) {
       return SeriesTable.NONE;
     }
-    intern(spans.name(span));
+    int kept = heavyHitters.kept(application);
+    long hash64 = kept == 0 ? 0 : keyHashes.of(spans, span, this.application);
+    boolean invited = kept > 0 && heavyHitters.isInvited(application, hash64);
+    if (!series.hasRoom(application, invited ? 0 : kept, invited ? 0 : heavyHitters.kept())) {
+      return SeriesTable.NONE;
+    }
+    internName(spans.name(span));
     for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
       int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
       if (entry != SpanColumns.NONE) {
@@ -394,7 +442,13 @@ public final class QueueAggregator {
     // cut or repaired they are the same text.
     int hash = series.hash(key, 0);
     int number = series.find(hash, key, 0);
-    return number != SeriesTable.NONE ? number : series.create(hash, key, application, nowMillis);
+    if (number == SeriesTable.NONE) {
+      number = series.create(hash, key, application, nowMillis);
+      if (invited) {
+        heavyHitters.took(application, hash64);
+      }
+    }
+    return number;
   }
 
   private boolean leavesOut(SpanColumns spans, int span, int application) {
@@ -403,8 +457,7 @@ public final class QueueAggregator {
     int asked = 1 << kind;
     int left = asked << Short.SIZE;
     if ((verdictOf[entry] & asked) == 0) {
-      String name = decoder.text(entry, maxValueBytes);
-      boolean leavesOut = filter.leavesOut(applicationName(application), name, kind);
+      boolean leavesOut = filter.leavesOut(applicationName(application), nameText(entry), kind);
       verdictOf[entry] |= leavesOut ? asked | left : asked;
     }
     return (verdictOf[entry] & left) != 0;
@@ -419,7 +472,7 @@ public final class QueueAggregator {
 
   /** Writes a span's key to a place of an array. Whether all its strings have symbols. */
   private boolean fillKey(SpanColumns spans, int span, int application, int[] to, int at) {
-    int name = symbol(spans.name(span));
+    int name = nameSymbol(spans.name(span));
     boolean known = name >= 0;
     to[at + SeriesTable.APPLICATION] = application;
     to[at + SeriesTable.NAME] = name;
@@ -432,6 +485,37 @@ public final class QueueAggregator {
       to[at + i] = symbol;
     }
     return known;
+  }
+
+  private int nameSymbol(int entry) {
+    int symbol = nameOf[entry];
+    if (symbol == NOT_LOOKED_UP) {
+      resolveName(entry);
+      symbol = symbols.find(names.buffer(), names.offset(), names.length());
+      nameOf[entry] = symbol;
+    }
+    return symbol;
+  }
+
+  /** Whether it is called otherwise in its series. */
+  private boolean resolveName(int entry) {
+    SpanBatchReader batch = decoder.batch();
+    return names.resolve(
+        application, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+  }
+
+  private void internName(int entry) {
+    if (nameOf[entry] == SymbolTable.ABSENT) {
+      resolveName(entry);
+      nameOf[entry] = symbols.intern(names.buffer(), names.offset(), names.length());
+    }
+  }
+
+  /** What a span name is called in its series. Allocates. */
+  private String nameText(int entry) {
+    resolveName(entry);
+    int length = Utf8.cut(names.buffer(), names.offset(), names.length(), maxValueBytes);
+    return new String(names.buffer(), names.offset(), length, UTF_8);
   }
 
   private int symbol(int entry) {
@@ -474,18 +558,25 @@ public final class QueueAggregator {
   private TraceDocument document(
       SpanColumns spans, int span, int application, TraceDocument.Reason reason) {
     int message = spans.statusMessage(span);
+    int name = spans.name(span);
+    Map<String, String> attributes = decoder.attributes(documentKeys, span, maxValueBytes);
+    if (resolveName(name)) {
+      attributes = new HashMap<>(attributes);
+      attributes.put(RAW_NAME, decoder.text(name, maxValueBytes));
+      attributes = Map.copyOf(attributes);
+    }
     return new TraceDocument(
         TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
         hex(spans.spanId(span)),
         applicationName(application),
-        decoder.text(spans.name(span), maxValueBytes),
+        nameText(name),
         spans.kind(span),
         spans.status(span),
         message == SpanColumns.NONE ? "" : decoder.text(message, maxValueBytes),
         spans.startUnixNanos(span),
         spans.durationNanos(span),
         reason,
-        decoder.attributes(documentKeys, span, maxValueBytes));
+        attributes);
   }
 
   private static String hex(long spanId) {
@@ -518,7 +609,15 @@ public final class QueueAggregator {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
-    int[] evicted = series.evictIdle(idleSinceMillis(nowMillis));
+    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(nowMillis));
+    Cardinality crowded = census.take(open, nowMillis);
+    if (crowded != null) {
+      listener.crowded(queue, crowded);
+    }
+    int displaced = heavyHitters.endWindow(series, open);
+    if (displaced > 0) {
+      listener.displaced(queue, displaced);
+    }
     long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
     history.forgetSilent(heardMillis - agentSilenceMillis);
     List<SeriesDefinition> created = series.takeCreated();

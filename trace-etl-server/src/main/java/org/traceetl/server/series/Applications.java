@@ -109,7 +109,17 @@ public final class Applications {
     return application;
   }
 
-  /** The name; empty for {@link #UNKNOWN}. */
+  /** Numbers are below it. */
+  int end() {
+    return numbers;
+  }
+
+  /** Applications at present. */
+  int size() {
+    return size;
+  }
+
+  /** The name; empty for {@link #UNKNOWN}, null where there is no application. */
   public String name(int application) {
     return names[application];
   }

@@ -48,6 +48,12 @@ public final class SeriesTable {
 
   private static final int BLOCK_SERIES = 1 << BLOCK_BITS;
 
+  /** A retired series stays on the page for so long after its last span: then all have seen it. */
+  private static final long RETIRED_MILLIS = 120_000;
+
+  /** Retired series at most: they count against no limit. */
+  private static final int MAX_RETIRED = 512;
+
   /** Touched, in seconds: there is no such series. */
   private static final int FREE = Integer.MAX_VALUE;
 
@@ -73,6 +79,11 @@ public final class SeriesTable {
 
   /** Those of {@link #taken} that are overflow series. */
   private final BitSet overflows = new BitSet();
+
+  /** Series that gave their place away, by key: spans do not find them any more. */
+  private final HashIndex retired = new HashIndex(8);
+
+  private final BitSet retiredNumbers = new BitSet();
 
   private final IntStack evicted = new IntStack();
   private List<SeriesDefinition> created = new ArrayList<>();
@@ -130,6 +141,10 @@ public final class SeriesTable {
 
   /** The series with the key that begins there, or {@link #NONE}. */
   public int find(int hash, int[] keys, int at) {
+    return find(index, hash, keys, at);
+  }
+
+  private int find(HashIndex index, int hash, int[] keys, int at) {
     for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
       if (index.hasHash(slot, hash)) {
         int series = index.number(slot);
@@ -161,13 +176,30 @@ public final class SeriesTable {
     return series & BLOCK_SERIES - 1;
   }
 
-  /** Whether the application and the process have room for one more series. */
-  public boolean hasRoom(int application) {
-    return applications.series(application) < maxPerApplication && hasBudget();
+  /**
+   * Whether the application and the process have room for one more series.
+   *
+   * @param kept places of the application that are not to be taken
+   * @param keptInAll places of all applications that are not to be taken
+   */
+  public boolean hasRoom(int application, int kept, int keptInAll) {
+    return applications.series(application) + kept < maxPerApplication && hasBudget(keptInAll);
   }
 
-  /** Makes a series that {@link #find} does not know and that {@link #hasRoom has room}. */
+  /**
+   * Makes a series that {@link #find} does not know and that {@link #hasRoom has room}; one that is
+   * retired goes on.
+   */
   public int create(int hash, int[] key, int application, long nowMillis) {
+    int former = find(retired, hash, key, 0);
+    if (former != NONE) {
+      retired.remove(hash, former);
+      retiredNumbers.clear(former);
+      index.add(hash, former);
+      limited++;
+      applications.addSeries(application, 1);
+      return former;
+    }
     int series = claim(nowMillis);
     add(series, hash, key, application);
     created.add(new SeriesDefinition(series, nowMillis, false, values(key)));
@@ -257,11 +289,11 @@ public final class SeriesTable {
     return true;
   }
 
-  private boolean hasBudget() {
-    if (limited == granted) {
+  private boolean hasBudget(int kept) {
+    if (limited + kept >= granted) {
       granted += budget.take();
     }
-    return limited < granted;
+    return limited + kept < granted;
   }
 
   private int claim(long nowMillis) {
@@ -369,12 +401,19 @@ public final class SeriesTable {
    *
    * @return numbers of the ended series
    */
-  public int[] evictIdle(long sinceMillis) {
+  public int[] evictIdle(long nowMillis, long sinceMillis) {
     evicted.clear();
     int since = seconds(sinceMillis);
     for (int block = 0; block < touched.length; block++) {
       if (touched[block] != null && untouchedBefore[block] < since) {
         evictIdle(block, since);
+      }
+    }
+    for (int series = retiredNumbers.nextSetBit(0);
+        series >= 0;
+        series = retiredNumbers.nextSetBit(series + 1)) {
+      if (touchedSeconds(series) < seconds(nowMillis - RETIRED_MILLIS)) {
+        evict(series);
       }
     }
     if (granted - limited > 2 * budget.portion()) {
@@ -399,27 +438,87 @@ public final class SeriesTable {
   }
 
   private void evict(int series) {
-    int[] key =
-        Arrays.copyOfRange(keys[series >>> BLOCK_BITS], keyAt(series), keyAt(series) + width);
-    int application = applications.named(key[APPLICATION]);
+    int[] block = keys[series >>> BLOCK_BITS];
+    int at = keyAt(series);
     if (overflows.get(series)) {
       overflows.clear(series);
-      applications.overflowSeries(application, NONE);
+      applications.overflowSeries(applications.named(block[at + APPLICATION]), NONE);
       overflowing--;
     } else {
-      index.remove(hash(key, 0), series);
+      if (retiredNumbers.get(series)) {
+        retiredNumbers.clear(series);
+        retired.remove(hash(block, at), series);
+      } else {
+        leave(series);
+      }
       for (int i = 0; i < width; i++) {
-        if (i != KIND_AND_STATUS && key[i] != SymbolTable.NONE) {
-          symbols.release(key[i]);
+        if (i != KIND_AND_STATUS && block[at + i] != SymbolTable.NONE) {
+          symbols.release(block[at + i]);
         }
       }
-      applications.addSeries(application, -1);
-      limited--;
     }
     evicted.push(series);
     taken.clear(series);
     touched[series >>> BLOCK_BITS][inBlock(series)] = FREE;
     firstFree = Math.min(firstFree, series);
+  }
+
+  /** Spans find the series no more, and its place is free. */
+  private void leave(int series) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    int at = keyAt(series);
+    index.remove(hash(block, at), series);
+    applications.addSeries(applications.named(block[at + APPLICATION]), -1);
+    limited--;
+  }
+
+  /** Whether one more series may be retired. */
+  boolean canRetire() {
+    return retired.size() < MAX_RETIRED;
+  }
+
+  /**
+   * Takes a series' place: from now on its spans find no series. It ends later, as an idle one
+   * does, when whoever reads the page has seen its last counts.
+   */
+  void retire(int series) {
+    leave(series);
+    retired.add(hash(keys[series >>> BLOCK_BITS], keyAt(series)), series);
+    retiredNumbers.set(series);
+  }
+
+  /** Numbers of series are below it. */
+  int end() {
+    return taken.length();
+  }
+
+  /** The application of a series that counts against its limit; {@link #NONE} for any other. */
+  int application(int series) {
+    return !taken.get(series) || overflows.get(series) || retiredNumbers.get(series)
+        ? NONE
+        : applications.named(keys[series >>> BLOCK_BITS][keyAt(series) + APPLICATION]);
+  }
+
+  /**
+   * Adds the values that distinguish a series to sets of them: span name, kind, status and the
+   * configured dimensions; numbers or symbols.
+   */
+  void addValues(int series, BitSet[] values) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    int at = keyAt(series);
+    values[0].set(block[at + NAME]);
+    values[1].set(block[at + KIND_AND_STATUS] >>> STATUS_BITS);
+    values[2].set(block[at + KIND_AND_STATUS] & (1 << STATUS_BITS) - 1);
+    for (int i = DIMENSIONS; i < width; i++) {
+      if (block[at + i] != SymbolTable.NONE) {
+        values[i].set(block[at + i]);
+      }
+    }
+  }
+
+  /** When the series had its last span, in seconds since a base; to be compared. */
+  int touchedSeconds(int series) {
+    return touched[series >>> BLOCK_BITS][inBlock(series)];
   }
 
   /** Gives back what was taken from the budget: the queue is no longer this process's. */
@@ -429,8 +528,8 @@ public final class SeriesTable {
     limited = 0;
   }
 
-  /** Series at present, with the overflow ones. */
+  /** Series at present, with the overflow ones and those that gave their place away. */
   public int size() {
-    return limited + overflowing;
+    return limited + overflowing + retired.size();
   }
 }

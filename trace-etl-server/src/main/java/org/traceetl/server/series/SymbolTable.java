@@ -130,7 +130,20 @@ public final class SymbolTable {
     return symbol;
   }
 
+  /**
+   * A hash of a string as it would be kept, other than in other tables. Strings of malformed UTF-8
+   * may differ where their repaired texts do not.
+   */
+  public long fingerprint(byte[] buffer, int offset, int length) {
+    return hash64(buffer, offset, Utf8.cut(buffer, offset, length, maxValueBytes));
+  }
+
   private int hash(byte[] buffer, int offset, int length) {
+    long hash = hash64(buffer, offset, length);
+    return (int) (hash ^ (hash >>> 32));
+  }
+
+  private long hash64(byte[] buffer, int offset, int length) {
     long hash = seed ^ length;
     int at = offset;
     int end = offset + length;
@@ -141,8 +154,7 @@ public final class SymbolTable {
     for (; at < end; at++) {
       tail = (tail << Byte.SIZE) | (buffer[at] & 0xFF);
     }
-    hash = mix(hash ^ tail);
-    return (int) (hash ^ (hash >>> 32));
+    return mix(hash ^ tail);
   }
 
   private static long mix(long value) {
@@ -153,6 +165,12 @@ public final class SymbolTable {
   /** The symbol's text. */
   public String text(int symbol) {
     return new String(strings[symbol], UTF_8);
+  }
+
+  /** The symbol's text, cut to so many bytes. */
+  String text(int symbol, int maxBytes) {
+    byte[] string = strings[symbol];
+    return new String(string, 0, Utf8.cut(string, 0, string.length, maxBytes), UTF_8);
   }
 
   void retain(int symbol) {

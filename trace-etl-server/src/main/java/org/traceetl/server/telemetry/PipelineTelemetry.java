@@ -6,10 +6,12 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.QueueId;
 
 /** Counts and times what the pipeline tells, per batch and per window. */
 final class PipelineTelemetry implements PipelineListener {
+  private final CardinalityReports cardinalities;
   private final Counter receivedBytes;
   private final Counter accepted;
   private final Counter duplicate;
@@ -18,6 +20,7 @@ final class PipelineTelemetry implements PipelineListener {
   private final Timer seal;
   private final Timer append;
   private final Counter swapsDeferred;
+  private final Counter displaced;
   private final Counter appendFailures;
   private final Timer take;
   private final Counter takeFailures;
@@ -30,7 +33,9 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter outOfOrder;
   private final Counter failures;
 
-  PipelineTelemetry(ServerTelemetry telemetry, CollectorRegistry registry) {
+  PipelineTelemetry(
+      ServerTelemetry telemetry, CardinalityReports cardinalities, CollectorRegistry registry) {
+    this.cardinalities = cardinalities;
     receivedBytes =
         counter(registry, "received_bytes_total", "Bytes of batches received, however they ended.");
     accepted = counter(registry, "batches_accepted_total", "Batches that count.");
@@ -57,6 +62,12 @@ final class PipelineTelemetry implements PipelineListener {
             registry,
             "swaps_deferred_total",
             "Windows that grew on because the one before was still with the journal.");
+    displaced =
+        counter(
+            registry,
+            "series_displaced_total",
+            "Series that gave their place to one with more spans, their application being at a"
+                + " limit.");
     appendFailures =
         counter(
             registry, "append_failures_total", "Windows that the journal did not take at once.");
@@ -113,6 +124,16 @@ final class PipelineTelemetry implements PipelineListener {
   @Override
   public void swapDeferred(QueueId queue) {
     swapsDeferred.inc();
+  }
+
+  @Override
+  public void displaced(QueueId queue, int series) {
+    displaced.inc(series);
+  }
+
+  @Override
+  public void crowded(QueueId queue, Cardinality cardinality) {
+    cardinalities.report(queue, cardinality);
   }
 
   @Override

@@ -34,6 +34,7 @@ public final class ServerTelemetry {
 
   private final CollectorRegistry registry = new CollectorRegistry();
   private final ApplicationBooks books;
+  private final CardinalityReports cardinality = new CardinalityReports();
   private final PipelineTelemetry pipeline;
 
   /**
@@ -47,7 +48,16 @@ public final class ServerTelemetry {
         .labels(version)
         .set(1);
     books = new ApplicationBooks(MAX_APPLICATIONS, idle.toMillis());
-    pipeline = new PipelineTelemetry(this, registry);
+    pipeline = new PipelineTelemetry(this, cardinality, registry);
+    collector(() -> {
+      var family =
+          new GaugeMetricFamily(
+              "trace_etl_cardinality_culprit",
+              "Different values of the dimension that has most, of applications at a limit of series.",
+              List.of("application", "dimension"));
+      cardinality.culprits().forEach((labels, values) -> family.addMetric(labels, values));
+      return family;
+    });
     DefaultExports.register(registry);
   }
 
@@ -59,6 +69,11 @@ public final class ServerTelemetry {
   /** Adds up the books of the windows it is given. */
   public WindowFollower books() {
     return books;
+  }
+
+  /** The applications near or at a limit of series; to be given the windows as well. */
+  public CardinalityReports cardinality() {
+    return cardinality;
   }
 
   /** Adds a histogram; its name ends in {@code _seconds}. */

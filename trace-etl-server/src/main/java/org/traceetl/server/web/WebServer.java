@@ -139,6 +139,13 @@ public final class WebServer implements AutoCloseable {
         "traces",
         ServletRegistrationBean.class,
         () -> new ServletRegistrationBean<>(new TracesServlet(service.index()), "/api/traces"));
+    context.registerBean(
+        "cardinality",
+        ServletRegistrationBean.class,
+        () ->
+            new ServletRegistrationBean<>(
+                new CardinalityServlet(service.telemetry().cardinality()),
+                CardinalityServlet.PATH));
     if (service.history() != null) {
       context.registerBean(
           "history",

@@ -181,6 +181,18 @@ public final class Metrics {
     block[at + DURATION_HIGH] = (int) (sum >>> Integer.SIZE);
   }
 
+  /** Spans of a row, 2^31 - 1 or more where its counts have spilled. */
+  public long spans(int row) {
+    int[] block = blocks[row >>> BLOCK_BITS];
+    int at = at(row) + COUNTS;
+    long spans = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      spans += block[at + bucket];
+    }
+    int number = extras(row);
+    return number >= 0 && extras.hasSpilled(number) ? spans + Integer.MAX_VALUE : spans;
+  }
+
   private static long durationNanos(int[] block, int at) {
     return (long) block[at + DURATION_HIGH] << Integer.SIZE | block[at + DURATION_LOW] & LOW_HALF;
   }

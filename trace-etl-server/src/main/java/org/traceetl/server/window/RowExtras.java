@@ -80,6 +80,10 @@ final class RowExtras {
     spills[number][bucket] += count;
   }
 
+  boolean hasSpilled(int number) {
+    return spills[number] != null;
+  }
+
   /** Adds what was spilled of a row to its counts. */
   void addSpilled(int number, long[] counts, int at) {
     long[] spilled = spills[number];

@@ -35,6 +35,13 @@ class ConfigTest {
         .hasMessageStartingWith("trace-etl.rocketmq.access-key = key");
     assertThatThrownBy(() -> new Filter(null, null, null))
         .hasMessageContaining("would leave nothing");
+    assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a(", "b"))
+        .hasMessageStartingWith("trace-etl.series.templates.patterns.pattern = a(: must be");
+    assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a(b)", "$1 $2"))
+        .hasMessageStartingWith(
+            "trace-etl.series.templates.patterns.template = $1 $2: names group");
+    assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a", ""))
+        .hasMessageStartingWith("trace-etl.series.templates.patterns.template = : must be 1 to");
   }
 
   @Test
@@ -89,7 +96,7 @@ class ConfigTest {
   }
 
   private static SeriesConfig series(Dimension... dimensions) {
-    return new SeriesConfig(List.of(dimensions), null, null, null, null, null, null, null);
+    return new SeriesConfig(List.of(dimensions), null, null, null, null, null, null, null, null);
   }
 
   @Test

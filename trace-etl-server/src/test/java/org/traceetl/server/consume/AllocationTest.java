@@ -49,7 +49,7 @@ class AllocationTest {
   void aSpanThatFindsNoRoomAllocatesNothing() {
     Aggregation aggregation =
         new Aggregation(
-            new SeriesConfig(null, null, null, 5, 1, null, null, null),
+            new SeriesConfig(null, null, null, 5, 1, null, null, null, null),
             new HistogramConfig(null),
             new DocumentsConfig(null, null, null, null, null, 0),
             new WindowConfig(null, null));
@@ -62,7 +62,7 @@ class AllocationTest {
       for (String application : List.of("shop", "bank " + round)) {
         Batch batch = new Batch(application);
         for (int span = 0; span < 50; span++) {
-          batch.span("GET /item/" + round + "-" + span, 1_000);
+          batch.span("GET /item/x" + round + "y" + span + "z", 1_000);
         }
         messages.add(batch.message(sequence++));
       }

@@ -42,7 +42,8 @@ class HandOverTest {
             null,
             null,
             null,
-            maxValueBytes),
+            maxValueBytes,
+            null),
         new HistogramConfig(List.of(10.0, 100.0)),
         DocumentsConfig.defaults(),
         new WindowConfig(null, null));
@@ -187,11 +188,11 @@ class HandOverTest {
 
   @Test
   void seriesWhoseNamesWouldBeCutNowEndWhenIdle() throws MalformedRecordException {
-    QueueImage image = imageOf(new Batch("shop").span("longer 1", 1).span("longer 2", 1));
+    QueueImage image = imageOf(new Batch("shop").span("longer a", 1).span("longer b", 1));
     maxValueBytes = 6;
     Aggregation aggregation = newAggregation();
     QueueAggregator owner = owner(aggregation, image);
-    owner.accept(new Batch("shop").span("longer 3", 1).message(offset++), nowMillis);
+    owner.accept(new Batch("shop").span("longer c", 1).message(offset++), nowMillis);
 
     SealedWindow window = seal(owner);
     assertThat(window.created().getFirst().values()).contains("longer");

@@ -24,6 +24,8 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.config.TemplatesConfig.Rule;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
@@ -45,6 +47,7 @@ class QueueAggregatorTest {
   private int maxSeries = 1_000;
   private int maxPerApplication = 100;
   private int maxApplications = 100;
+  private TemplatesConfig templates = TemplatesConfig.defaults();
   private DocumentsConfig documents = DocumentsConfig.defaults();
   private QueueAggregator aggregator;
   private long nowMillis = 1_000_000;
@@ -74,7 +77,8 @@ class QueueAggregatorTest {
                 maxApplications,
                 null,
                 null,
-                null),
+                null,
+                templates),
             new HistogramConfig(List.of(10.0, 100.0)),
             documents,
             new WindowConfig(null, null));
@@ -197,6 +201,77 @@ class QueueAggregatorTest {
         .containsExactly(values("shop", "n".repeat(1_024), "2", "0"));
     assertThat(window.counts()).containsExactly(3, 0, 0);
     assertThat(aggregator().seriesCount()).isEqualTo(1);
+  }
+
+  @Test
+  void spansWhoseNamesDifferByIdentifiersAreOneSeries() {
+    accept(
+        new Batch("shop")
+            .span("GET /users/42", MILLI)
+            .span("GET /users/43", MILLI)
+            .span("GET /api/v1", MILLI));
+    accept(new Batch("shop").span("GET /users/550e8400-e29b-41d4-a716-446655440000", MILLI));
+    SealedWindow window = seal();
+
+    assertThat(countsByValues(window))
+        .isEqualTo(
+            Map.of(
+                values("shop", "GET /users/{id}", "2", "0"), List.of(3L, 0L, 0L),
+                values("shop", "GET /api/v1", "2", "0"), List.of(1L, 0L, 0L)));
+  }
+
+  @Test
+  void namesThatAreReplacedTakeNoSymbols() {
+    maxPerApplication = 1;
+    for (int user = 0; user < 1_000; user++) {
+      accept(new Batch("shop").span("GET /users/" + user, MILLI).span("GET /carts/" + user, MILLI));
+    }
+
+    assertThat(aggregator.symbolCount()).isEqualTo(3);
+    assertThat(books(seal(), "shop").overflowed()).isEqualTo(1_000);
+  }
+
+  @Test
+  void aDocumentHasTheNameOfItsSeriesAndItsOwn() {
+    accept(new Batch("shop").span("GET /users/42", SECOND));
+
+    assertThat(seal().documents())
+        .singleElement()
+        .satisfies(document -> {
+          assertThat(document.operation()).isEqualTo("GET /users/{id}");
+          assertThat(document.attributes())
+              .containsExactly(Map.entry("span.name", "GET /users/42"));
+        });
+  }
+
+  @Test
+  void filtersSeeTheNamesOfSeries() {
+    filters.add(new Filter(null, "GET /users/{id}", null));
+    accept(new Batch("shop").span("GET /users/1", MILLI).span("GET /users/2", MILLI));
+
+    assertThat(books(seal(), "shop").filtered()).isEqualTo(2);
+  }
+
+  @Test
+  void configuredTemplatesGoFirst() {
+    templates =
+        new TemplatesConfig(
+            false,
+            List.of(
+                new Rule("sh*", "GET /([a-z]+)/(\\w+)(/x)?", "get $1 $3"),
+                new Rule("bank", "GET .*", "bank $")));
+    for (int round = 0; round < 2; round++) {
+      accept(new Batch("shop").span("GET /users/jane", MILLI).span("GET /users/42/y", MILLI));
+      accept(new Batch("bank").span("GET /users/jane", MILLI));
+      accept(new Batch("shop").span("GET /users/" + "j".repeat(300), MILLI));
+    }
+
+    assertThat(countsByValues(seal()))
+        .isEqualTo(
+            Map.of(
+                values("shop", "get users ", "2", "0"), List.of(4L, 0L, 0L),
+                values("shop", "GET /users/42/y", "2", "0"), List.of(2L, 0L, 0L),
+                values("bank", "bank $", "2", "0"), List.of(2L, 0L, 0L)));
   }
 
   @Test

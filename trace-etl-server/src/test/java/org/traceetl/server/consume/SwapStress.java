@@ -29,7 +29,7 @@ import org.traceetl.server.window.SealedWindow;
 public class SwapStress {
   private static final Aggregation AGGREGATION =
       new Aggregation(
-          new SeriesConfig(null, null, 10_000_000, null, null, null, null, null),
+          new SeriesConfig(null, null, 10_000_000, null, null, null, null, null, null),
           new HistogramConfig(List.of(1.0)),
           new DocumentsConfig(null, null, null, 0, 0, 0),
           new WindowConfig(null, null));

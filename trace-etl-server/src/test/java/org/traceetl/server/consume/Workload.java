@@ -16,7 +16,8 @@ final class Workload {
 
   /**
    * @param applications one batch of each
-   * @param names span names of an application; with 5 routes, 5 times as many series
+   * @param names span names of an application, each with identifiers that are taken out; with 5
+   *     routes, 5 times as many series
    * @param spansPerBatch spans in a batch
    */
   Workload(int applications, int names, int spansPerBatch) {
@@ -25,7 +26,7 @@ final class Workload {
       Batch batch = new Batch("application-" + application).resource("host.name", "host-17");
       for (int i = 0; i < spansPerBatch; i++) {
         batch.span(
-            "GET /resource/" + random.nextInt(names),
+            "GET /resource/r" + random.nextInt(names) + "/" + random.nextInt(1_000),
             Batch.SERVER,
             Batch.UNSET,
             random.nextLong(900_000_000),
@@ -42,7 +43,15 @@ final class Workload {
 
   SeriesConfig series() {
     return new SeriesConfig(
-        List.of(new Dimension("http.route", null, null)), null, null, null, null, null, null, null);
+        List.of(new Dimension("http.route", null, null)),
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null);
   }
 
   /** Sends every batch once, each time under a name of its own. */

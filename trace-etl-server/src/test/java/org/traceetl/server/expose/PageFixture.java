@@ -42,6 +42,7 @@ final class PageFixture {
             null,
             null,
             null,
+            null,
             null),
         histogram);
   }

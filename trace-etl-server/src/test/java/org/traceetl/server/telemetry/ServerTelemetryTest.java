@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.expose.Format;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
@@ -77,6 +78,51 @@ class ServerTelemetryTest {
         .contains("trace_etl_batches_duplicate_total 1.0\n")
         .contains("trace_etl_batches_rejected_total{reason=\"truncated\",} 1.0\n")
         .contains("trace_etl_swap_seconds_sum 2.0E-5\n");
+  }
+
+  @Test
+  void anApplicationAtALimitIsToldWithItsCulpritUntilItIsNoMore() {
+    CardinalityReports reports = telemetry.cardinality();
+    telemetry.pipeline().crowded(QUEUE, cardinality("shop", 7, 1_000));
+    telemetry.pipeline().crowded(QUEUE, cardinality("near", 0, 1_000));
+    reports.window(window(2_000, books("shop", 10)));
+    telemetry.pipeline().crowded(QUEUE, cardinality("shop", 9, 3_000));
+
+    assertThat(text())
+        .contains("trace_etl_cardinality_culprit{application=\"shop\",dimension=\"user\",} 90.0\n")
+        .doesNotContain("application=\"near\"");
+    assertThat(reports.all())
+        .extracting(report -> report.cardinality().application())
+        .containsExactlyInAnyOrder("shop", "near");
+
+    reports.window(window(3_000 + 15 * 60_000, books("shop", 10)));
+    assertThat(reports.all()).hasSize(1);
+    reports.released(QUEUE);
+    assertThat(reports.all()).isEmpty();
+  }
+
+  @Test
+  void reportsAreBounded() {
+    for (int i = 0; i < 3_000; i++) {
+      telemetry.pipeline().crowded(QUEUE, cardinality("app" + i, 7, 1_000));
+    }
+
+    assertThat(telemetry.cardinality().all()).hasSize(1_000);
+    assertThat(text().lines().filter(l -> l.startsWith("trace_etl_cardinality_culprit{")))
+        .hasSize(100);
+  }
+
+  private static Cardinality cardinality(String application, long overflowed, long atMillis) {
+    return new Cardinality(
+        application,
+        "max-per-application",
+        100,
+        100,
+        overflowed,
+        List.of(
+            new Cardinality.Dimension("span_name", 3, List.of()),
+            new Cardinality.Dimension("user", 90, List.of("u1", "u2"))),
+        atMillis);
   }
 
   @Test

@@ -25,6 +25,7 @@ import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.Cursor;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
@@ -176,7 +177,8 @@ class WebServerTest {
             Map.of("server.port", 0),
             false,
             new HandMadeService.Factory())) {
-      for (String path : List.of("/metrics", "/api/traces", "/api/applications")) {
+      for (String path :
+          List.of("/metrics", "/api/traces", "/api/applications", "/api/cardinality")) {
         assertThat(get(guarded, path).statusCode()).isEqualTo(401);
         assertThat(get(guarded, path, "Authorization", "Bearer open").statusCode()).isEqualTo(401);
         assertThat(get(guarded, path, "Authorization", "Bearer open sesame").statusCode())
@@ -310,6 +312,33 @@ class WebServerTest {
                     + "'usedQueues':2,'heaviestQueueSpansPerSecond':50.0,'spread':'random',"
                     + "'since':null,'pinned':true,'stuck':false}]}")
                 .replace('\'', '"'));
+  }
+
+  @Test
+  void applicationsAtALimitAreListedWithTheirCulprit() throws Exception {
+    FACTORY
+        .made
+        .telemetry
+        .pipeline()
+        .crowded(
+            new QueueId("b", 3),
+            new Cardinality(
+                "crowded",
+                "max-per-application",
+                100,
+                99,
+                7,
+                List.of(new Cardinality.Dimension("span_name", 50, List.of("a", "b"))),
+                0));
+
+    assertThat(json(get("/api/cardinality")).get("applications").get(0).toString())
+        .isEqualTo(
+            "{\"application\":\"crowded\",\"queue\":\"b/3\",\"series\":99,"
+                + "\"limit\":\"max-per-application\",\"max\":100,\"overflowedSpans\":0,"
+                + "\"overflowedInLastWindow\":7,\"culprit\":\"span_name\","
+                + "\"values\":{\"span_name\":50},\"examples\":[\"a\",\"b\"],"
+                + "\"at\":\"1970-01-01T00:00:00Z\"}");
+    assertThat(get("/api/cardinality?limit=0").statusCode()).isEqualTo(400);
   }
 
   @Test

@@ -1,0 +1,101 @@
+package org.traceetl.server.consume;
+
+import java.util.Arrays;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.series.SymbolTable;
+
+/**
+ * Hashes of the keys of spans that find no room: of their texts, for their strings have no symbols.
+ * A string is hashed once a batch. One owner thread.
+ */
+final class KeyHashes {
+  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
+  private static final long UNKNOWN = 0;
+  private static final long NONE = 1;
+
+  private final BatchDecoder decoder;
+  private final SpanNames names;
+  private final SymbolTable symbols;
+  private final int dimensions;
+
+  // By dictionary index of the batch
+  private long[] nameHashes = new long[256];
+  private long[] valueHashes = new long[256];
+
+  /** Whether they are this batch's. */
+  private boolean fresh;
+
+  KeyHashes(BatchDecoder decoder, SpanNames names, SymbolTable symbols, int dimensions) {
+    this.decoder = decoder;
+    this.names = names;
+    this.symbols = symbols;
+    this.dimensions = dimensions;
+  }
+
+  void nextBatch() {
+    fresh = false;
+  }
+
+  /**
+   * The hash of a span's key.
+   *
+   * @param application name of the batch's application
+   */
+  long of(SpanColumns spans, int span, String application) {
+    if (!fresh) {
+      clear();
+    }
+    long hash = SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
+    hash = mix(hash ^ name(spans.name(span), application));
+    for (int i = 0; i < dimensions; i++) {
+      int entry = spans.dimension(span, i);
+      hash = mix(hash ^ (entry == SpanColumns.NONE ? NONE : value(entry)));
+    }
+    return hash;
+  }
+
+  private void clear() {
+    int entries = decoder.batch().dictionarySize();
+    if (nameHashes.length < entries) {
+      nameHashes = new long[Math.max(entries, nameHashes.length * 2)];
+      valueHashes = new long[nameHashes.length];
+    }
+    Arrays.fill(nameHashes, 0, entries, UNKNOWN);
+    Arrays.fill(valueHashes, 0, entries, UNKNOWN);
+    fresh = true;
+  }
+
+  private static long mix(long hash) {
+    long mixed = hash * MIX;
+    return mixed ^ mixed >>> 32;
+  }
+
+  private long name(int entry, String application) {
+    if (nameHashes[entry] == UNKNOWN) {
+      SpanBatchReader batch = decoder.batch();
+      names.resolve(
+          application,
+          batch.buffer(),
+          batch.dictionaryOffset(entry),
+          batch.dictionaryLength(entry));
+      nameHashes[entry] = symbols.fingerprint(names.buffer(), names.offset(), names.length());
+    }
+    return nameHashes[entry];
+  }
+
+  private long value(int entry) {
+    if (valueHashes[entry] == UNKNOWN) {
+      SpanBatchReader batch = decoder.batch();
+      int length = batch.dictionaryLength(entry);
+      valueHashes[entry] =
+          length == 0
+              ? NONE
+              : symbols.fingerprint(batch.buffer(), batch.dictionaryOffset(entry), length);
+    }
+    return valueHashes[entry];
+  }
+}

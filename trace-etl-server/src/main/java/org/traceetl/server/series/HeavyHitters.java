@@ -1,0 +1,249 @@
+package org.traceetl.server.series;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import org.traceetl.server.window.Metrics;
+
+/**
+ * Lets keys with many spans win a series where their application is at a limit, whoever came first.
+ *
+ * <p>Keys that find no room are counted in a sketch of their application, by a hash of their text:
+ * they take no symbols. When a window ends, the heaviest of them are compared with the least used
+ * series of their application. One that certainly had {@value #MIN_SPANS} spans, and more than
+ * {@value #TIMES} times as many as that series in the same window, is invited: the series gives its
+ * place to it ({@link SeriesTable#retire}), and the place is kept for a window, until a span with
+ * that key comes and makes its series as any other.
+ *
+ * <p>Nothing of it is in the journal, which has the series that begin and end: an owner that takes
+ * the queue over counts anew.
+ *
+ * <p>Bounds: {@value #MAX_APPLICATIONS} applications at a time, {@value #MAX_SEATS} series or one
+ * in a hundred of an application a window, {@value #MAX_LOOKED_AT} series looked at a window, going
+ * round. One owner thread.
+ */
+public final class HeavyHitters {
+  static final int MIN_SPANS = 10;
+  private static final int TIMES = 2;
+  private static final int MAX_APPLICATIONS = 64;
+  private static final int MAX_SEATS = 64;
+  private static final int MAX_LOOKED_AT = 1 << 16;
+
+  /** A series that has a span in the window is above all that have none, oldest first. */
+  private static final long USED = 1L << 40;
+
+  /** What is known of one application at a limit. */
+  private static final class Contest {
+    private final SpaceSaving sketch = new SpaceSaving();
+
+    /** Seats at most in this window. */
+    private int seats;
+
+    // The keys with most spans, most first
+    private final long[] hashes;
+    private final long[] spans;
+    private int contenders;
+
+    // The series used least, least first
+    private final int[] series;
+    private final long[] uses;
+    private int holders;
+
+    private Contest(int maxSeats) {
+      hashes = new long[maxSeats];
+      spans = new long[maxSeats];
+      series = new int[maxSeats];
+      uses = new long[maxSeats];
+    }
+
+    private void clear() {
+      sketch.clear();
+      contenders = 0;
+      holders = 0;
+    }
+
+    private void rank() {
+      for (int counter = 0; counter < SpaceSaving.COUNTERS; counter++) {
+        long least = sketch.least(counter);
+        if (least < MIN_SPANS || contenders == seats && least <= spans[contenders - 1]) {
+          continue;
+        }
+        int at = contenders < seats ? contenders++ : contenders - 1;
+        for (; at > 0 && spans[at - 1] < least; at--) {
+          hashes[at] = hashes[at - 1];
+          spans[at] = spans[at - 1];
+        }
+        hashes[at] = sketch.hash(counter);
+        spans[at] = least;
+      }
+    }
+
+    private void rank(int number, long use) {
+      if (holders == contenders && use >= uses[holders - 1]) {
+        return;
+      }
+      int at = holders < contenders ? holders++ : holders - 1;
+      for (; at > 0 && uses[at - 1] > use; at--) {
+        series[at] = series[at - 1];
+        uses[at] = uses[at - 1];
+      }
+      series[at] = number;
+      uses[at] = use;
+    }
+  }
+
+  private final int seats;
+
+  /** By application: null for most. */
+  private Contest[] contests = new Contest[64];
+
+  private int[] contested = new int[MAX_APPLICATIONS];
+  private int size;
+  private final Deque<Contest> spares = new ArrayDeque<>();
+
+  // Who is invited, without order
+  private int[] guestApplications = new int[MAX_SEATS];
+  private long[] guests = new long[MAX_SEATS];
+  private int invited;
+
+  /** By application: places kept for it. */
+  private int[] kept = new int[64];
+
+  /** The series to be looked at next. */
+  private int next;
+
+  /**
+   * @param maxPerApplication most series of one application
+   */
+  public HeavyHitters(int maxPerApplication) {
+    seats = Math.clamp(maxPerApplication / 100, 1, MAX_SEATS);
+  }
+
+  /**
+   * Counts a span whose key found no room.
+   *
+   * @param hash of its key
+   * @param spans how many it stands for
+   */
+  public void count(int application, long hash, long spans) {
+    if (application >= contests.length) {
+      contests = Arrays.copyOf(contests, Math.max(application + 1, contests.length * 2));
+    }
+    Contest contest = contests[application];
+    if (contest == null) {
+      if (size == MAX_APPLICATIONS) {
+        return;
+      }
+      contest = spares.isEmpty() ? new Contest(seats) : spares.pop();
+      contests[application] = contest;
+      contested[size++] = application;
+    }
+    contest.sketch.add(hash, spans);
+  }
+
+  /** Places of an application that are kept for those who are invited. */
+  public int kept(int application) {
+    return application < kept.length ? kept[application] : 0;
+  }
+
+  /** Places that are kept in all. */
+  public int kept() {
+    return invited;
+  }
+
+  /** Whether a place is kept for this key. */
+  public boolean isInvited(int application, long hash) {
+    return find(application, hash) >= 0;
+  }
+
+  private int find(int application, long hash) {
+    for (int i = 0; i < invited; i++) {
+      if (guests[i] == hash && guestApplications[i] == application) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** A series with this key was made: if a place was kept for it, it has it now. */
+  public void took(int application, long hash) {
+    int guest = find(application, hash);
+    if (guest >= 0) {
+      kept[application]--;
+      invited--;
+      guests[guest] = guests[invited];
+      guestApplications[guest] = guestApplications[invited];
+    }
+  }
+
+  /**
+   * Ends a window: places kept in it and not taken are free, and heavy hitters of it are invited.
+   *
+   * @param window what the series of it had
+   * @return series that gave their places away
+   */
+  public int endWindow(SeriesTable table, Metrics window) {
+    for (int i = 0; i < invited; i++) {
+      kept[guestApplications[i]] = 0;
+    }
+    invited = 0;
+    if (size == 0) {
+      return 0;
+    }
+    for (int i = 0; i < size; i++) {
+      Contest contest = contests[contested[i]];
+      contest.seats = Math.min(seats, MAX_SEATS / size + 1);
+      contest.rank();
+    }
+    rankHolders(table, window);
+    int displaced = 0;
+    for (int i = 0; i < size; i++) {
+      displaced += settle(table, contested[i]);
+      contests[contested[i]].clear();
+      spares.push(contests[contested[i]]);
+      contests[contested[i]] = null;
+    }
+    size = 0;
+    return displaced;
+  }
+
+  private void rankHolders(SeriesTable table, Metrics window) {
+    int end = table.end();
+    for (int left = Math.min(end, MAX_LOOKED_AT); left > 0; left--) {
+      next = next < end ? next : 0;
+      int series = next++;
+      int application = table.application(series);
+      Contest contest =
+          application < 0 || application >= contests.length ? null : contests[application];
+      if (contest != null && contest.contenders > 0) {
+        int row = window.row(series);
+        contest.rank(series, row < 0 ? table.touchedSeconds(series) : USED + window.spans(row));
+      }
+    }
+  }
+
+  private int settle(SeriesTable table, int application) {
+    Contest contest = contests[application];
+    int displaced = 0;
+    for (int i = 0; i < Math.min(contest.contenders, contest.holders); i++) {
+      long used = Math.max(0, contest.uses[i] - USED);
+      if (contest.spans[i] / TIMES <= used || invited == MAX_SEATS || !table.canRetire()) {
+        break;
+      }
+      table.retire(contest.series[i]);
+      invite(application, contest.hashes[i]);
+      displaced++;
+    }
+    return displaced;
+  }
+
+  private void invite(int application, long hash) {
+    if (application >= kept.length) {
+      kept = Arrays.copyOf(kept, Math.max(application + 1, kept.length * 2));
+    }
+    kept[application]++;
+    guestApplications[invited] = application;
+    guests[invited] = hash;
+    invited++;
+  }
+}

@@ -1,0 +1,149 @@
+package org.traceetl.server.telemetry;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * The applications near or at a limit, and which dimension makes their series many. A report is
+ * made anew each minute while it holds, and leaves when it was not for fifteen; time is that of the
+ * windows. Thread-safe.
+ */
+public final class CardinalityReports implements WindowFollower {
+  private static final Logger log = LoggerFactory.getLogger(CardinalityReports.class);
+  private static final int MAX_REPORTS = 1_000;
+  private static final int MAX_CULPRITS = 100;
+  private static final int MAX_LOGGED = 100;
+  private static final long STALE_MILLIS = 15 * 60_000;
+  private static final long LOG_PAUSE_MILLIS = 60 * 60_000;
+
+  /** Where an application is near a limit. */
+  private record Place(String application, QueueId queue) {}
+
+  /**
+   * An application on a queue.
+   *
+   * @param overflowed spans of the application that found no room in this process, on all queues,
+   *     since it was first reported
+   */
+  public record Report(QueueId queue, Cardinality cardinality, long overflowed) {}
+
+  /** The one not reported for longest first. */
+  private final Map<Place, Cardinality> reports = new LinkedHashMap<>(16, 0.75f, true);
+
+  private final Map<String, Long> overflowed = new HashMap<>();
+  private final Map<String, Long> loggedMillis = new HashMap<>();
+
+  /** Hears of an application near or at a limit. */
+  void report(QueueId queue, Cardinality cardinality) {
+    if (put(queue, cardinality)) {
+      Cardinality.Dimension culprit = cardinality.culprit();
+      log.warn(
+          "Application {} is at trace-etl.series.{} = {} on queue {}: {} of its spans found no"
+              + " series of their own in a window. Its {} series have {} values of {};"
+              + " GET /api/cardinality has more",
+          cardinality.application(),
+          cardinality.limit(),
+          cardinality.max(),
+          queue,
+          cardinality.overflowed(),
+          cardinality.series(),
+          culprit.values(),
+          culprit.name());
+    }
+  }
+
+  /** Whether it is to be logged: at a limit, once an application and hour. */
+  private synchronized boolean put(QueueId queue, Cardinality cardinality) {
+    String application = cardinality.application();
+    reports.put(new Place(application, queue), cardinality);
+    overflowed.putIfAbsent(application, 0L);
+    if (reports.size() > MAX_REPORTS) {
+      Iterator<Place> oldest = reports.keySet().iterator();
+      oldest.next();
+      oldest.remove();
+      forgetGone();
+    }
+    if (cardinality.overflowed() == 0
+        || cardinality.atMillis() - loggedMillis.getOrDefault(application, Long.MIN_VALUE / 2)
+            < LOG_PAUSE_MILLIS) {
+      return false;
+    }
+    loggedMillis.values().removeIf(then -> cardinality.atMillis() - then >= LOG_PAUSE_MILLIS);
+    if (loggedMillis.size() >= MAX_LOGGED) {
+      return false; // with so many applications in an hour the log says nothing any more
+    }
+    loggedMillis.put(application, cardinality.atMillis());
+    return true;
+  }
+
+  @Override
+  public synchronized void window(SealedWindow window) {
+    for (Books books : window.books()) {
+      overflowed.computeIfPresent(
+          books.application(), (application, spans) -> spans + books.overflowed());
+    }
+    if (reports
+        .values()
+        .removeIf(report -> window.sealedMillis() - report.atMillis() > STALE_MILLIS)) {
+      forgetGone();
+    }
+  }
+
+  @Override
+  public synchronized void released(QueueId queue) {
+    if (reports.keySet().removeIf(place -> place.queue.equals(queue))) {
+      forgetGone();
+    }
+  }
+
+  private void forgetGone() {
+    overflowed
+        .keySet()
+        .removeIf(application ->
+            reports.keySet().stream().noneMatch(p -> p.application.equals(application)));
+  }
+
+  /** All of them, those with most spans without room first. */
+  public synchronized List<Report> all() {
+    return reports.entrySet().stream()
+        .map(entry ->
+            new Report(
+                entry.getKey().queue,
+                entry.getValue(),
+                overflowed.getOrDefault(entry.getKey().application, 0L)))
+        .sorted(
+            Comparator.comparingLong(Report::overflowed)
+                .thenComparing(report -> report.cardinality().series())
+                .reversed())
+        .toList();
+  }
+
+  /**
+   * By application and the dimension with most values: how many, on the queue where they are most;
+   * of applications at a limit, the worst {@value #MAX_CULPRITS}.
+   */
+  Map<List<String>, Integer> culprits() {
+    Map<List<String>, Integer> culprits = new LinkedHashMap<>();
+    all().stream()
+        .map(Report::cardinality)
+        .filter(cardinality -> cardinality.overflowed() > 0)
+        .limit(MAX_CULPRITS)
+        .forEach(cardinality ->
+            culprits.merge(
+                List.of(cardinality.application(), cardinality.culprit().name()),
+                cardinality.culprit().values(),
+                Math::max));
+    return culprits;
+  }
+}

@@ -1,0 +1,70 @@
+package org.traceetl.server.web;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Set;
+import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.telemetry.CardinalityReports;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code GET /api/cardinality}: the applications on this server's queues that are near or at a
+ * limit of series, with the dimension that makes them many; those with most spans without room
+ * first.
+ */
+final class CardinalityServlet extends HttpServlet {
+  static final String PATH = "/api/cardinality";
+
+  private static final long serialVersionUID = 1L;
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final int DEFAULT_LIMIT = 100;
+  private static final int MAX_LIMIT = 1_000;
+
+  private final transient CardinalityReports reports;
+
+  CardinalityServlet(CardinalityReports reports) {
+    this.reports = reports;
+  }
+
+  @Override
+  protected void doGet(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    int limit;
+    try {
+      limit =
+          new Parameters(request.getParameterMap(), Set.of("limit"))
+              .number("limit", MAX_LIMIT, DEFAULT_LIMIT);
+    } catch (IllegalArgumentException e) {
+      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
+      return;
+    }
+    ObjectNode root = JSON.createObjectNode();
+    ArrayNode applications = root.putArray("applications");
+    reports.all().stream().limit(limit).forEach(report -> put(applications.addObject(), report));
+    response.setContentType("application/json");
+    response.getOutputStream().write(JSON.writeValueAsBytes(root));
+  }
+
+  private static void put(ObjectNode node, CardinalityReports.Report report) {
+    Cardinality cardinality = report.cardinality();
+    Cardinality.Dimension culprit = cardinality.culprit();
+    node.put("application", cardinality.application())
+        .put("queue", report.queue().toString())
+        .put("series", cardinality.series())
+        .put("limit", cardinality.limit())
+        .put("max", cardinality.max())
+        .put("overflowedSpans", report.overflowed())
+        .put("overflowedInLastWindow", cardinality.overflowed())
+        .put("culprit", culprit.name());
+    ObjectNode values = node.putObject("values");
+    cardinality.dimensions().forEach(d -> values.put(d.name(), d.values()));
+    ArrayNode examples = node.putArray("examples");
+    culprit.examples().forEach(examples::add);
+    node.put("at", Instant.ofEpochMilli(cardinality.atMillis()).toString());
+  }
+}
