@@ -112,7 +112,7 @@ final class HandOverTest {
       while (!enough.get()) {
         for (Spans spans : services) {
           for (int i = 0; i < OPERATIONS; i++) {
-            spans.send("operation " + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
+            spans.send("operation" + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
           }
           spans.flush();
           sent.addAndGet(OPERATIONS);

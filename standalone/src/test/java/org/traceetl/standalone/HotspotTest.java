@@ -112,7 +112,7 @@ final class HotspotTest {
 
   private static int send(Spans spans, int operations) {
     for (int i = 0; i < operations; i++) {
-      spans.send("operation " + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
+      spans.send("operation" + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
     }
     spans.flush();
     return operations;

@@ -11,6 +11,7 @@ import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.SeriesHash;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
@@ -52,6 +53,7 @@ final class Batcher implements SpanSink {
   private final long mostFrameBytes;
   private final AgentMetrics metrics;
   private final Resources resources;
+  private final SeriesHash seriesHash = new SeriesHash();
   // In the order of opening.
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
@@ -125,7 +127,7 @@ final class Batcher implements SpanSink {
       rejected("payload_too_large");
       return;
     }
-    int candidate = resource.route().candidate(span);
+    int candidate = resource.route().candidate(span, seriesHash);
     OpenBatch batch = resource.open(candidate);
     if (batch == null) {
       batch = open(resource, candidate);

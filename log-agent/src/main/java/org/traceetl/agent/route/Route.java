@@ -48,16 +48,17 @@ public final class Route {
     return queues[i];
   }
 
-  /** Index of the candidate that the span goes to. */
-  public int candidate(SpanView span) {
+  /**
+   * Index of the candidate that the span goes to.
+   *
+   * @param seriesHash of the calling thread
+   */
+  public int candidate(SpanView span, SeriesHash seriesHash) {
     if (hashes.length == 1) {
       return 0;
     }
     long series =
-        spread == Spread.SERIES
-            ? RouteHash.series(
-                application, span.name, span.nameOffset, span.nameLength, span.kind, span.status)
-            : span.spanId ^ span.traceIdLow;
+        spread == Spread.SERIES ? seriesHash.of(application, span) : span.spanId ^ span.traceIdLow;
     int heaviest = 0;
     long heaviestWeight = RouteHash.weight(series, hashes[0]);
     for (int i = 1; i < hashes.length; i++) {

@@ -11,16 +11,18 @@ import org.traceetl.agent.hash.XxHash64;
  * <pre>
  * application = XXH64(name of the application, seed 0)
  * queue       = XXH64(name of the broker, seed = number of the queue)
- * series      = XXH64(name of the span, seed = application + 8 * kind + status)
+ * series      = XXH64(template, seed = application + 8 * kind + status)
  * weight(a,b) = mix(a XOR b)
  * mix(h)      : h ^= h >>> 33; h *= 0xff51afd7ed558ccd; h ^= h >>> 33;
  *               h *= 0xc4ceb9fe1a85ec53; h ^= h >>> 33      (MurmurHash3's finaliser)
  * </pre>
  *
- * An application's candidates are the k queues of the highest {@code weight(application, queue)},
- * compared as unsigned numbers, equal ones in the order of broker and number. A span goes to the
- * candidate of the highest {@code weight(series, queue)}; with random spread {@code span ID XOR low
- * half of the trace ID} takes the place of {@code series}. Kind and status are numbered as in OTLP.
+ * The template is the span's name without identifiers, as {@link org.traceetl.proto.NameTemplate}
+ * writes it. An application's candidates are the k queues of the highest {@code weight(application,
+ * queue)}, compared as unsigned numbers, equal ones in the order of broker and number. A span goes
+ * to the candidate of the highest {@code weight(series, queue)}; with random spread {@code span ID
+ * XOR low half of the trace ID} takes the place of {@code series}. Kind and status are numbered as
+ * in OTLP.
  */
 public final class RouteHash {
   private RouteHash() {}

@@ -34,7 +34,7 @@ final class RouteGoldenTest {
                 "\t",
                 String.format("%016x", hash),
                 String.valueOf(route.queue(0).id()),
-                String.valueOf(route.queue(route.candidate(span)).id())))
+                String.valueOf(route.queue(route.candidate(span, new SeriesHash())).id())))
         .isEqualTo(String.join("\t", fields[5], fields[6], fields[7]));
   }
 

@@ -41,9 +41,9 @@ final class RouterTest {
     joined.removeAll(candidates(old));
     assertThat(joined).isSubsetOf(added);
     for (int i = 0; i < 50; i++) {
-      SpanView span = span("operation " + i, 2, 0);
-      BrokerQueue was = old.queue(old.candidate(span));
-      BrokerQueue is = now.queue(now.candidate(span));
+      SpanView span = span("operation" + i, 2, 0);
+      BrokerQueue was = old.queue(old.candidate(span, new SeriesHash()));
+      BrokerQueue is = now.queue(now.candidate(span, new SeriesHash()));
       if (!is.equals(was) && candidates(now).contains(was)) {
         assertThat(is).isEqualTo(added);
       }
@@ -58,7 +58,8 @@ final class RouterTest {
     Route other = route(router, application, new Topology(reversed));
 
     SpanView span = span("GET /", 2, 0);
-    assertThat(one.queue(one.candidate(span))).isEqualTo(other.queue(other.candidate(span)));
+    assertThat(one.queue(one.candidate(span, new SeriesHash())))
+        .isEqualTo(other.queue(other.candidate(span, new SeriesHash())));
     assertThat(candidates(one)).isEqualTo(candidates(other));
   }
 
@@ -66,12 +67,12 @@ final class RouterTest {
   void aSeriesStaysOnOneQueueWhateverItsSpansAre() {
     Route route = route(router, "checkout", topology(8));
     SpanView span = span("GET /", 2, 0);
-    int candidate = route.candidate(span);
+    int candidate = route.candidate(span, new SeriesHash());
     span.spanId = 99;
     span.traceIdLow = 123;
     span.durationNanos = 5;
 
-    assertThat(route.candidate(span)).isEqualTo(candidate);
+    assertThat(route.candidate(span, new SeriesHash())).isEqualTo(candidate);
   }
 
   @Test
@@ -86,7 +87,8 @@ final class RouterTest {
         applicationsOf[queue.id()]++;
       }
       for (int s = 0; s < 10; s++) {
-        seriesOf[route.queue(route.candidate(span("operation " + s, 2, s % 3))).id()]++;
+        seriesOf[
+            route.queue(route.candidate(span("operation" + s, 2, s % 3), new SeriesHash())).id()]++;
       }
     }
     // 1,000 applications and 5,000 series a queue; five standard deviations.
@@ -108,7 +110,7 @@ final class RouterTest {
     for (int i = 0; i < 4_000; i++) {
       SpanView span = span("the one operation", 2, 0);
       span.spanId = 0x9e3779b97f4a7c15L * i;
-      spansOf[hot.candidate(span)]++;
+      spansOf[hot.candidate(span, new SeriesHash())]++;
     }
     assertThat(IntStream.of(spansOf).boxed())
         .allSatisfy(spans -> assertThat(spans).isBetween(850, 1_150));
@@ -162,9 +164,21 @@ final class RouterTest {
     for (int i = 0; i < 200; i++) {
       SpanView span = span("the one operation", 2, 0);
       span.spanId = 0x9e3779b97f4a7c15L * i;
-      used.add(single.candidate(span));
+      used.add(single.candidate(span, new SeriesHash()));
     }
     assertThat(used).hasSize(4);
+  }
+
+  @Test
+  void spansOfOneSeriesGoToOneQueueWhateverIdentifiersAreInTheirNames() {
+    Route route = route(ruled(8, Map.of()), "shop", topology(8));
+    SeriesHash seriesHash = new SeriesHash();
+    int ofTemplate = route.candidate(span("GET /users/{id}", 2, 0), seriesHash);
+
+    for (int user = 0; user < 5_000; user++) {
+      assertThat(route.candidate(span("GET /users/" + user, 2, 0), seriesHash))
+          .isEqualTo(ofTemplate);
+    }
   }
 
   @Property(tries = 200)
@@ -176,10 +190,10 @@ final class RouterTest {
 
     assertThat(candidates(after)).containsAll(candidates(before));
     for (int i = 0; i < 50; i++) {
-      SpanView span = span("operation " + i, 2, 0);
-      BrokerQueue is = after.queue(after.candidate(span));
+      SpanView span = span("operation" + i, 2, 0);
+      BrokerQueue is = after.queue(after.candidate(span, new SeriesHash()));
       if (candidates(before).contains(is)) {
-        assertThat(is).isEqualTo(before.queue(before.candidate(span)));
+        assertThat(is).isEqualTo(before.queue(before.candidate(span, new SeriesHash())));
       }
     }
   }

@@ -21,6 +21,7 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.NameTemplate;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -96,7 +97,7 @@ final class RoutingVectorsTest {
         text(random, 40),
         1 + random.nextInt(9),
         random.nextBoolean() ? "series" : "random",
-        text(random, 90),
+        nameWithoutIdentifiers(random),
         random.nextInt(6),
         random.nextInt(3),
         String.format("%016x%016x", random.nextLong(), random.nextLong()),
@@ -105,6 +106,18 @@ final class RoutingVectorsTest {
         "",
         List.of(),
         "");
+  }
+
+  /** What becomes of the others is held by the tests of {@link NameTemplate}. */
+  private static String nameWithoutIdentifiers(Random random) {
+    NameTemplate template = new NameTemplate();
+    String name;
+    byte[] bytes;
+    do {
+      name = text(random, 90);
+      bytes = name.getBytes(UTF_8);
+    } while (template.write(bytes, 0, bytes.length) != NameTemplate.UNCHANGED);
+    return name;
   }
 
   private static String text(Random random, int mostCharacters) {
@@ -146,7 +159,7 @@ final class RoutingVectorsTest {
         String.format("%016x", application),
         String.format("%016x", series),
         candidates,
-        route.queue(route.candidate(span)).toString());
+        route.queue(route.candidate(span, new SeriesHash())).toString());
   }
 
   private static String python(Path vectors) throws Exception {

@@ -17,6 +17,7 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Route;
 import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.SeriesHash;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.perf.report.Chart;
 import org.traceetl.perf.report.Results;
@@ -188,6 +189,7 @@ public final class Routing implements Callable<Integer> {
     private final Map<String, Decision> laidOutBy = new HashMap<>();
     private final Map<String, double[]> rates = new HashMap<>();
     private final SpanView span = new SpanView();
+    private final SeriesHash seriesHash = new SeriesHash();
 
     /**
      * @param hotShare of the first application; 0: as the others
@@ -237,7 +239,7 @@ public final class Routing implements Callable<Integer> {
         operation(operation);
         for (int i = 0; i < spans; i++) {
           nextSpan();
-          BrokerQueue queue = route.queue(route.candidate(span));
+          BrokerQueue queue = route.queue(route.candidate(span, seriesHash));
           perQueue[queue.id()] += rate * share * ofOperation[operation] / spans;
         }
       }
@@ -250,7 +252,7 @@ public final class Routing implements Callable<Integer> {
     }
 
     private void operation(int operation) {
-      span.name = ("GET /operation/" + operation).getBytes(UTF_8);
+      span.name = ("GET /operation" + operation).getBytes(UTF_8);
       span.nameLength = span.name.length;
       span.kind = 2;
     }
@@ -275,7 +277,11 @@ public final class Routing implements Callable<Integer> {
         Route to = route(router, name, then);
         for (int operation = 0; operation < operations; operation++) {
           operation(operation);
-          moved += from.queue(from.candidate(span)).equals(to.queue(to.candidate(span))) ? 0 : 1;
+          moved +=
+              from.queue(from.candidate(span, seriesHash))
+                      .equals(to.queue(to.candidate(span, seriesHash)))
+                  ? 0
+                  : 1;
         }
       }
       return (double) moved / applications / operations;
@@ -292,7 +298,7 @@ public final class Routing implements Callable<Integer> {
           Set<Integer> candidates = new HashSet<>();
           for (int i = 0; i < SPANS_PER_SERIES; i++) {
             nextSpan();
-            candidates.add(route.candidate(span));
+            candidates.add(route.candidate(span, seriesHash));
           }
           used += candidates.size();
         }
