@@ -49,6 +49,8 @@ public final class Chart {
 
   /** Writes the picture. */
   public void write(Path svg) throws IOException {
+    // The title says what a single curve is.
+    chart.getStyler().setLegendVisible(chart.getSeriesMap().size() > 1);
     Files.createDirectories(svg.toAbsolutePath().getParent());
     try (var out = Files.newOutputStream(svg)) {
       VectorGraphicsEncoder.saveVectorGraphic(chart, out, VectorGraphicsFormat.SVG);
