@@ -12,7 +12,7 @@ public interface Completion {
 
   /**
    * Nobody will read the payload's bytes any more: the array is the source's again. Called once,
-   * before the outcome, or not at all after a failure of the pipeline itself.
+   * before the outcome; not for an offer that was refused, after which the source has it anyway.
    */
   default void released(byte[] payload) {}
 

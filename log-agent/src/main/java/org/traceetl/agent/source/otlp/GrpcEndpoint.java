@@ -173,7 +173,7 @@ final class GrpcEndpoint {
     Refused refused =
         Refused.of(intake.offer(SOURCE, request.array, request.length, decoder, export));
     if (refused != null) {
-      export.released(request.array);
+      arrays.give(request.array);
       export.taken.giveBack();
       call.onError(Answers.error(refused.status(), refused.retrySeconds()));
     }

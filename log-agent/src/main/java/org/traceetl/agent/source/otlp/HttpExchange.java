@@ -165,7 +165,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       return;
     }
     Clients.Client client = Clients.of(context.channel());
-    if (!client.take(payload.length)) {
+    if (!client.take(length)) {
       arrays.give(payload);
       counters.requestRefused(OtlpCounters.Refusal.CLIENT_FULL);
       answer(context, refusal(Refused.CLIENT_FULL, format), keepAlive);
@@ -178,10 +178,10 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
                 payload,
                 length,
                 format == Format.JSON ? jsonDecoder : protobufDecoder,
-                new Request(context, format, keepAlive, client, payload.length)));
+                new Request(context, format, keepAlive, client, length)));
     if (refused != null) {
       arrays.give(payload);
-      client.giveBack(payload.length);
+      client.giveBack(length);
       answer(context, refusal(refused, format), keepAlive);
     }
   }
