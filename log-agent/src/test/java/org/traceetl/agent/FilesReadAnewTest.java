@@ -80,6 +80,34 @@ final class FilesReadAnewTest {
         .contains("otlp.tls.private-key-file = " + directory.resolve("tls.key") + ": does not");
   }
 
+  @Test
+  void theRoutingFileIsReadAnewAndAWrongOneChangesNothing() throws Exception {
+    Path routing = directory.resolve("routing.yaml");
+    Files.writeString(routing, "queues-per-application: 3\n");
+    Files.writeString(
+        directory.resolve("agent.yaml"),
+        """
+        state-directory: %s
+        otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
+        telemetry: {enabled: false}
+        routing: {file: %s, file-poll-millis: 600000}
+        rocketmq: {name-server: "127.0.0.1:1"}
+        drain-timeout-millis: 0
+        """
+            .formatted(directory.resolve("state"), routing));
+    start();
+    // The handler is set last: before it, a hang-up ends the process.
+    awaitLog("SIGHUP reads anew");
+    Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
+    hangUp();
+    awaitLog("in force, with 0 rules, 1 exclusions");
+    Files.writeString(routing, "queues-per-application: 5\nexclude: load-test\n");
+    hangUp();
+    awaitLog(
+        "line 2: exclude = load-test: not a list of names of applications; the rules with"
+            + " fingerprint");
+  }
+
   private void follow(Path log) throws IOException {
     Files.writeString(
         directory.resolve("agent.yaml"),
