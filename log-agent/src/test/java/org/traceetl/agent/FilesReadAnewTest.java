@@ -38,6 +38,7 @@ final class FilesReadAnewTest {
   void filesAreReadAnewAndTheAgentGoesOn() throws Exception {
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "old");
+    Files.writeString(directory.resolve("routing.yaml"), "queues-per-application: 3\n");
     Path first = Files.createFile(directory.resolve("first.log"));
     Path second = Files.createFile(directory.resolve("second.log"));
     follow(first);
@@ -47,12 +48,15 @@ final class FilesReadAnewTest {
 
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "new");
+    Files.writeString(directory.resolve("routing.yaml"), "exclude: [load-test]\n");
     follow(second);
     hangUp();
 
     awaitLog("otlp_tls has changed and is in force");
     awaitLog("otlp_token has changed and is in force");
     awaitLog("config_file has changed and is in force");
+    // Looked at by others, and by itself in ten minutes only.
+    awaitLog("routing.yaml: in force, with 0 rules, 1 exclusions");
     awaitLog("Following " + second);
 
     Instant past = Instant.now().minus(Duration.ofHours(1));
@@ -71,6 +75,7 @@ final class FilesReadAnewTest {
     CA.issue().writeTo(directory);
     Files.write(directory.resolve("tls.key"), CA.issue().keyPem());
     Files.writeString(directory.resolve("token"), "token");
+    Files.createFile(directory.resolve("routing.yaml"));
     follow(directory.resolve("none.log"));
     start();
 
@@ -121,6 +126,7 @@ final class FilesReadAnewTest {
           token-file: %1$s/token
         telemetry: {enabled: false}
         files: {paths: ["%2$s"], poll-interval-millis: 10}
+        routing: {file: %1$s/routing.yaml, file-poll-millis: 600000}
         rocketmq: {name-server: "127.0.0.1:1"}
         drain-timeout-millis: 0
         """

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.traceetl.server.config.KeyLines;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.preview.DryRun;
+import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.web.ConfigFile;
 import org.traceetl.server.web.ConfigurationRefused;
 import org.traceetl.server.web.PortTaken;
@@ -158,7 +159,7 @@ public final class TraceEtlServer implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return CommandLine.ExitCode.SOFTWARE;
-      } catch (PortTaken e) {
+      } catch (PortTaken | TlsRefused e) {
         spec.commandLine().getErr().println(e.getMessage());
         return CommandLine.ExitCode.SOFTWARE;
       }

@@ -8,6 +8,7 @@ import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +69,26 @@ class TraceEtlServerTest {
                   + port
                   + ": is in use by another program; end that, or give another port");
     }
+  }
+
+  @Test
+  void tlsThatTheClientWouldGoOnWithoutEndsTheStart(@TempDir Path directory) throws IOException {
+    Path roots = Files.writeString(directory.resolve("roots.pem"), "no certificate");
+    try {
+      assertThat(
+              run(
+                  "--server.port=0",
+                  "--trace-etl.rocketmq.tls=true",
+                  "--trace-etl.rocketmq.tls-ca-file=" + roots))
+          .isEqualTo(1);
+    } finally {
+      TlsSystemConfig.tlsTestModeEnable = true;
+      TlsSystemConfig.tlsClientAuthServer = false;
+      TlsSystemConfig.tlsClientTrustCertPath = null;
+    }
+    assertThat(err.toString())
+        .startsWith("trace-etl.rocketmq.tls = true: TLS cannot be set up (")
+        .contains("check trace-etl.rocketmq.tls-ca-file = " + roots);
   }
 
   @Test

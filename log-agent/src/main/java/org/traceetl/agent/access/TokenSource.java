@@ -38,8 +38,8 @@ public record TokenSource(String value, Optional<Path> file) {
   /**
    * The tokens as they are now; none: everybody is admitted.
    *
-   * @throws IOException when the file has none, or what is none; it says neither what the file
-   *     holds nor where it is
+   * @throws IOException when the file has none, or what is none; nothing of what the file holds is
+   *     told
    */
   public List<String> read() throws IOException {
     if (file.isEmpty()) {

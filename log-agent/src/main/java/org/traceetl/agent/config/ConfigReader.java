@@ -55,7 +55,7 @@ public final class ConfigReader {
     return config;
   }
 
-  /** Every key with the value in force; secrets masked. */
+  /** Every key with the value in force; secrets show a mask, and are equal if they are. */
   public Map<String, Object> values() {
     return Collections.unmodifiableMap(settings.effective());
   }
@@ -167,8 +167,9 @@ public final class ConfigReader {
   }
 
   private TokenSource tokens(String key) {
-    String value = settings.secret(key);
-    String file = settings.optional(key + "-file");
+    // A variable that was left empty by mistake would admit everybody.
+    String value = settings.secretOfVariable(key);
+    String file = settings.optionalOfVariable(key + "-file");
     if (!value.isEmpty() && !file.isEmpty()) {
       settings.problem(key + "-file", file, key + " is set as well: set one of them");
       return TokenSource.none();

@@ -26,7 +26,7 @@ public record OtlpConfig(
     Optional<TlsFiles> tls,
     TokenSource tokens,
     OtlpLimits limits) {
-  /** Ports without TLS, for everybody. */
+  /** Ports without TLS, for everybody, within the usual limits. */
   public OtlpConfig(boolean enabled, String host, int grpcPort, int httpPort, int maxRequestBytes) {
     this(
         enabled,
@@ -36,13 +36,12 @@ public record OtlpConfig(
         maxRequestBytes,
         Optional.empty(),
         TokenSource.none(),
-        OtlpLimits.ofAllTogether());
+        OtlpLimits.defaults());
   }
 
   /** Both ports on their usual numbers, requests up to 16 MiB. */
   public static OtlpConfig defaults() {
-    return new OtlpConfig(true, "0.0.0.0", 4317, 4318, 16 * 1024 * 1024)
-        .withLimits(OtlpLimits.defaults());
+    return new OtlpConfig(true, "0.0.0.0", 4317, 4318, 16 * 1024 * 1024);
   }
 
   /** The same, with TLS. */

@@ -19,9 +19,4 @@ public record OtlpLimits(
   public static OtlpLimits defaults() {
     return new OtlpLimits(1_024, 512, 0, 30_000);
   }
-
-  /** One sender may have all of it. */
-  public static OtlpLimits ofAllTogether() {
-    return new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000);
-  }
 }

@@ -146,7 +146,32 @@ final class Settings {
   String secret(String key) {
     Object raw = raw(key);
     String value = raw == null ? "" : raw.toString();
-    effective.put(key, value.isEmpty() ? "" : "********");
+    effective.put(key, new Masked(value));
+    return value;
+  }
+
+  /** A secret that can be compared, and not seen. */
+  private record Masked(String value) {
+    @Override
+    public String toString() {
+      return value.isEmpty() ? "" : "********";
+    }
+  }
+
+  /** Text that may be empty, but not by a variable: whoever sets one means to have it. */
+  String secretOfVariable(String key) {
+    return notBlank(key, secret(key));
+  }
+
+  /** The same for text that is shown. */
+  String optionalOfVariable(String key) {
+    return notBlank(key, optional(key));
+  }
+
+  private String notBlank(String key, String value) {
+    if (value.isBlank() && environment.containsKey(variable(key))) {
+      problems.add(variable(key) + ": is set and empty: give it a value, or do not set it");
+    }
     return value;
   }
 
@@ -223,7 +248,10 @@ final class Settings {
     return "known are " + String.join(", ", candidates.isEmpty() ? known : candidates);
   }
 
-  /** The values in force by dotted key, in the order they were asked for; secrets masked. */
+  /**
+   * The values in force by dotted key, in the order they were asked for; secrets show a mask, and
+   * are equal if they are.
+   */
   Map<String, Object> effective() {
     return effective;
   }

@@ -3,9 +3,11 @@ package org.traceetl.agent.publish;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
@@ -31,6 +33,7 @@ import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
+import org.apache.rocketmq.remoting.netty.TlsHelper;
 import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
@@ -72,7 +75,7 @@ public final class RocketMqTransport implements Transport {
    * Starts the client. The broker need not be there yet.
    *
    * @param instance tells this client from others of the JVM
-   * @throws IOException when the client refuses its configuration
+   * @throws IOException when the client refuses its configuration, or TLS would not be as it says
    */
   public static RocketMqTransport start(RocketMqConfig config, String instance) throws IOException {
     RPCHook credentials =
@@ -81,7 +84,9 @@ public final class RocketMqTransport implements Transport {
             : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
     DefaultMQProducer producer = new DefaultMQProducer(config.producerGroup(), credentials);
     producer.setNamesrvAddr(config.nameServer());
-    config.tls().ifPresent(RocketMqTransport::checkCertificates);
+    if (config.tls().isPresent()) {
+      checkCertificates(config.tls().get());
+    }
     producer.setUseTLS(config.tls().isPresent());
     producer.setInstanceName("log-agent-" + instance);
     producer.setSendMsgTimeout(config.sendTimeoutMillis());
@@ -102,12 +107,40 @@ public final class RocketMqTransport implements Transport {
 
   /**
    * As it comes, the client takes any certificate. It has these settings for the whole JVM only,
-   * and reads them when it starts.
+   * and reads them when it starts. What it cannot read it passes over, and speaks in the clear: so
+   * all is read here once before.
+   *
+   * @throws IOException when TLS would not be as it is configured
    */
-  private static void checkCertificates(RocketMqConfig.Tls tls) {
+  private static void checkCertificates(RocketMqConfig.Tls tls) throws IOException {
     TlsSystemConfig.tlsTestModeEnable = false;
     TlsSystemConfig.tlsClientAuthServer = true;
     tls.caFile().ifPresent(file -> TlsSystemConfig.tlsClientTrustCertPath = file.toString());
+    String roots = TlsSystemConfig.tlsClientTrustCertPath;
+    try {
+      TlsHelper.buildSslContext(true);
+    } catch (IOException | GeneralSecurityException | RuntimeException e) {
+      throw new IOException(
+          "rocketmq.tls = true: TLS cannot be set up ("
+              + e
+              + "): check rocketmq.tls-ca-file = "
+              + TlsSystemConfig.tlsClientTrustCertPath
+              + ", tls.client.certPath = "
+              + TlsSystemConfig.tlsClientCertPath
+              + ", tls.client.keyPath = "
+              + TlsSystemConfig.tlsClientKeyPath,
+          e);
+    }
+    // That has read the client's own file of settings.
+    if (TlsSystemConfig.tlsTestModeEnable
+        || !TlsSystemConfig.tlsClientAuthServer
+        || !Objects.equals(TlsSystemConfig.tlsClientTrustCertPath, roots)) {
+      throw new IOException(
+          "rocketmq.tls = true: "
+              + TlsSystemConfig.tlsConfigFile
+              + " has the RocketMQ client check certificates otherwise: take tls.test.mode.enable,"
+              + " tls.client.authServer and tls.client.trustCertPath out of it");
+    }
   }
 
   /**

@@ -178,6 +178,40 @@ final class ConfigReaderTest {
     assertThat(reader.effective() + reader.config()).doesNotContain("letmein", "hunter2");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "OTLP_TOKEN, ''",
+    "OTLP_TOKEN, ' '",
+    "OTLP_TOKEN, null",
+    "OTLP_TOKEN_FILE, ''",
+    "OTLP_TOKEN_FILE, null",
+    "TELEMETRY_TOKEN, ''",
+    "TELEMETRY_TOKEN_FILE, ''"
+  })
+  void aVariableForTokensThatIsEmptyDoesNotAdmitEverybody(String name, String value) {
+    String variable = "TRACE_ETL_AGENT_" + name;
+    ConfigException failure =
+        catchThrowableOfType(
+            ConfigException.class, () -> ConfigReader.read("", Map.of(variable, value)));
+
+    assertThat(failure.problems()).singleElement().asString().startsWith(variable + ": is set and");
+  }
+
+  @Test
+  void anEmptyTokenOfTheFileIsNone() throws ConfigException {
+    assertThat(ConfigReader.read("otlp: {token: ''}", Map.of()).config().otlp().tokens().isNone())
+        .isTrue();
+  }
+
+  @Test
+  void secretsAreEqualIfTheyAreAndNotSeen() throws ConfigException {
+    Map<String, Object> one = ConfigReader.read("otlp: {token: one}", Map.of()).values();
+
+    assertThat(one).isEqualTo(ConfigReader.read("otlp: {token: one}", Map.of()).values());
+    assertThat(one).isNotEqualTo(ConfigReader.read("otlp: {token: two}", Map.of()).values());
+    assertThat(one.toString()).contains("otlp.token=********").doesNotContain("one,");
+  }
+
   @Test
   void aSecretUnderAMistypedKeyIsNotShown() {
     ConfigException failure =

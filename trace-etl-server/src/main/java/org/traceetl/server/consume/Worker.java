@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -154,7 +155,14 @@ final class Worker implements Runnable {
 
   private boolean connect() {
     if (consumer == null) {
-      DefaultLitePullConsumer fresh = SpanConsumers.newConsumer(config, number, pullThreads);
+      DefaultLitePullConsumer fresh;
+      try {
+        fresh = SpanConsumers.newConsumer(config, number, pullThreads);
+      } catch (TlsRefused e) {
+        // Its files were right at the start, and may be again.
+        logDisconnected(e);
+        return false;
+      }
       try {
         fresh.subscribe(config.topic(), "*", (topic, all, mine) -> assigned(mine));
         fresh.start();

@@ -18,6 +18,7 @@ import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.RocketMqAccess;
+import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -43,6 +44,7 @@ public final class RocketMqLogs implements JournalLogs {
    * @param config of the spans
    * @param topic of the logs
    * @param timeout how long a call may take before its outcome is unknown
+   * @throws TlsRefused when TLS would not be as it is configured
    */
   public RocketMqLogs(RocketMqConfig config, String topic, Duration timeout) {
     this.config = config;

@@ -1,6 +1,6 @@
 package org.traceetl.agent.source.file;
 
-import java.util.concurrent.BlockingQueue;
+import java.util.function.Consumer;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
@@ -18,20 +18,21 @@ final class Chunk implements SpanDecoder, Completion {
   final long end;
   private final SavedPlace placeAfter;
   private final FileSource source;
-  private final BlockingQueue<Chunk> outcomes;
+  private final Consumer<Chunk> settled;
   private boolean done;
 
   /**
    * @param start offset of the first byte in the file
    * @param end offset after the last line's end
+   * @param settled told once when the outcome is known, on the pipeline's thread
    */
-  Chunk(TailedFile file, long start, long end, FileSource source, BlockingQueue<Chunk> outcomes) {
+  Chunk(TailedFile file, long start, long end, FileSource source, Consumer<Chunk> settled) {
     this.file = file;
     this.start = start;
     this.end = end;
     this.placeAfter = file.placeAt(end);
     this.source = source;
-    this.outcomes = outcomes;
+    this.settled = settled;
   }
 
   @Override
@@ -87,6 +88,6 @@ final class Chunk implements SpanDecoder, Completion {
 
   private void settle(boolean isDone) {
     done = isDone;
-    outcomes.add(this);
+    settled.accept(this);
   }
 }

@@ -2,7 +2,12 @@ package org.traceetl.agent.source.file;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -12,7 +17,7 @@ import org.traceetl.agent.source.file.TailedFile.Fingerprint;
 
 /**
  * Finds files that were compressed before they were read to their end, among the compressed ones of
- * their directory, by how they begin. Used at the start, on its thread.
+ * their directory, by how they begin. For one thread.
  */
 final class CompressedRests {
   private static final Logger log = LoggerFactory.getLogger(CompressedRests.class);
@@ -26,32 +31,73 @@ final class CompressedRests {
    *
    * @param place where its reading stopped
    * @param path of the compressed file
+   * @param attempts how often it could not be opened
    */
-  record Rest(SavedPlace place, Path path) {}
-
-  private final Map<Path, byte[]> heads = new HashMap<>();
-
-  /**
-   * The rest of the file with the place.
-   *
-   * @param neighbours the files in its directory
-   */
-  Optional<Rest> find(SavedPlace place, Set<Path> neighbours) {
-    Fingerprint known = place.fingerprint();
-    if (known.length() < LEAST_BYTES) {
-      return Optional.empty();
-    }
-    for (Path path : neighbours) {
-      if (path.toString().endsWith(SUFFIX)) {
-        byte[] head = heads.computeIfAbsent(path, CompressedRests::head);
-        if (head.length >= known.length()
-            && Fingerprint.of(head, known.length()).equals(known)
-            && isLongerThan(path, place.position())) {
-          return Optional.of(new Rest(place, path));
+  record Rest(SavedPlace place, Path path, int attempts) {
+    /**
+     * Opens it, if it is still the file with the place.
+     *
+     * @throws IOException when it is another by now, or cannot be read
+     */
+    TailedFile open(String key, int windowBytes) throws IOException {
+      GzipContent content = new GzipContent(path, windowBytes);
+      try {
+        byte[] head = content.head(place.fingerprint().length());
+        if (!begins(head, place)) {
+          throw new IOException("it is another file by now");
         }
+        return TailedFile.open(place, key, content, head);
+      } catch (IOException | RuntimeException e) {
+        content.close();
+        throw e;
       }
     }
-    return Optional.empty();
+
+    /** The same for another attempt: its path is looked for anew. */
+    Rest again(Set<Path> neighbours) {
+      Optional<Path> now = new CompressedRests().find(place, neighbours);
+      return new Rest(place, now.orElse(path), attempts + 1);
+    }
+  }
+
+  private final Map<Path, byte[]> heads = new HashMap<>();
+  private final Map<Path, List<SavedPlace>> found = new LinkedHashMap<>();
+
+  /**
+   * Notes the compressed file that begins as what the place is of.
+   *
+   * @param among files
+   */
+  void add(SavedPlace place, Collection<Path> among) {
+    find(place, among)
+        .ifPresent(path -> found.computeIfAbsent(path, p -> new ArrayList<>()).add(place));
+  }
+
+  /** The compressed files that were noted, in the order of their first places. */
+  List<Path> paths() {
+    return List.copyOf(found.keySet());
+  }
+
+  /**
+   * The places in a compressed file, the furthest at the end. There are several when the file had
+   * several keys, and when its rest was being read.
+   */
+  List<SavedPlace> places(Path path) {
+    return found.get(path).stream().sorted(Comparator.comparingLong(SavedPlace::position)).toList();
+  }
+
+  private Optional<Path> find(SavedPlace place, Collection<Path> among) {
+    return place.fingerprint().length() < LEAST_BYTES
+        ? Optional.empty()
+        : among.stream()
+            .filter(path -> path.toString().endsWith(SUFFIX))
+            .filter(path -> begins(heads.computeIfAbsent(path, CompressedRests::head), place))
+            .findFirst();
+  }
+
+  private static boolean begins(byte[] head, SavedPlace place) {
+    Fingerprint known = place.fingerprint();
+    return head.length >= known.length() && Fingerprint.of(head, known.length()).equals(known);
   }
 
   private static byte[] head(Path path) {
@@ -64,13 +110,17 @@ final class CompressedRests {
     }
   }
 
-  /** Most were read whole: that is seen without decompressing them. */
-  private static boolean isLongerThan(Path path, long position) {
+  /**
+   * Whether there is more in a compressed file than what is before the position. Most were read
+   * whole: that is seen without decompressing them.
+   */
+  static boolean isLonger(Path path, long position) {
     try {
       return GzipContent.declaredLength(path) != (int) position;
     } catch (IOException e) {
       log.warn("{} cannot be read now: {}", path, e.toString());
-      return false;
+      // Its place is to be kept.
+      return true;
     }
   }
 }

@@ -10,11 +10,12 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -59,11 +60,14 @@ public final class FileSource implements AutoCloseable {
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** To open what is left of a compressed file, a second apart; then the next start tries. */
+  private static final int MOST_ATTEMPTS = 10;
+
   /** Looks that find nothing new take a fiftieth of a processor at most, however many files. */
-  private static final long REST_PER_IDLE_LOOK = 49;
+  private static final long PAUSE_PER_IDLE_LOOK = 49;
 
   /** But a slow disk is not waited for longer. */
-  private static final long MOST_REST_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long MOST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** Longest wait for outcomes; a stop is seen after it. */
   private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -74,7 +78,8 @@ public final class FileSource implements AutoCloseable {
   private final LongSupplier nanoClock;
   private final LogThrottle rejectedLog;
   private final LogThrottle failureLog;
-  private final LinkedBlockingQueue<Chunk> outcomes = new LinkedBlockingQueue<>();
+  // What to do about the outcomes, no more of them than of what is in the pipeline.
+  private final LinkedBlockingQueue<Runnable> outcomes = new LinkedBlockingQueue<>();
   private final Thread thread = Thread.ofPlatform().name("files").unstarted(this::run);
 
   // Used on the pipeline's thread.
@@ -88,7 +93,8 @@ public final class FileSource implements AutoCloseable {
   private SavedPlace restPlace;
   private ByteBuffer buffer;
   private boolean waiting;
-  private long restNanos;
+  private long restPausedUntilNanos;
+  private long pauseNanos;
 
   private volatile List<String> globs;
   private final AtomicLong truncations = new AtomicLong();
@@ -144,17 +150,17 @@ public final class FileSource implements AutoCloseable {
 
   /** Finds files that were rotated since the last run, and starts to follow. */
   public void start() {
-    dropReplaced();
-    CompressedRests compressed = new CompressedRests();
-    Map<Path, Glob> directories = new HashMap<>();
-    for (SavedPlace place : places.all()) {
-      findAgain(
-          place,
-          directories.computeIfAbsent(place.path().getParent(), Glob::in).files(),
-          compressed);
-    }
     // An agent without files is not to pay for a thread.
-    if (!globs.isEmpty() || !places.all().isEmpty()) {
+    boolean needed = !globs.isEmpty() || !places.all().isEmpty();
+    Map<Path, Glob> directories = new HashMap<>();
+    Map<SavedPlace, Map<Path, Seen>> neighbours = new LinkedHashMap<>();
+    for (SavedPlace place : places.all()) {
+      neighbours.put(
+          place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
+    }
+    neighbours.keySet().removeAll(findRests(neighbours));
+    neighbours.forEach(this::findAgain);
+    if (needed) {
       startThread();
     }
   }
@@ -211,19 +217,55 @@ public final class FileSource implements AutoCloseable {
   }
 
   /**
-   * Opens a file that an earlier run had not finished and that has another name by now, or was
-   * compressed, and forgets the place of one that was deleted.
+   * Finds what is left of files that were compressed before they were read to their end, and
+   * forgets places in them that mean nothing any more.
+   *
+   * @param neighbours the places, with what is in their directories
+   * @return the places that need no further search
+   */
+  private Set<SavedPlace> findRests(Map<SavedPlace, Map<Path, Seen>> neighbours) {
+    CompressedRests compressed = new CompressedRests();
+    Set<SavedPlace> there = new HashSet<>();
+    neighbours.forEach((place, files) -> {
+      if (isThere(place, files)) {
+        there.add(place);
+      } else {
+        compressed.add(place, files.keySet());
+      }
+    });
+    // A file may be beside its compressed copy, and be known by an older place as well.
+    List<Path> paths = compressed.paths();
+    for (SavedPlace place : there) {
+      compressed.add(
+          place,
+          paths.stream()
+              .filter(path -> path.getParent().equals(place.path().getParent()))
+              .toList());
+    }
+    Set<SavedPlace> done = new HashSet<>();
+    for (Path path : paths) {
+      List<SavedPlace> useless = new ArrayList<>(compressed.places(path));
+      SavedPlace furthest = useless.getLast();
+      if (there.contains(furthest)) {
+        useless.removeLast();
+      } else if (CompressedRests.isLonger(path, furthest.position())) {
+        rests.add(new Rest(furthest, path, 0));
+        done.add(useless.removeLast());
+      }
+      done.addAll(useless);
+      useless.forEach(places::forget);
+      forgetInOrder(useless);
+    }
+    return done;
+  }
+
+  /**
+   * Opens a file that an earlier run had not finished and that has another name by now, and forgets
+   * the place of one that was deleted.
    *
    * @param neighbours what is in its directory
    */
-  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours, CompressedRests compressed) {
-    if (!isThere(place, neighbours)) {
-      Optional<Rest> rest = compressed.find(place, neighbours.keySet());
-      if (rest.isPresent()) {
-        rests.add(rest.get());
-        return;
-      }
-    }
+  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours) {
     // While a whole directory is missing its places are kept.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
@@ -262,19 +304,6 @@ public final class FileSource implements AutoCloseable {
     return false;
   }
 
-  /** Forgets places of files whose rest was being read: the rest has its own. */
-  private void dropReplaced() {
-    Map<String, SavedPlace> byKey = new HashMap<>();
-    places.all().forEach(place -> byKey.put(place.key(), place));
-    byKey.forEach((key, place) -> {
-      SavedPlace rest = byKey.get(key + REST);
-      if (rest != null && rest.fingerprint().equals(place.fingerprint())) {
-        places.forget(place);
-        boolean _ = forget(place);
-      }
-    });
-  }
-
   /** Reads what is left of compressed files, one after the other. True while there is some. */
   private boolean catchUp(long nowNanos) {
     while (rest != null || !rests.isEmpty()) {
@@ -282,7 +311,10 @@ public final class FileSource implements AutoCloseable {
         return true;
       }
       if (rest == null) {
-        openRest(rests.remove());
+        if (nowNanos - restPausedUntilNanos < 0) {
+          return true;
+        }
+        openRest(rests.remove(), nowNanos);
       } else {
         boolean _ = read(rest, nowNanos);
         if (!isAtEnd(rest)) {
@@ -294,12 +326,11 @@ public final class FileSource implements AutoCloseable {
     return false;
   }
 
-  private void openRest(Rest found) {
+  private void openRest(Rest found, long nowNanos) {
     SavedPlace place = found.place();
     try {
-      byte[] head = GzipContent.head(found.path(), place.fingerprint().length());
       String key = place.key().endsWith(REST) ? place.key() : place.key() + REST;
-      rest = TailedFile.open(place, key, new GzipContent(found.path(), buffer.capacity()), head);
+      rest = found.open(key, buffer.capacity());
       restPlace = place;
       log.info(
           "Reading the rest of {} from byte {} of {}",
@@ -307,8 +338,18 @@ public final class FileSource implements AutoCloseable {
           place.position(),
           found.path());
     } catch (IOException e) {
+      boolean last = found.attempts() + 1 == MOST_ATTEMPTS;
       log.warn(
-          "{} cannot be read, with the rest of {}: {}", found.path(), place.path(), e.toString());
+          "{} cannot be read{}, with the rest of {}: {}",
+          found.path(),
+          last ? " before the next start" : " now",
+          place.path(),
+          e.toString());
+      if (!last) {
+        // It may have been rotated once more.
+        rests.add(found.again(Glob.in(place.path().getParent()).files().keySet()));
+        restPausedUntilNanos = nowNanos + RETRY_NANOS;
+      }
     }
   }
 
@@ -317,10 +358,11 @@ public final class FileSource implements AutoCloseable {
     rest = null;
     rejectIncomplete(finished);
     places.forget(restPlace);
-    // In this order: while the place of the rest is kept, that of the file means nothing.
-    if (restPlace.key().equals(finished.key) || forget(restPlace)) {
-      boolean _ = forget(finished.place());
-    }
+    // While the place of the rest is kept, that of the file means nothing.
+    forgetInOrder(
+        restPlace.key().equals(finished.key)
+            ? List.of(restPlace)
+            : List.of(restPlace, finished.place()));
     close(finished);
     log.info("Finished the rest of {} at byte {}", finished.path, finished.position());
   }
@@ -328,6 +370,7 @@ public final class FileSource implements AutoCloseable {
   private void run() {
     long pollNanos = TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis());
     long nextLook = nanoClock.getAsLong();
+    restPausedUntilNanos = nextLook;
     // One byte more than the longest line, for its end.
     buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     while (!stopped) {
@@ -336,12 +379,13 @@ public final class FileSource implements AutoCloseable {
         if (now - nextLook >= 0) {
           look(now);
           // Not from its start: outcomes need their turn, however long a look takes.
-          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, restNanos);
+          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, pauseNanos);
         }
         long untilLook = nextLook - nanoClock.getAsLong();
-        Chunk settled = outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
-        if (settled != null) {
-          settle(settled);
+        Runnable outcome =
+            outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
+        if (outcome != null) {
+          outcome.run();
         }
       } catch (InterruptedException e) {
         // Nobody else has this thread; close() is the way to end it.
@@ -361,14 +405,16 @@ public final class FileSource implements AutoCloseable {
   /** Finds the files and reads what is new in them. */
   private void look(long nowNanos) {
     waiting = false;
-    restNanos = 0;
-    if (catchUp(nowNanos)) {
-      return;
-    }
+    pauseNanos = 0;
     long start = nanoClock.getAsLong();
     Glob found = Glob.find(globs);
     if (reading) {
+      // Also before the rests are read: by then they may have left their path.
       followNew(found.files());
+    }
+    if (catchUp(nowNanos)) {
+      measure();
+      return;
     }
     Map<String, Seen> atTheirPath = new HashMap<>();
     found.files().values().forEach(seen -> atTheirPath.put(seen.key(), seen));
@@ -396,7 +442,8 @@ public final class FileSource implements AutoCloseable {
     leaveFinished(nowNanos);
     measure();
     if (idle) {
-      restNanos = Math.min(REST_PER_IDLE_LOOK * (nanoClock.getAsLong() - start), MOST_REST_NANOS);
+      pauseNanos =
+          Math.min(PAUSE_PER_IDLE_LOOK * (nanoClock.getAsLong() - start), MOST_PAUSE_NANOS);
     }
   }
 
@@ -525,7 +572,13 @@ public final class FileSource implements AutoCloseable {
 
   private void offer(TailedFile file, byte[] lines) {
     long start = file.position();
-    Chunk chunk = new Chunk(file, start, start + lines.length, this, outcomes);
+    Chunk chunk =
+        new Chunk(
+            file,
+            start,
+            start + lines.length,
+            this,
+            settled -> outcomes.add(() -> settle(settled)));
     if (intake.offer(NAME, lines, chunk, chunk) == Admission.ACCEPTED) {
       file.sent(chunk);
     } else {
@@ -547,7 +600,9 @@ public final class FileSource implements AutoCloseable {
     if (!file.settled(chunk)) {
       return;
     }
-    if (!chunk.isDone()) {
+    if (chunk.isDone()) {
+      forgetReplaced(file);
+    } else {
       file.pausedUntilNanos = nanoClock.getAsLong() + RETRY_NANOS;
     }
     boolean _ = read(file, nanoClock.getAsLong());
@@ -576,6 +631,15 @@ public final class FileSource implements AutoCloseable {
     }
   }
 
+  /** True for one that is not to be followed any more: it may still be written. */
+  private static boolean isAtItsPath(TailedFile file) {
+    try {
+      return Seen.at(file.path).key().equals(file.key);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   private void rejectIncomplete(TailedFile file) {
     try {
       if (file.unreadBytes() > 0 && !file.isSkippingLine()) {
@@ -587,7 +651,9 @@ public final class FileSource implements AutoCloseable {
   }
 
   private void leave(TailedFile file) {
-    rejectIncomplete(file);
+    if (!isAtItsPath(file)) {
+      rejectIncomplete(file);
+    }
     places.add(file.place());
     SavedPlace surplus = places.pollSurplus();
     // The number of a deleted file is given out again, and may be that of one being read.
@@ -626,19 +692,53 @@ public final class FileSource implements AutoCloseable {
    * @return false when there was none
    */
   private boolean forget(SavedPlace place) {
-    return intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, new Forgotten(place))
+    return forget(place, () -> {});
+  }
+
+  /**
+   * The same.
+   *
+   * @param then done by the thread once the place is forgotten, so that a crash cannot bring it
+   *     back
+   */
+  private boolean forget(SavedPlace place, Runnable then) {
+    Completion forgotten = new Forgotten(place, () -> outcomes.add(then));
+    return intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, forgotten)
         == Admission.ACCEPTED;
   }
 
+  /**
+   * Ends what is kept of each place once nothing is kept of those before it. Where that cannot be
+   * done now it ends: the next start goes on.
+   */
+  private void forgetInOrder(List<SavedPlace> useless) {
+    if (!useless.isEmpty() && !isOfAnother(useless.getFirst())) {
+      List<SavedPlace> others = useless.subList(1, useless.size());
+      boolean _ = forget(useless.getFirst(), () -> forgetInOrder(others));
+    }
+  }
+
+  /** Ends what is kept of the file under the keys it had before. */
+  private void forgetReplaced(TailedFile file) {
+    file.replaced.removeIf(place -> isOfAnother(place) || forget(place));
+  }
+
+  /** The number of a file is given out again: what is kept under it by now is not the place's. */
+  private boolean isOfAnother(SavedPlace place) {
+    return files.containsKey(place.key()) || places.contains(place.key());
+  }
+
   /** A payload without spans, that a place goes with. */
-  private record Forgotten(SavedPlace place) implements Completion {
+  private record Forgotten(SavedPlace place, Runnable then) implements Completion {
     @Override
     public Note note() {
       return place.forgotten();
     }
 
     @Override
-    public void confirmed(int accepted, int rejected, String reason) {}
+    public void confirmed(int accepted, int rejected, String reason) {
+      then.run();
+    }
 
     @Override
     public void malformed(String reason) {}

@@ -7,6 +7,7 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,12 @@ final class GzipContent implements FileContent {
     try (InputStream in = open(path)) {
       return in.readNBytes(bytes);
     }
+  }
+
+  /** The first bytes; fewer if there are no more. To be asked for before all others. */
+  byte[] head(int bytes) throws IOException {
+    windowLength = in.readNBytes(window, 0, bytes);
+    return Arrays.copyOf(window, windowLength);
   }
 
   /** The lower 32 bits of its decompressed length, as it says itself at its end. */

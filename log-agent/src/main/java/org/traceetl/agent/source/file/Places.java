@@ -31,25 +31,28 @@ final class Places {
     byKey.remove(place.key());
   }
 
+  /** True if there is one under the key. */
+  boolean contains(String key) {
+    return byKey.containsKey(key);
+  }
+
   /**
-   * Lets the file go on from its place: the one under its key, or under its path, since all keys
-   * are others once a disk was mounted anew.
+   * Lets the file go on from its place: one under its key, or under its path, since all keys are
+   * others once a disk was mounted anew. Of several the furthest counts.
    *
    * @return false if it has none
    */
   boolean resume(TailedFile file) throws IOException {
-    List<SavedPlace> candidates = new ArrayList<>();
-    byKey.values().stream().filter(p -> p.path().equals(file.path)).forEach(candidates::add);
-    if (byKey.containsKey(file.key)) {
-      candidates.addFirst(byKey.get(file.key));
-    }
-    for (SavedPlace place : candidates) {
-      if (file.resume(place)) {
-        forget(place);
-        return true;
+    List<SavedPlace> its = new ArrayList<>();
+    for (SavedPlace place : byKey.values()) {
+      if (place.key().equals(file.key) || place.path().equals(file.path)) {
+        if (file.resume(place)) {
+          its.add(place);
+        }
       }
     }
-    return false;
+    its.forEach(this::forget);
+    return !its.isEmpty();
   }
 
   /** All of them, oldest first. */

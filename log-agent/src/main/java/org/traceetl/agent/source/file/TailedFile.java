@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.zip.CRC32;
 
 /**
@@ -41,6 +43,9 @@ final class TailedFile implements AutoCloseable {
   private final byte[] start = new byte[FINGERPRINT_BYTES];
 
   private int startLength;
+
+  /** Places under other keys, which mean nothing once one under this key is kept. */
+  final List<SavedPlace> replaced = new ArrayList<>();
 
   /** When it was first seen to have left its path; {@link Long#MIN_VALUE} while it has not. */
   long goneSinceNanos = Long.MIN_VALUE;
@@ -96,15 +101,25 @@ final class TailedFile implements AutoCloseable {
     return file;
   }
 
-  /** Goes on from where an earlier run was, if this is the same file still. */
+  /**
+   * Goes on from where an earlier run was, if this is the same file still and no other place was
+   * further.
+   *
+   * @return true if it is the same
+   */
   boolean resume(SavedPlace place) throws IOException {
     byte[] now = startNow();
     Fingerprint known = place.fingerprint();
     if (place.position() > content.size() || !begins(now, known)) {
       return false;
     }
-    position = place.position();
-    noteStart(0, now, known.length());
+    if (!place.key().equals(key)) {
+      replaced.add(place);
+    }
+    if (place.position() >= position) {
+      position = place.position();
+      noteStart(0, now, known.length());
+    }
     return true;
   }
 

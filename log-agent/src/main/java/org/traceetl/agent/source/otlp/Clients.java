@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.traceetl.agent.config.OtlpLimits;
@@ -51,17 +52,23 @@ final class Clients {
       counters.connectionRefused(ConnectionRefusal.ALL);
       return false;
     }
+    AtomicBoolean full = new AtomicBoolean();
     Client client =
         byAddress.compute(
             addressOf(connection.remoteAddress()),
             (address, known) -> {
               Client its = known == null ? new Client(address) : known;
-              its.connections++;
+              // Here, where no other connection is counted: two at once must not be in each
+              // other's way.
+              if (its.connections < limits.maxClientConnections()) {
+                its.connections++;
+              } else {
+                full.set(true);
+              }
               return its;
             });
-    if (client.connections > limits.maxClientConnections()) {
-      // Nobody hears of the end of a connection that was not taken.
-      disconnect(client);
+    if (full.get()) {
+      connections.decrementAndGet();
       counters.connectionRefused(ConnectionRefusal.CLIENT);
       return false;
     }

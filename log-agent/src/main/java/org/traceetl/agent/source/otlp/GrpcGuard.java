@@ -11,6 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.agent.access.BearerTokens;
 
 /**
@@ -18,6 +20,7 @@ import org.traceetl.agent.access.BearerTokens;
  * any thread.
  */
 final class GrpcGuard implements ServerInterceptor {
+  private static final Logger log = LoggerFactory.getLogger(GrpcGuard.class);
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -53,7 +56,12 @@ final class GrpcGuard implements ServerInterceptor {
     long now = nanoClock.getAsLong();
     for (Reading<?> reading : beingRead) {
       if (now - reading.sinceNanos > timeoutNanos) {
-        reading.end();
+        try {
+          reading.end();
+        } catch (RuntimeException e) {
+          // It was closed for another reason meanwhile: the others' turn comes all the same.
+          log.debug("A call that was late could not be ended", e);
+        }
       }
     }
   }
@@ -68,6 +76,13 @@ final class GrpcGuard implements ServerInterceptor {
     Reading(ServerCall<Q, ?> call, ServerCall.Listener<Q> handler) {
       super(handler);
       this.call = call;
+    }
+
+    @Override
+    public void onMessage(Q message) {
+      if (!decided.get()) {
+        super.onMessage(message);
+      }
     }
 
     @Override
@@ -93,11 +108,11 @@ final class GrpcGuard implements ServerInterceptor {
     private void end() {
       beingRead.remove(this);
       if (decided.compareAndSet(false, true)) {
-        counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
         call.close(
             Status.UNAVAILABLE.withDescription(
                 "not sent whole within " + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms"),
             new Metadata());
+        counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
       }
     }
   }

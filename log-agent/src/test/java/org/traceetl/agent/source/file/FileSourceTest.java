@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -300,9 +299,7 @@ final class FileSourceTest {
     append(line(1));
     await().until(() -> intake.ids().equals(ids(1, 1)));
     close();
-    // As when a disk is mounted anew under another device number.
-    Path copy = Files.copy(log, directory.resolve("copy"));
-    Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
+    takeAnotherNumber();
     append(line(2));
     start();
 
@@ -379,12 +376,7 @@ final class FileSourceTest {
     append("x".repeat(1024 * 1024) + "\n" + line(2));
 
     await().until(() -> intake.ids().equals(ids(1, 2)));
-    assertThat(
-            metrics.registry.getSampleValue(
-                "trace_etl_agent_spans_rejected_total",
-                new String[] {"source", "reason"},
-                new String[] {"file", "line_too_long"}))
-        .isEqualTo(1);
+    assertThat(rejectedAs("line_too_long")).isEqualTo(1);
   }
 
   @Test
@@ -477,6 +469,208 @@ final class FileSourceTest {
   }
 
   @Test
+  void anOlderPlaceOfACompressedFileDoesNotHaveItReadAgain() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Note.Place older = intake.places().getFirst();
+    close();
+    takeAnotherNumber();
+    append(line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    await().until(() -> intake.places().size() == 1);
+    close();
+    assertThat(intake.places().getFirst().name()).isNotEqualTo(older.name());
+    // As when it could not be forgotten.
+    intake.place(older);
+    compressTo("trace.log.1.gz");
+    append(line(3));
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+    await().until(() -> intake.places().size() == 1);
+  }
+
+  @Test
+  void theFurthestOfSeveralPlacesOfACompressedFileCounts() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Note.Place older = intake.places().getFirst();
+    close();
+    takeAnotherNumber();
+    append(line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    close();
+    intake.place(older);
+    append(line(3));
+    compressTo("trace.log.1.gz");
+    append(line(4));
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+    await().until(() -> intake.places().size() == 1);
+  }
+
+  @Test
+  void anOlderPlaceDoesNotCountWhileTheFileItselfIsBesideItsCompressedCopy() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Note.Place older = intake.places().getFirst();
+    close();
+    takeAnotherNumber();
+    append(line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    close();
+    intake.place(older);
+    // As gzip --keep leaves it.
+    Path rotated = Files.copy(log, directory.resolve("copy"));
+    compress(rotated, log.resolveSibling("trace.log.1.gz"));
+    Files.move(log, log.resolveSibling("trace.log.1"));
+    append(line(3));
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+  }
+
+  @Test
+  void theFurthestOfSeveralPlacesOfAFileCounts() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Note.Place older = intake.places().getFirst();
+    close();
+    takeAnotherNumber();
+    append(line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    close();
+    intake.placeFirst(older);
+    takeAnotherNumber();
+    append(line(3));
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    assertThat(intake.spans()).hasSize(3);
+    await().until(() -> intake.places().size() == 1);
+  }
+
+  @Test
+  void filesThatAreRotatedAwayWhileARestIsReadAreReadToo() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    append(line(2));
+    compressTo("trace.log.1.gz");
+    intake.hold();
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    append(line(3));
+    await().until(() -> gauge("open_files") == 1);
+    Files.move(log, directory.resolve("away"));
+    append(line(4));
+    await().until(() -> gauge("open_files") == 2);
+    assertThat(intake.ids()).isEqualTo(ids(1, 2));
+
+    intake.confirmHeld();
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void aRestIsFoundAnewIfItsFileGotAnotherNameMeanwhile() throws IOException {
+    append(line(1));
+    Path cart = newLog("cart");
+    Files.writeString(cart, line(2));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    close();
+    append(line(3));
+    Path first = compressTo("trace.log.1.gz");
+    Files.writeString(cart, line(4), StandardOpenOption.APPEND);
+    Path second = compress(cart, cart.resolveSibling("trace.log.1.gz"));
+    intake.hold();
+    start();
+    await().until(() -> intake.ids().size() == 3);
+    // Both: one of them is waiting.
+    for (Path path : List.of(first, second)) {
+      Files.move(path, path.resolveSibling("trace.log.2.gz"));
+      Files.writeString(directory.resolve("short"), "short");
+      compress(directory.resolve("short"), path);
+    }
+
+    intake.confirmHeld();
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void aRestOfAFileOfWhichLittleWasReadIsGoneOnWithAfterARestart() throws IOException {
+    // Less than the most of a beginning that tells files apart.
+    append("x".repeat(100) + "\n");
+    start();
+    await().until(() -> intake.places().size() == 1);
+    close();
+    StringBuilder rest = new StringBuilder();
+    for (int i = 1; i <= 10_000; i++) {
+      rest.append(line(i));
+    }
+    append(rest.toString());
+    compressTo("trace.log.1.gz");
+    intake.hold();
+    start();
+    await().until(() -> intake.ids().size() > 1);
+    intake.confirmHeldAndHold();
+    await().until(() -> intake.places().size() == 2);
+    close();
+    intake.release();
+
+    start();
+
+    await().until(() -> intake.ids().equals(ids(1, 10_000)));
+    await().until(() -> intake.places().isEmpty());
+    restart();
+    append(line(10_001));
+    await().until(() -> intake.ids().equals(ids(1, 10_001)));
+    // What was under way at the stop comes twice; what was kept does not.
+    assertThat(intake.spans()).filteredOn(span -> span.spanId() == 1 + 1).hasSize(1);
+  }
+
+  @Test
+  void thePlaceOfARestIsKeptUntilThatOfItsFileIsForgotten() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    append(line(2));
+    compressTo("trace.log.1.gz");
+    intake.failNextForgetting();
+    start();
+    await().until(() -> intake.forgettings() == 1);
+    append(line(3));
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    restart();
+    append(line(4));
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
   void aDamagedRestIsReadAsFarAsItGoes() throws IOException {
     append(line(1));
     start();
@@ -527,13 +721,22 @@ final class FileSourceTest {
 
   /** The log under another name, compressed; the log is gone. */
   private Path compressTo(String name) throws IOException {
-    byte[] content = Files.readAllBytes(log);
-    Files.delete(log);
-    Path compressed = log.resolveSibling(name);
+    return compress(log, log.resolveSibling(name));
+  }
+
+  private static Path compress(Path file, Path compressed) throws IOException {
+    byte[] content = Files.readAllBytes(file);
+    Files.delete(file);
     try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(compressed))) {
       out.write(content);
     }
     return compressed;
+  }
+
+  /** As when a disk is mounted anew under another device number. */
+  private void takeAnotherNumber() throws IOException {
+    Path copy = Files.copy(log, directory.resolve("copy"));
+    Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
   }
 
   @Test
@@ -556,6 +759,47 @@ final class FileSourceTest {
     source.follow(List.of(other.toString(), log.toString()));
     await().until(() -> intake.ids().equals(ids(1, 4)));
     assertThat(intake.spans()).hasSize(4);
+  }
+
+  @Test
+  void aLineThatIsBeingWrittenWhenItsFileIsNotFollowedAnyMoreIsNoBadLine() throws IOException {
+    String line = line(2);
+    append(line(1) + line.substring(0, 40));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    source.follow(List.of());
+    await()
+        .until(() -> {
+          passGrace();
+          return gauge("open_files") == 0;
+        });
+    append(line.substring(40));
+    source.follow(List.of(log.toString()));
+
+    await().until(() -> intake.ids().equals(ids(1, 2)));
+    assertThat(rejectedAs("line_incomplete")).isNull();
+  }
+
+  @Test
+  void aLineWithoutAnEndOfAFileThatIsGoneIsABadOne() throws IOException {
+    append(line(1) + line(2).substring(0, 40));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    Files.move(log, directory.resolve("away"));
+    await()
+        .until(() -> {
+          passGrace();
+          return gauge("open_files") == 0;
+        });
+
+    assertThat(rejectedAs("line_incomplete")).isEqualTo(1);
+  }
+
+  private Double rejectedAs(String reason) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_spans_rejected_total",
+        new String[] {"source", "reason"},
+        new String[] {"file", reason});
   }
 
   @Test
@@ -664,11 +908,13 @@ final class FileSourceTest {
   /** Decodes what it is offered at once and keeps it, unless told otherwise. */
   private static final class MemoryIntake implements Intake {
     private final Spans spans = new Spans();
-    private final Map<String, Note.Place> places = new LinkedHashMap<>();
+    private final LinkedHashMap<String, Note.Place> places = new LinkedHashMap<>();
     private final Deque<Completion> held = new ArrayDeque<>();
     private Admission refusal;
     private boolean holding;
     private boolean failing;
+    private boolean failingToForget;
+    private int forgettings;
     private int refusals;
 
     @Override
@@ -689,6 +935,9 @@ final class FileSourceTest {
       } else if (failing) {
         failing = false;
         completion.failed("as the test wants it");
+      } else if (length == 0 && ++forgettings > 0 && failingToForget) {
+        failingToForget = false;
+        completion.failed("as the test wants it");
       } else {
         keep(completion);
       }
@@ -706,6 +955,14 @@ final class FileSourceTest {
 
     synchronized List<Note.Place> places() {
       return List.copyOf(places.values());
+    }
+
+    synchronized void place(Note.Place place) {
+      places.put(place.name(), place);
+    }
+
+    synchronized void placeFirst(Note.Place place) {
+      places.putFirst(place.name(), place);
     }
 
     synchronized void refuse(Admission with) {
@@ -729,6 +986,22 @@ final class FileSourceTest {
       holding = false;
       held.forEach(this::keep);
       held.clear();
+    }
+
+    /** And holds what comes after it. */
+    synchronized void confirmHeldAndHold() {
+      List<Completion> now = List.copyOf(held);
+      held.clear();
+      now.forEach(this::keep);
+    }
+
+    synchronized void failNextForgetting() {
+      failingToForget = true;
+    }
+
+    /** How often a place was to be forgotten. */
+    synchronized int forgettings() {
+      return forgettings;
     }
 
     synchronized void failNext() {

@@ -9,12 +9,20 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelHandler.Sharable;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -62,6 +70,32 @@ class ConnectionGateTest {
         assertThat(third.getInputStream().read()).isEqualTo(3);
       }
     }
+  }
+
+  @Test
+  void connectionsThatComeAtOnceDoNotRefuseEachOther() throws Exception {
+    Clients clients = new Clients(new OtlpLimits(10, 1, 0, 30_000), 1 << 20, 1 << 10, counters);
+    CyclicBarrier atOnce = new CyclicBarrier(2);
+    Callable<List<Boolean>> connecting =
+        () -> {
+          List<Boolean> taken = new ArrayList<>();
+          for (int i = 0; i < 5_000; i++) {
+            EmbeddedChannel connection = new EmbeddedChannel();
+            atOnce.await();
+            taken.add(clients.connect(connection));
+            atOnce.await();
+            connection.close();
+          }
+          return taken;
+        };
+    try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      Future<List<Boolean>> one = threads.submit(connecting);
+      Future<List<Boolean>> other = threads.submit(connecting);
+      for (int i = 0; i < one.get().size(); i++) {
+        assertThat(one.get().get(i)).isNotEqualTo(other.get().get(i));
+      }
+    }
+    assertThat(clients.size()).isZero();
   }
 
   private ConnectionGate gate(Transport transport, int maxConnections) {

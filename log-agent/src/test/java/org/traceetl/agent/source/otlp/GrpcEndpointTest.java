@@ -37,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
@@ -62,7 +63,9 @@ class GrpcEndpointTest {
   void start() throws IOException {
     receiver =
         new OtlpReceiver(
-            new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES),
+            // What is shared by all senders can be had by one.
+            new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
+                .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
             MAX_BYTES_BEING_READ,
             intake,
             new AnsweredRequests(0));
