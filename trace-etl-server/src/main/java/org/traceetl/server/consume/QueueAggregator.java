@@ -155,7 +155,7 @@ public final class QueueAggregator {
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(decoder, names, symbols, series.width() - SeriesTable.DIMENSIONS);
-    census = new Census(aggregation.series, series, applications, symbols);
+    census = new Census(aggregation.series, series, applications, symbols, heavyHitters);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
@@ -609,12 +609,12 @@ public final class QueueAggregator {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
-    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(nowMillis));
-    Cardinality crowded = census.take(open, nowMillis);
-    if (crowded != null) {
+    for (Cardinality crowded : census.take(open, nowMillis)) {
       listener.crowded(queue, crowded);
     }
-    int displaced = heavyHitters.endWindow(series, open);
+    boolean lackedSymbols = symbols.lackedRoom();
+    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(nowMillis));
+    int displaced = heavyHitters.endWindow(series, open, !lackedSymbols && !symbols.isFull());
     if (displaced > 0) {
       listener.displaced(queue, displaced);
     }

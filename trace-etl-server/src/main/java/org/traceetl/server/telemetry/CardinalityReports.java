@@ -16,8 +16,8 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * The applications near or at a limit, and which dimension makes their series many. A report is
- * made anew each minute while it holds, and leaves when it was not for fifteen; time is that of the
- * windows. Thread-safe.
+ * made anew each minute while it holds, more seldom where a queue has many such applications, and
+ * leaves when it was not for fifteen; time is that of the windows. Thread-safe.
  */
 public final class CardinalityReports implements WindowFollower {
   private static final Logger log = LoggerFactory.getLogger(CardinalityReports.class);

@@ -66,8 +66,8 @@ final class PipelineTelemetry implements PipelineListener {
         counter(
             registry,
             "series_displaced_total",
-            "Series that gave their place to one with more spans, their application being at a"
-                + " limit.");
+            "Series that gave their place to one with more spans, their application or the process"
+                + " being at a limit.");
     appendFailures =
         counter(
             registry, "append_failures_total", "Windows that the journal did not take at once.");
