@@ -18,6 +18,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SeriesTable;
@@ -233,7 +234,7 @@ final class Preview {
     StringBuilder line =
         new StringBuilder(
             row(
-                printable(application),
+                Printable.of(application, MAX_NAME),
                 Long.toString(spans),
                 Long.toString(itsNames),
                 Long.toString(plain),
@@ -251,12 +252,6 @@ final class Preview {
       row.append(String.format(Locale.ROOT, "  %14s", figure));
     }
     return row.toString();
-  }
-
-  /** Names come from clients: nothing of them is to move a terminal's cursor. */
-  private static String printable(String name) {
-    String clean = name.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
-    return clean.length() <= MAX_NAME ? clean : clean.substring(0, MAX_NAME - 1) + "…";
   }
 
   private long sum(ToLongFunction<Tally> figure) {
