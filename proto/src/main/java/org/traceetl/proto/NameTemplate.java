@@ -2,8 +2,6 @@ package org.traceetl.proto;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import java.util.Arrays;
-
 /**
  * Takes identifiers out of span names: {@code GET /users/42} becomes {@code GET /users/{id}}. The
  * result follows from the name's bytes alone, so it is the same in every process; applied again it
@@ -21,7 +19,7 @@ import java.util.Arrays;
  *            digits 5 times; within other tokens 5 or more digits in a row
  * </pre>
  *
- * <p>What stays: numbers with dots (1.1, v1.2, 3.11), a number behind {@code HTTP/}, one digit that
+ * <p>What stays: numbers with dots (1.1, v1.2, 3.11), one digit behind the token {@code HTTP/}, one that
  * {@code -} or {@code _} joins to a letter (utf-8, us-east-1), letters with up to 4 digits (v2,
  * sha256, log4j).
  *
@@ -197,7 +195,7 @@ public final class NameTemplate {
     boolean stays =
         parts > 1
             ? parts != IPV4_PARTS && longest <= MAX_VERSION_DIGITS
-            : isVersion(longest) || isJoinedDigit(longest) || followsHttp();
+            : isVersion(longest) || isJoinedDigit(longest) || longest == 1 && followsHttp();
     return stays ? copy(start, to) : replace(ID, to);
   }
 
@@ -216,8 +214,10 @@ public final class NameTemplate {
         && isLetter(buffer[size - 2]);
   }
 
+  /** Behind {@code HTTP/} that is a token of its own. */
   private boolean followsHttp() {
-    if (size < HTTP.length) {
+    if (size < HTTP.length
+        || size > HTTP.length && isTokenByte(buffer[size - HTTP.length - 1])) {
       return false;
     }
     for (int i = 0; i < HTTP.length; i++) {
@@ -424,12 +424,5 @@ public final class NameTemplate {
   /** Token bytes are among them: a local part never begins within a token. */
   private static boolean isLocalByte(byte b) {
     return isDomainByte(b) || b == '_' || b == '+' || b == '%';
-  }
-
-  /** The template of a name, for those who may allocate; the name itself if it needs none. */
-  public static byte[] of(byte[] name) {
-    NameTemplate template = new NameTemplate();
-    int length = template.write(name, 0, name.length);
-    return length == UNCHANGED ? name : Arrays.copyOf(template.buffer, length);
   }
 }

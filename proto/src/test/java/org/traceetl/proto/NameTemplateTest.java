@@ -26,6 +26,12 @@ class NameTemplateTest {
         : new String(template.buffer(), 0, length, UTF_8);
   }
 
+  private static byte[] of(byte[] name) {
+    NameTemplate template = new NameTemplate();
+    int length = template.write(name, 0, name.length);
+    return length == NameTemplate.UNCHANGED ? name : Arrays.copyOf(template.buffer(), length);
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -52,6 +58,9 @@ class NameTemplateTest {
         "/用户/42                                                | /用户/{id}",
         "pod checkout-7d9f8b6c5d                                | pod checkout-{id}",
         "?page=3&size=50                                        | ?page={id}&size={id}",
+        "GET http/42                                            | GET http/{id}",
+        "GET /xhttp/7                                           | GET /xhttp/{id}",
+        "GET /graphttp/12345                                    | GET /graphttp/{id}",
       })
   void identifiersAreReplaced(String name, String expected) {
     assertThat(of(name)).isEqualTo(expected);
@@ -86,7 +95,6 @@ class NameTemplateTest {
   void otherNamesStay(String name) {
     byte[] bytes = name.getBytes(UTF_8);
     assertThat(template.write(bytes, 0, bytes.length)).isEqualTo(NameTemplate.UNCHANGED);
-    assertThat(NameTemplate.of(bytes)).isSameAs(bytes);
   }
 
   /** Pieces of which nearly every rule is made, in any order. */
@@ -144,8 +152,8 @@ class NameTemplateTest {
 
   @Property
   void anyBytesHaveATemplateThatIsItsOwn(@ForAll byte[] bytes) {
-    byte[] once = NameTemplate.of(bytes);
-    assertThat(NameTemplate.of(once)).isEqualTo(once);
+    byte[] once = of(bytes);
+    assertThat(of(once)).isEqualTo(once);
     assertThat(once.length).isLessThanOrEqualTo(bytes.length / 2 * 5 + 4);
   }
 

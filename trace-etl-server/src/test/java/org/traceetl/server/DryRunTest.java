@@ -39,7 +39,7 @@ class DryRunTest {
     for (int i = 0; i < 40; i++) {
       rocketMq.send(TOPIC, i % 2, message("shop", "GET /users/" + i, "u" + i, i));
     }
-    rocketMq.send(TOPIC, 0, message("bank\u001b[2J", "pay", null, 40));
+    rocketMq.send(TOPIC, 0, message("bank\u001b[2J\u202e", "pay", null, 40));
     rocketMq.send(TOPIC, 0, new byte[] {1, 2, 3});
   }
 
@@ -103,7 +103,7 @@ class DryRunTest {
         .startsWith("42 messages (1 refused), 41 spans (0 filtered), 2 applications\n")
         .endsWith("max-per-application = 10, which one queue may have: 1\n");
     assertThat(line("shop")).containsExactly("40 1 1 40 40 (1)");
-    assertThat(line("bank?[2J")).containsExactly("1 1 1 1 0 (1)");
+    assertThat(line("bank?[2J?")).containsExactly("1 1 1 1 0 (1)");
     assertThat(line("all")).containsExactly("41 2 2 41 40 (2)");
     assertThat(mark()).isEqualTo(JournalLog.NONE);
   }
@@ -133,6 +133,9 @@ class DryRunTest {
   void asManyMessagesAreReadAsWanted() {
     assertThat(run("--messages=10", "--since=1h")).isZero();
     assertThat(out.toString()).startsWith("10 messages ");
+    out.getBuffer().setLength(0);
+    assertThat(run("--messages=9")).isZero();
+    assertThat(out.toString()).startsWith("9 messages ");
   }
 
   @Test

@@ -40,17 +40,13 @@ final class KeyHashes {
     fresh = false;
   }
 
-  /**
-   * The hash of a span's key.
-   *
-   * @param application name of the batch's application
-   */
-  long of(SpanColumns spans, int span, String application) {
+  /** The hash of a span's key. */
+  long of(SpanColumns spans, int span) {
     if (!fresh) {
       clear();
     }
     long hash = SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
-    hash = mix(hash ^ name(spans.name(span), application));
+    hash = mix(hash ^ name(spans.name(span)));
     for (int i = 0; i < dimensions; i++) {
       int entry = spans.dimension(span, i);
       hash = mix(hash ^ (entry == SpanColumns.NONE ? NONE : value(entry)));
@@ -74,14 +70,11 @@ final class KeyHashes {
     return mixed ^ mixed >>> 32;
   }
 
-  private long name(int entry, String application) {
+  private long name(int entry) {
     if (nameHashes[entry] == UNKNOWN) {
       SpanBatchReader batch = decoder.batch();
       names.resolve(
-          application,
-          batch.buffer(),
-          batch.dictionaryOffset(entry),
-          batch.dictionaryLength(entry));
+          entry, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
       nameHashes[entry] = symbols.fingerprint(names.buffer(), names.offset(), names.length());
     }
     return nameHashes[entry];

@@ -21,6 +21,9 @@ public interface PipelineListener {
   /** A batch that was refused. */
   default void rejected(int bytes, Rejection reason) {}
 
+  /** Patterns were not tried on so many names of a batch: it had too many. */
+  default void namesUnmatched(int names) {}
+
   /** A window was swapped out: for so long the queue's worker recorded nothing. */
   default void swapped(QueueId queue, long pauseNanos) {}
 

@@ -103,7 +103,7 @@ public final class QueueAggregator {
   /** By dictionary index of the batch: the symbol of what it is called as a span name. */
   private int[] nameOf = new int[256];
 
-  /** Name of the batch's application. */
+  /** Own name of the batch's application, also where it shares {@link Applications#OTHER}. */
   private String application;
 
   /**
@@ -155,7 +155,7 @@ public final class QueueAggregator {
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(decoder, names, symbols, series.width() - SeriesTable.DIMENSIONS);
-    census = new Census(aggregation.series, series, applications, symbols);
+    census = new Census(aggregation.series, series, applications, symbols, heavyHitters);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();
@@ -267,7 +267,9 @@ public final class QueueAggregator {
     }
     keyHashes.nextBatch();
     int symbol = applications.symbol(application);
-    this.application = applications.name(application);
+    this.application =
+        application == Applications.OTHER ? ownName() : applications.name(application);
+    names.nextBatch(this.application, entries);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
     int size = spans.size();
@@ -306,6 +308,14 @@ public final class QueueAggregator {
     for (int span = 0; span < size; span++) {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
     }
+    if (names.unmatched() > 0) {
+      listener.namesUnmatched(names.unmatched());
+    }
+  }
+
+  private String ownName() {
+    String name = decoder.text(decoder.batch().application(), maxValueBytes);
+    return name.isEmpty() ? Applications.UNNAMED : name;
   }
 
   private void grow(int spans) {
@@ -360,11 +370,11 @@ public final class QueueAggregator {
       metrics.addNative(row, nativeBuckets.of(nanos), whole);
     }
     if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
-      keepDocument(spans, span, row, bucket, application);
+      keepDocument(spans, span, row, bucket);
     }
     if (metrics.wantsExemplar(row)) {
       metrics.keepExemplar(
-          row, bucket, document(spans, span, application, TraceDocument.Reason.EXEMPLAR));
+          row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
     }
   }
 
@@ -374,7 +384,7 @@ public final class QueueAggregator {
       long threshold = spans.samplingThreshold(span);
       heavyHitters.count(
           application,
-          keyHashes.of(spans, span, this.application),
+          keyHashes.of(spans, span),
           threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
     }
   }
@@ -416,14 +426,14 @@ public final class QueueAggregator {
 
   /** Asks first: what is left out or finds no room must not fill the symbols with its names. */
   private int make(SpanColumns spans, int span, int application, long nowMillis) {
-    if (!filter.isEmpty() && leavesOut(spans, span, application)) {
+    if (!filter.isEmpty() && leavesOut(spans, span)) {
       return FILTERED;
     }
     if (application == Applications.OTHER) {
       return SeriesTable.NONE;
     }
     int kept = heavyHitters.kept(application);
-    long hash64 = kept == 0 ? 0 : keyHashes.of(spans, span, this.application);
+    long hash64 = kept == 0 ? 0 : keyHashes.of(spans, span);
     boolean invited = kept > 0 && heavyHitters.isInvited(application, hash64);
     if (!series.hasRoom(application, invited ? 0 : kept, invited ? 0 : heavyHitters.kept())) {
       return SeriesTable.NONE;
@@ -451,23 +461,16 @@ public final class QueueAggregator {
     return number;
   }
 
-  private boolean leavesOut(SpanColumns spans, int span, int application) {
+  private boolean leavesOut(SpanColumns spans, int span) {
     int entry = spans.name(span);
     int kind = spans.kind(span);
     int asked = 1 << kind;
     int left = asked << Short.SIZE;
     if ((verdictOf[entry] & asked) == 0) {
-      boolean leavesOut = filter.leavesOut(applicationName(application), nameText(entry), kind);
+      boolean leavesOut = filter.leavesOut(application, nameText(entry), kind);
       verdictOf[entry] |= leavesOut ? asked | left : asked;
     }
     return (verdictOf[entry] & left) != 0;
-  }
-
-  /** The application's own name, also where it shares {@link Applications#OTHER}. */
-  private String applicationName(int application) {
-    return application == Applications.OTHER
-        ? decoder.text(decoder.batch().application(), maxValueBytes)
-        : applications.name(application);
   }
 
   /** Writes a span's key to a place of an array. Whether all its strings have symbols. */
@@ -501,7 +504,7 @@ public final class QueueAggregator {
   private boolean resolveName(int entry) {
     SpanBatchReader batch = decoder.batch();
     return names.resolve(
-        application, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+        entry, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
   }
 
   private void internName(int entry) {
@@ -545,18 +548,17 @@ public final class QueueAggregator {
     }
   }
 
-  private void keepDocument(SpanColumns spans, int span, int row, int bucket, int application) {
+  private void keepDocument(SpanColumns spans, int span, int row, int bucket) {
     if (!open.admitsDocument(row)) {
       heldBack++;
       return;
     }
     TraceDocument.Reason reason =
         spans.status(span) == STATUS_ERROR ? TraceDocument.Reason.ERROR : TraceDocument.Reason.SLOW;
-    open.keepDocument(row, bucket, document(spans, span, application, reason));
+    open.keepDocument(row, bucket, document(spans, span, reason));
   }
 
-  private TraceDocument document(
-      SpanColumns spans, int span, int application, TraceDocument.Reason reason) {
+  private TraceDocument document(SpanColumns spans, int span, TraceDocument.Reason reason) {
     int message = spans.statusMessage(span);
     int name = spans.name(span);
     Map<String, String> attributes = decoder.attributes(documentKeys, span, maxValueBytes);
@@ -568,7 +570,7 @@ public final class QueueAggregator {
     return new TraceDocument(
         TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
         hex(spans.spanId(span)),
-        applicationName(application),
+        application,
         nameText(name),
         spans.kind(span),
         spans.status(span),
@@ -609,12 +611,12 @@ public final class QueueAggregator {
     if (openedMillis < 0) {
       begin(nowMillis);
     }
-    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(nowMillis));
-    Cardinality crowded = census.take(open, nowMillis);
-    if (crowded != null) {
+    for (Cardinality crowded : census.take(open, nowMillis)) {
       listener.crowded(queue, crowded);
     }
-    int displaced = heavyHitters.endWindow(series, open);
+    boolean lackedSymbols = symbols.lackedRoom();
+    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(nowMillis));
+    int displaced = heavyHitters.endWindow(series, open, !lackedSymbols && !symbols.isFull());
     if (displaced > 0) {
       listener.displaced(queue, displaced);
     }

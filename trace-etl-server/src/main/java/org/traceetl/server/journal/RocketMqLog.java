@@ -79,7 +79,7 @@ final class RocketMqLog implements JournalLog {
   }
 
   private String failed(String what) {
-    return "Journal topic "
+    return "Topic "
         + queue.getTopic()
         + ", queue "
         + queue.getBrokerName()

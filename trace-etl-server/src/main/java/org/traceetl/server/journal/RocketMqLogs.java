@@ -70,7 +70,7 @@ public final class RocketMqLogs implements JournalLogs {
     try {
       producer.start();
     } catch (MQClientException e) {
-      throw new IOException("The journal's RocketMQ client did not start", e);
+      throw new IOException("The RocketMQ client for topic " + topic + " did not start", e);
     }
   }
 
@@ -79,6 +79,9 @@ public final class RocketMqLogs implements JournalLogs {
     MQClientInstance client = client();
     TopicRouteData route = route(client, topic);
     int queues = route == null ? 0 : queues(route, queue.broker());
+    if (queue.queue() >= queues && topic.equals(config.topic())) {
+      throw new IOException("Topic " + topic + " has no queue " + queue + " any more");
+    }
     if (queue.queue() >= queues) {
       throw new IOException(missing(queue, queues, route(client, config.topic())));
     }

@@ -1,2 +1,2 @@
-/** What keeps a fault that repeats from filling the log. */
+/** What keeps the log readable: faults that repeat do not fill it, texts of clients stay texts. */
 package org.traceetl.server.log;

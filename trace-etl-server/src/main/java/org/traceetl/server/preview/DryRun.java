@@ -51,9 +51,11 @@ public final class DryRun {
         throw new IOException(
             "Topic " + topic + " is not known to name server " + config.rocketmq().nameServer());
       }
-      long ofQueue = Math.ceilDiv(messages, queues.size());
+      long ofEach = messages / queues.size();
+      long more = messages % queues.size();
       for (int i = 0; i < queues.size() && !preview.isFull(); i++) {
-        read(logs.open(queues.get(i)), queues.get(i), ofQueue, since, preview);
+        long most = ofEach + (i < more ? 1 : 0);
+        read(logs.open(queues.get(i)), queues.get(i), most, since, preview);
       }
     }
     preview.print(out);

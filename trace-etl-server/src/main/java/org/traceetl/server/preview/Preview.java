@@ -18,6 +18,8 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
@@ -72,7 +74,8 @@ final class Preview {
       refused++;
       return;
     }
-    String application = decoder.text(decoder.batch().application(), config.maxValueBytes());
+    String name = decoder.text(decoder.batch().application(), config.maxValueBytes());
+    String application = name.isEmpty() ? Applications.UNNAMED : name;
     Tally tally = tallies.get(application);
     if (tally == null) {
       tally = new Tally(values.length);
@@ -80,6 +83,7 @@ final class Preview {
       keys++;
     }
     int entries = decoder.batch().dictionarySize();
+    names.nextBatch(application, entries);
     long[] nameHashes = new long[entries];
     long[] valueHashes = new long[entries];
     SpanColumns spans = decoder.columns();
@@ -94,31 +98,31 @@ final class Preview {
       }
       keys +=
           tally.add(
-              name(application, spans.name(span), nameHashes),
+              name(spans.name(span), nameHashes),
               SeriesTable.kindAndStatus(spans.kind(span), spans.status(span)),
               values);
     }
   }
 
   private boolean leavesOut(String application, SpanColumns spans, int span) {
-    resolve(application, spans.name(span));
+    resolve(spans.name(span));
     int length = cut(names.buffer(), names.offset(), names.length());
     String name = new String(names.buffer(), names.offset(), length, UTF_8);
     return filter.leavesOut(application, name, spans.kind(span));
   }
 
-  private long name(String application, int entry, long[] hashes) {
+  private long name(int entry, long[] hashes) {
     if (hashes[entry] == 0) {
-      resolve(application, entry);
+      resolve(entry);
       hashes[entry] = hash(names.buffer(), names.offset(), names.length());
     }
     return hashes[entry];
   }
 
-  private void resolve(String application, int entry) {
+  private void resolve(int entry) {
     SpanBatchReader batch = decoder.batch();
     names.resolve(
-        application, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+        entry, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
   }
 
   private long value(int entry, long[] hashes) {
@@ -230,7 +234,7 @@ final class Preview {
     StringBuilder line =
         new StringBuilder(
             row(
-                printable(application),
+                Printable.of(application, MAX_NAME),
                 Long.toString(spans),
                 Long.toString(itsNames),
                 Long.toString(plain),
@@ -248,12 +252,6 @@ final class Preview {
       row.append(String.format(Locale.ROOT, "  %14s", figure));
     }
     return row.toString();
-  }
-
-  /** Names come from clients: nothing of them is to move a terminal's cursor. */
-  private static String printable(String name) {
-    String clean = name.replaceAll("\\p{Cntrl}", "?");
-    return clean.length() <= MAX_NAME ? clean : clean.substring(0, MAX_NAME - 1) + "…";
   }
 
   private long sum(ToLongFunction<Tally> figure) {

@@ -14,10 +14,12 @@ public final class Applications {
   public static final int UNKNOWN = 0;
   public static final int OTHER = 1;
 
+  /** What OpenTelemetry calls a service that has no name. */
+  public static final String UNNAMED = "unknown_service";
+
   private static final byte[] OTHER_NAME = "_other".getBytes(UTF_8);
 
-  /** What OpenTelemetry calls a service that has no name. */
-  private static final byte[] UNNAMED = "unknown_service".getBytes(UTF_8);
+  private static final byte[] UNNAMED_BYTES = UNNAMED.getBytes(UTF_8);
 
   private static final int NO_SERIES = -1;
 
@@ -51,7 +53,7 @@ public final class Applications {
 
   /** The application of this name, or {@link #OTHER} if there is no room for it. */
   public int resolve(byte[] buffer, int offset, int length, long nowMillis) {
-    int symbol = length == 0 ? symbol(UNNAMED, 0, UNNAMED.length) : symbol(buffer, offset, length);
+    int symbol = length == 0 ? symbol(UNNAMED_BYTES, 0, UNNAMED_BYTES.length) : symbol(buffer, offset, length);
     int application = OTHER;
     if (symbol >= 0) {
       if (symbol < numberOf.length && numberOf[symbol] != 0) {

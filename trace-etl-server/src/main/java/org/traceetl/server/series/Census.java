@@ -10,33 +10,47 @@ import org.traceetl.server.window.Metrics;
 
 /**
  * Counts the different values of what distinguishes an application's series, where the application
- * is near or at a limit: each such application once a minute, one at the end of a window. One owner
- * thread.
+ * is near or at a limit: each such application once a minute, at the end of a window. Where more
+ * than {@value #MAX_AT_ONCE} are due, those that have waited longest come first. One owner thread.
  */
 public final class Census {
   private static final long PAUSE_MILLIS = 60_000;
+  private static final int MAX_AT_ONCE = 8;
   private static final int EXAMPLES = 5;
   private static final int EXAMPLE_BYTES = 64;
 
   /** An application is near its limit with so many hundredths of it. */
   private static final int NEAR_PERCENT = 80;
 
+  // Keys of the limits, below trace-etl.series
+  private static final String MAX = "max";
+  private static final String MAX_PER_APPLICATION = "max-per-application";
+  private static final String MAX_APPLICATIONS = "max-applications";
+  private static final String MAX_SYMBOLS = "max-symbols";
+  private static final String MAX_SYMBOL_BYTES = "max-symbol-bytes";
+
   private final SeriesConfig config;
   private final List<String> names;
   private final SeriesTable series;
   private final Applications applications;
   private final SymbolTable symbols;
+  private final HeavyHitters heavyHitters;
 
   // By application: which one it was, and when it was looked at
   private String[] seen = new String[64];
   private long[] seenMillis = new long[64];
 
   public Census(
-      SeriesConfig config, SeriesTable series, Applications applications, SymbolTable symbols) {
+      SeriesConfig config,
+      SeriesTable series,
+      Applications applications,
+      SymbolTable symbols,
+      HeavyHitters heavyHitters) {
     this.config = config;
     this.series = series;
     this.applications = applications;
     this.symbols = symbols;
+    this.heavyHitters = heavyHitters;
     names =
         Stream.concat(
                 Stream.of("span_name", "span_kind", "status_code"),
@@ -45,66 +59,101 @@ public final class Census {
   }
 
   /**
-   * Looks at the application that is due for longest.
+   * Looks at the applications that are due for longest. Before anything leaves with the window:
+   * what refused its spans is to be seen.
    *
    * @param window what the series had in the window that ends
-   * @return null if none is due
    */
-  public Cardinality take(Metrics window, long nowMillis) {
-    int due = due(window, nowMillis);
-    if (due < 0) {
-      return null;
+  public List<Cardinality> take(Metrics window, long nowMillis) {
+    int[] due = due(window, nowMillis);
+    if (due.length == 0) {
+      return List.of();
     }
-    seen[due] = applications.name(due);
-    seenMillis[due] = nowMillis;
-    long overflowed = overflowed(due, window);
-    if (due == Applications.OTHER) {
-      return new Cardinality(
-          applications.name(due),
-          "max-applications",
-          config.maxApplications(),
-          0,
-          overflowed,
-          List.of(new Cardinality.Dimension("application", applications.size(), List.of())),
-          nowMillis);
+    BitSet[][] values = values(due);
+    List<Cardinality> taken = new ArrayList<>();
+    for (int i = 0; i < due.length; i++) {
+      seen[due[i]] = applications.name(due[i]);
+      seenMillis[due[i]] = nowMillis;
+      taken.add(look(due[i], values[i], overflowed(due[i], window), nowMillis));
     }
-    int its = applications.series(due);
-    boolean ofApplication = overflowed == 0 || its >= config.maxPerApplication();
-    boolean ofProcess = !ofApplication && !series.hasRoom(due, 0, 0);
+    return taken;
+  }
+
+  private Cardinality look(int application, BitSet[] values, long overflowed, long nowMillis) {
+    String limit = limit(application, overflowed);
     return new Cardinality(
-        applications.name(due),
-        ofApplication ? "max-per-application" : ofProcess ? "max" : "max-symbols",
-        ofApplication ? config.maxPerApplication() : ofProcess ? config.max() : config.maxSymbols(),
-        its,
+        applications.name(application),
+        limit,
+        max(limit),
+        applications.series(application),
         overflowed,
-        dimensions(due),
+        application == Applications.OTHER
+            ? List.of(new Cardinality.Dimension("application", applications.size(), List.of()))
+            : dimensions(values),
         nowMillis);
   }
 
+  /** The limit that refused spans, or the one that is near. */
+  private String limit(int application, long overflowed) {
+    if (application == Applications.OTHER) {
+      return applications.size() >= config.maxApplications() ? MAX_APPLICATIONS : ofSymbols();
+    }
+    boolean ofApplication =
+        overflowed == 0 || series.above(application) + heavyHitters.kept(application) >= 0;
+    if (ofApplication) {
+      return MAX_PER_APPLICATION;
+    }
+    // Where neither is out any more, it was the process' limit: other queues gave back since.
+    return series.isOutOfBudget(heavyHitters.kept()) || symbols.fullOf() == null
+        ? MAX
+        : ofSymbols();
+  }
+
+  private String ofSymbols() {
+    return symbols.fullOf() == SymbolTable.Bound.BYTES ? MAX_SYMBOL_BYTES : MAX_SYMBOLS;
+  }
+
+  private long max(String limit) {
+    return switch (limit) {
+      case MAX_APPLICATIONS -> config.maxApplications();
+      case MAX_PER_APPLICATION -> config.maxPerApplication();
+      case MAX_SYMBOLS -> config.maxSymbols();
+      case MAX_SYMBOL_BYTES -> config.maxSymbolBytes();
+      default -> config.max();
+    };
+  }
+
   @SuppressWarnings("ReferenceEquality") // a number may have passed to another application
-  private int due(Metrics window, long nowMillis) {
+  private int[] due(Metrics window, long nowMillis) {
     int end = applications.end();
     if (end > seen.length) {
       seen = Arrays.copyOf(seen, Math.max(end, seen.length * 2));
       seenMillis = Arrays.copyOf(seenMillis, seen.length);
     }
-    long near = (long) config.maxPerApplication() * NEAR_PERCENT / 100;
-    int due = -1;
-    long oldestMillis = nowMillis - PAUSE_MILLIS;
+    long near = Math.max((long) config.maxPerApplication() * NEAR_PERCENT / 100, 1);
+    int[] due = new int[MAX_AT_ONCE];
+    long[] lastMillis = new long[MAX_AT_ONCE];
+    int size = 0;
     for (int application = Applications.OTHER; application < end; application++) {
       String name = applications.name(application);
       if (name == null
-          || applications.series(application) < Math.max(near, 1)
-              && overflowed(application, window) == 0) {
+          || applications.series(application) < near && overflowed(application, window) == 0) {
         continue;
       }
-      long lastMillis = seen[application] == name ? seenMillis[application] : 0;
-      if (lastMillis <= oldestMillis) {
-        due = application;
-        oldestMillis = lastMillis - 1;
+      long last = seen[application] == name ? seenMillis[application] : 0;
+      if (last > nowMillis - PAUSE_MILLIS
+          || size == MAX_AT_ONCE && last >= lastMillis[MAX_AT_ONCE - 1]) {
+        continue;
       }
+      int at = size < MAX_AT_ONCE ? size++ : size - 1;
+      for (; at > 0 && lastMillis[at - 1] > last; at--) {
+        due[at] = due[at - 1];
+        lastMillis[at] = lastMillis[at - 1];
+      }
+      due[at] = application;
+      lastMillis[at] = last;
     }
-    return due;
+    return Arrays.copyOf(due, size);
   }
 
   private long overflowed(int application, Metrics window) {
@@ -113,15 +162,27 @@ public final class Census {
     return row < 0 ? 0 : window.spans(row);
   }
 
-  private List<Cardinality.Dimension> dimensions(int application) {
-    BitSet[] values = new BitSet[names.size()];
-    Arrays.setAll(values, dimension -> new BitSet());
+  /** By place among the applications: the values of each dimension, in one look at all series. */
+  private BitSet[][] values(int[] of) {
+    BitSet[][] values = new BitSet[of.length][names.size()];
+    for (BitSet[] its : values) {
+      Arrays.setAll(its, dimension -> new BitSet());
+    }
+    int[] placeOf = new int[applications.end()];
+    for (int i = 0; i < of.length; i++) {
+      placeOf[of[i]] = i + 1;
+    }
     int end = series.end();
     for (int number = 0; number < end; number++) {
-      if (series.application(number) == application) {
-        series.addValues(number, values);
+      int application = series.application(number);
+      if (application >= 0 && placeOf[application] > 0) {
+        series.addValues(number, values[placeOf[application] - 1]);
       }
     }
+    return values;
+  }
+
+  private List<Cardinality.Dimension> dimensions(BitSet[] values) {
     int culprit = 0;
     for (int i = 1; i < values.length; i++) {
       culprit = values[i].cardinality() > values[culprit].cardinality() ? i : culprit;

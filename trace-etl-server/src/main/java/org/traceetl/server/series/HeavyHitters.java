@@ -10,17 +10,19 @@ import org.traceetl.server.window.Metrics;
  *
  * <p>Keys that find no room are counted in a sketch of their application, by a hash of their text:
  * they take no symbols. When a window ends, the heaviest of them are compared with the least used
- * series of their application. One that certainly had {@value #MIN_SPANS} spans, and more than
+ * series of their application; where it is the process that has no room, with the least used ones
+ * of the queue, whosever they are. One that certainly had {@value #MIN_SPANS} spans, and more than
  * {@value #TIMES} times as many as that series in the same window, is invited: the series gives its
  * place to it ({@link SeriesTable#retire}), and the place is kept for a window, until a span with
- * that key comes and makes its series as any other.
+ * that key comes and makes its series as any other. Where there is room already nobody gives a
+ * place; an application above its limit gives places up until it is at it, and then invites.
  *
  * <p>Nothing of it is in the journal, which has the series that begin and end: an owner that takes
  * the queue over counts anew.
  *
  * <p>Bounds: {@value #MAX_APPLICATIONS} applications at a time, {@value #MAX_SEATS} series or one
- * in a hundred of an application a window, {@value #MAX_LOOKED_AT} series looked at a window, going
- * round. One owner thread.
+ * in a hundred of an application or queue a window, {@value #MAX_LOOKED_AT} series looked at a
+ * window, going round. One owner thread.
  */
 public final class HeavyHitters {
   static final int MIN_SPANS = 10;
@@ -32,14 +34,13 @@ public final class HeavyHitters {
   /** A series that has a span in the window is above all that have none, oldest first. */
   private static final long USED = 1L << 40;
 
-  /** What is known of one application at a limit. */
+  /** Who may win the place of whom. */
   private static final class Contest {
-    private final SpaceSaving sketch = new SpaceSaving();
-
     /** Seats at most in this window. */
     private int seats;
 
     // The keys with most spans, most first
+    private final int[] applications;
     private final long[] hashes;
     private final long[] spans;
     private int contenders;
@@ -50,19 +51,20 @@ public final class HeavyHitters {
     private int holders;
 
     private Contest(int maxSeats) {
+      applications = new int[maxSeats];
       hashes = new long[maxSeats];
       spans = new long[maxSeats];
       series = new int[maxSeats];
       uses = new long[maxSeats];
     }
 
-    private void clear() {
-      sketch.clear();
+    private void begin(int most) {
+      seats = most;
       contenders = 0;
       holders = 0;
     }
 
-    private void rank() {
+    private void rank(int application, SpaceSaving sketch) {
       for (int counter = 0; counter < SpaceSaving.COUNTERS; counter++) {
         long least = sketch.least(counter);
         if (least < MIN_SPANS || contenders == seats && least <= spans[contenders - 1]) {
@@ -70,19 +72,21 @@ public final class HeavyHitters {
         }
         int at = contenders < seats ? contenders++ : contenders - 1;
         for (; at > 0 && spans[at - 1] < least; at--) {
+          applications[at] = applications[at - 1];
           hashes[at] = hashes[at - 1];
           spans[at] = spans[at - 1];
         }
+        applications[at] = application;
         hashes[at] = sketch.hash(counter);
         spans[at] = least;
       }
     }
 
     private void rank(int number, long use) {
-      if (holders == contenders && use >= uses[holders - 1]) {
+      if (contenders == 0 || holders == seats && use >= uses[holders - 1]) {
         return;
       }
-      int at = holders < contenders ? holders++ : holders - 1;
+      int at = holders < seats ? holders++ : holders - 1;
       for (; at > 0 && uses[at - 1] > use; at--) {
         series[at] = series[at - 1];
         uses[at] = uses[at - 1];
@@ -92,14 +96,29 @@ public final class HeavyHitters {
     }
   }
 
+  /** An application whose spans find no room. */
+  private static final class Crowd {
+    private final SpaceSaving sketch = new SpaceSaving();
+
+    /** Among its own series. */
+    private final Contest contest;
+
+    private Crowd(int seats) {
+      contest = new Contest(seats);
+    }
+  }
+
   private final int seats;
 
   /** By application: null for most. */
-  private Contest[] contests = new Contest[64];
+  private Crowd[] crowds = new Crowd[64];
 
-  private int[] contested = new int[MAX_APPLICATIONS];
+  private final int[] crowded = new int[MAX_APPLICATIONS];
   private int size;
-  private final Deque<Contest> spares = new ArrayDeque<>();
+  private final Deque<Crowd> spares = new ArrayDeque<>();
+
+  /** Among the series of the queue, for applications that have room where the process has none. */
+  private final Contest shared = new Contest(MAX_SEATS);
 
   // Who is invited, without order
   private int[] guestApplications = new int[MAX_SEATS];
@@ -126,19 +145,19 @@ public final class HeavyHitters {
    * @param spans how many it stands for
    */
   public void count(int application, long hash, long spans) {
-    if (application >= contests.length) {
-      contests = Arrays.copyOf(contests, Math.max(application + 1, contests.length * 2));
+    if (application >= crowds.length) {
+      crowds = Arrays.copyOf(crowds, Math.max(application + 1, crowds.length * 2));
     }
-    Contest contest = contests[application];
-    if (contest == null) {
+    Crowd crowd = crowds[application];
+    if (crowd == null) {
       if (size == MAX_APPLICATIONS) {
         return;
       }
-      contest = spares.isEmpty() ? new Contest(seats) : spares.pop();
-      contests[application] = contest;
-      contested[size++] = application;
+      crowd = spares.isEmpty() ? new Crowd(seats) : spares.pop();
+      crowds[application] = crowd;
+      crowded[size++] = application;
     }
-    contest.sketch.add(hash, spans);
+    crowd.sketch.add(hash, spans);
   }
 
   /** Places of an application that are kept for those who are invited. */
@@ -180,9 +199,10 @@ public final class HeavyHitters {
    * Ends a window: places kept in it and not taken are free, and heavy hitters of it are invited.
    *
    * @param window what the series of it had
-   * @return series that gave their places away
+   * @param mayInvite false if guests could have no series, whoever gives a place
+   * @return series whose places were given to others
    */
-  public int endWindow(SeriesTable table, Metrics window) {
+  public int endWindow(SeriesTable table, Metrics window, boolean mayInvite) {
     for (int i = 0; i < invited; i++) {
       kept[guestApplications[i]] = 0;
     }
@@ -190,20 +210,34 @@ public final class HeavyHitters {
     if (size == 0) {
       return 0;
     }
+    int displaced = mayInvite ? contend(table, window) : 0;
     for (int i = 0; i < size; i++) {
-      Contest contest = contests[contested[i]];
-      contest.seats = Math.min(seats, MAX_SEATS / size + 1);
-      contest.rank();
-    }
-    rankHolders(table, window);
-    int displaced = 0;
-    for (int i = 0; i < size; i++) {
-      displaced += settle(table, contested[i]);
-      contests[contested[i]].clear();
-      spares.push(contests[contested[i]]);
-      contests[contested[i]] = null;
+      Crowd crowd = crowds[crowded[i]];
+      crowd.sketch.clear();
+      spares.push(crowd);
+      crowds[crowded[i]] = null;
     }
     size = 0;
+    return displaced;
+  }
+
+  private int contend(SeriesTable table, Metrics window) {
+    shared.begin(Math.clamp(table.limited() / 100, 1, MAX_SEATS));
+    for (int i = 0; i < size; i++) {
+      int application = crowded[i];
+      Crowd crowd = crowds[application];
+      crowd.contest.begin(Math.min(seats, MAX_SEATS / size + 1));
+      if (table.above(application) >= 0) {
+        crowd.contest.rank(application, crowd.sketch);
+      } else if (!table.hasBudget(0)) {
+        shared.rank(application, crowd.sketch);
+      }
+    }
+    rankHolders(table, window);
+    int displaced = settle(table, shared);
+    for (int i = 0; i < size; i++) {
+      displaced += settle(table, crowds[crowded[i]].contest);
+    }
     return displaced;
   }
 
@@ -213,26 +247,51 @@ public final class HeavyHitters {
       next = next < end ? next : 0;
       int series = next++;
       int application = table.application(series);
-      Contest contest =
-          application < 0 || application >= contests.length ? null : contests[application];
-      if (contest != null && contest.contenders > 0) {
-        int row = window.row(series);
-        contest.rank(series, row < 0 ? table.touchedSeconds(series) : USED + window.spans(row));
+      if (application < 0) {
+        continue;
+      }
+      Crowd crowd = application < crowds.length ? crowds[application] : null;
+      if (crowd == null && shared.contenders == 0) {
+        continue;
+      }
+      int row = window.row(series);
+      long use = row < 0 ? table.touchedSeconds(series) : USED + window.spans(row);
+      shared.rank(series, use);
+      if (crowd != null) {
+        crowd.contest.rank(series, use);
       }
     }
   }
 
-  private int settle(SeriesTable table, int application) {
-    Contest contest = contests[application];
+  private int settle(SeriesTable table, Contest contest) {
     int displaced = 0;
-    for (int i = 0; i < Math.min(contest.contenders, contest.holders); i++) {
-      long used = Math.max(0, contest.uses[i] - USED);
-      if (contest.spans[i] / TIMES <= used || invited == MAX_SEATS || !table.canRetire()) {
+    int guest = 0;
+    for (int holder = 0; holder < contest.holders && guest < contest.contenders; holder++) {
+      int series = contest.series[holder];
+      int of = table.application(series);
+      if (of < 0) {
+        continue; // gave its place in the shared contest
+      }
+      int application = contest.applications[guest];
+      int above = table.above(application) + kept(application);
+      if (of != application && above >= 0) {
+        guest++; // another application's place is of no use to it any more
+        holder--;
+        continue;
+      }
+      long used = Math.max(0, contest.uses[holder] - USED);
+      if (contest.spans[guest] <= TIMES * used
+          || invited == MAX_SEATS
+          || !table.canRetire()
+          || above < 0 && table.hasBudget(invited)) {
         break;
       }
-      table.retire(contest.series[i]);
-      invite(application, contest.hashes[i]);
-      displaced++;
+      table.retire(series);
+      if (above <= 0) {
+        invite(application, contest.hashes[guest]);
+        guest++;
+        displaced++;
+      }
     }
     return displaced;
   }

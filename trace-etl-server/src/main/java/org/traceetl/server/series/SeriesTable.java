@@ -20,8 +20,9 @@ import org.traceetl.server.window.SeriesDefinition;
  * </pre>
  *
  * <p>A series is made at its first span, if its application and the process have room; otherwise
- * its spans go to the application's overflow series, which does not count against the limits: there
- * is at most one for each application. One owner thread.
+ * its spans go to the application's overflow series. Beyond the limits are the overflow series, at
+ * most one for each application, and series that gave their place away, at most {@value
+ * #MAX_RETIRED} until they end. One owner thread.
  */
 public final class SeriesTable {
   /** Place of the application in a key. */
@@ -48,11 +49,14 @@ public final class SeriesTable {
 
   private static final int BLOCK_SERIES = 1 << BLOCK_BITS;
 
-  /** A retired series stays on the page for so long after its last span: then all have seen it. */
-  private static final long RETIRED_MILLIS = 120_000;
+  /**
+   * A retired series stays on the page for so long after its last span, unless it is idle before:
+   * then scrapers at any usual interval have seen its last counts.
+   */
+  private static final long RETIRED_MILLIS = 5 * 60_000;
 
-  /** Retired series at most: they count against no limit. */
-  private static final int MAX_RETIRED = 512;
+  /** Retired series at most: what windows of 15 s may retire in that time, and some more. */
+  private static final int MAX_RETIRED = 1_536;
 
   /** Touched, in seconds: there is no such series. */
   private static final int FREE = Integer.MAX_VALUE;
@@ -289,7 +293,18 @@ public final class SeriesTable {
     return true;
   }
 
-  private boolean hasBudget(int kept) {
+  /** Series that the application has more than its limit; below 0 while it has room. */
+  int above(int application) {
+    return applications.series(application) - maxPerApplication;
+  }
+
+  /** Whether the process refuses one more series; asks without taking. */
+  boolean isOutOfBudget(int kept) {
+    return limited + kept >= granted && budget.left() <= 0;
+  }
+
+  /** Whether the process has room for one more series; takes it if need be. */
+  boolean hasBudget(int kept) {
     if (limited + kept >= granted) {
       granted += budget.take();
     }
@@ -470,6 +485,11 @@ public final class SeriesTable {
     index.remove(hash(block, at), series);
     applications.addSeries(applications.named(block[at + APPLICATION]), -1);
     limited--;
+  }
+
+  /** Series that count against the limits. */
+  int limited() {
+    return limited;
   }
 
   /** Whether one more series may be retired. */

@@ -7,21 +7,39 @@ import org.traceetl.proto.NameTemplate;
 
 /**
  * What the spans of one queue are called in series: a name that matches a configured pattern has
- * its template, any other one has its identifiers taken out. Asked once for each name in a batch,
- * before a symbol is sought: a name that is replaced never takes one.
+ * its template, any other one has its identifiers taken out. Asked before a symbol is sought: a
+ * name that is replaced never takes one.
  *
- * <p>Without patterns nothing is allocated and nothing kept. What patterns said to short names is
- * kept in a table of fixed size, where a new name takes an older one's place. One owner thread.
+ * <p>Without patterns nothing is allocated and nothing kept. What patterns said is kept for the
+ * batch, and to short names in a table of fixed size, where a new name takes an older one's place.
+ *
+ * <p>Patterns are tried on so many names of a batch as have {@value #MAX_MATCHED_BYTES} bytes with
+ * what they became, each of them counted as {@value #MIN_MATCHED_BYTES} at least: others are as if
+ * none matched. One owner thread.
  */
 public final class SpanNames {
-  private static final int SLOTS = 1 << 10;
+  private static final int SLOT_BITS = 10;
+  private static final int SLOTS = 1 << SLOT_BITS;
+  private static final int SLOT_SHIFT = Integer.SIZE - SLOT_BITS;
+  private static final int MIX = 0x9E37_79B9;
   private static final int MAX_KEPT_BYTES = 256;
+  private static final int MAX_MATCHED_BYTES = 1 << 18;
+  private static final int MIN_MATCHED_BYTES = 64;
   private static final byte[] NO_MATCH = new byte[0];
 
   private final NamePatterns patterns;
   private final boolean enabled;
   private final int maxBytes;
   private final NameTemplate template = new NameTemplate();
+
+  private String application;
+  private int matchedBytes;
+  private int unmatched;
+
+  /** What patterns said, by dictionary index of the batch; null: they were not asked. */
+  private byte[][] answerOf = new byte[256][];
+
+  private int entriesBefore;
 
   // What patterns said: by slot, about which name of which application
   private final String[] applications;
@@ -47,15 +65,35 @@ public final class SpanNames {
   }
 
   /**
+   * Begins a batch.
+   *
+   * @param application its own name
+   * @param entries of its dictionary
+   */
+  public void nextBatch(String application, int entries) {
+    unmatched = 0;
+    if (patterns.isEmpty()) {
+      return;
+    }
+    this.application = application;
+    matchedBytes = 0;
+    if (answerOf.length < entries) {
+      answerOf = new byte[Math.max(entries, answerOf.length * 2)][];
+    } else {
+      Arrays.fill(answerOf, 0, Math.max(entries, entriesBefore), null);
+    }
+    entriesBefore = entries;
+  }
+
+  /**
    * Finds what a name is called: then {@link #buffer}, {@link #offset} and {@link #length} tell,
    * until the next one is resolved.
    *
-   * @param application name of the application; the same object each time, or the pattern's answer
-   *     is sought again
+   * @param entry dictionary index of the name in the batch
    * @return whether it is called otherwise
    */
-  public boolean resolve(String application, byte[] bytes, int from, int size) {
-    byte[] answer = patterns.isEmpty() ? NO_MATCH : ask(application, bytes, from, size);
+  public boolean resolve(int entry, byte[] bytes, int from, int size) {
+    byte[] answer = patterns.isEmpty() ? NO_MATCH : answer(entry, bytes, from, size);
     if (answer != NO_MATCH) {
       buffer = answer;
       offset = 0;
@@ -70,21 +108,31 @@ public final class SpanNames {
     return replaced;
   }
 
-  @SuppressWarnings("ReferenceEquality") // applications are told apart as objects: see resolve
-  private byte[] ask(String application, byte[] bytes, int from, int size) {
-    int kept = Utf8.cut(bytes, from, size, maxBytes);
-    if (kept > MAX_KEPT_BYTES) {
-      return match(application, bytes, from, kept);
+  private byte[] answer(int entry, byte[] bytes, int from, int size) {
+    if (answerOf[entry] == null) {
+      answerOf[entry] = ask(bytes, from, Utf8.cut(bytes, from, size, maxBytes));
     }
-    int slot = hash(bytes, from, kept) & SLOTS - 1;
+    return answerOf[entry];
+  }
+
+  private byte[] ask(byte[] bytes, int from, int size) {
+    if (size > MAX_KEPT_BYTES) {
+      return match(bytes, from, size);
+    }
+    int slot = (31 * hash(bytes, from, size) + application.hashCode()) * MIX >>> SLOT_SHIFT;
     byte[] name = names[slot];
-    if (applications[slot] != application
-        || !Arrays.equals(name, 0, name.length, bytes, from, from + kept)) {
-      answers[slot] = match(application, bytes, from, kept);
-      names[slot] = Arrays.copyOfRange(bytes, from, from + kept);
+    if (application.equals(applications[slot])
+        && Arrays.equals(name, 0, name.length, bytes, from, from + size)) {
+      return answers[slot];
+    }
+    int unmatchedBefore = unmatched;
+    byte[] answer = match(bytes, from, size);
+    if (unmatched == unmatchedBefore) {
+      answers[slot] = answer;
+      names[slot] = Arrays.copyOfRange(bytes, from, from + size);
       applications[slot] = application;
     }
-    return answers[slot];
+    return answer;
   }
 
   private static int hash(byte[] bytes, int from, int size) {
@@ -92,12 +140,28 @@ public final class SpanNames {
     for (int i = from; i < from + size; i++) {
       hash = 31 * hash + bytes[i];
     }
-    return hash ^ hash >>> 16;
+    return hash;
   }
 
-  private byte[] match(String application, byte[] bytes, int from, int size) {
+  private byte[] match(byte[] bytes, int from, int size) {
+    if (matchedBytes >= MAX_MATCHED_BYTES) {
+      unmatched++;
+      return NO_MATCH;
+    }
+    matchedBytes += Math.max(size, MIN_MATCHED_BYTES);
     String text = patterns.template(application, new String(bytes, from, size, UTF_8));
-    return text == null ? NO_MATCH : text.getBytes(UTF_8);
+    if (text == null) {
+      return NO_MATCH;
+    }
+    byte[] answer = text.getBytes(UTF_8);
+    answer = Arrays.copyOf(answer, Utf8.cut(answer, 0, answer.length, maxBytes));
+    matchedBytes += answer.length;
+    return answer;
+  }
+
+  /** Names of the batch that patterns were not tried on, for there were too many. */
+  public int unmatched() {
+    return unmatched;
   }
 
   /** Where the name is that was resolved last. */

@@ -26,6 +26,12 @@ public final class SymbolTable {
   /** The table does not have the string. */
   public static final int ABSENT = -3;
 
+  /** What the table has no room for. */
+  enum Bound {
+    SYMBOLS,
+    BYTES
+  }
+
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
@@ -48,6 +54,9 @@ public final class SymbolTable {
   private int[] uses = new int[256];
   private int numbers;
   private long bytes;
+
+  /** What a string was refused for since the last {@link #sweep}, or null. */
+  private Bound fullOf;
 
   /**
    * @param maxSymbols most symbols at a time
@@ -95,7 +104,30 @@ public final class SymbolTable {
   }
 
   private boolean hasRoom(int length) {
-    return index.size() < maxSymbols && bytes + length <= maxBytes;
+    if (index.size() >= maxSymbols) {
+      fullOf = Bound.SYMBOLS;
+      return false;
+    }
+    if (bytes + length > maxBytes) {
+      fullOf = Bound.BYTES;
+      return false;
+    }
+    return true;
+  }
+
+  /** What a string was refused for since the last {@link #sweep}, or null. */
+  Bound fullOf() {
+    return fullOf;
+  }
+
+  /** Whether a string was refused since the last {@link #sweep}. */
+  public boolean lackedRoom() {
+    return fullOf != null;
+  }
+
+  /** Whether there is room for no string at all. */
+  public boolean isFull() {
+    return index.size() >= maxSymbols || bytes >= maxBytes;
   }
 
   /** The string as UTF-8; where it is malformed it may grow. */
@@ -185,6 +217,7 @@ public final class SymbolTable {
 
   /** Forgets the symbols that nobody uses. Numbers found before must not be used any more. */
   public void sweep() {
+    fullOf = null;
     while (!unused.isEmpty()) {
       int symbol = unused.pop();
       if (uses[symbol] == 0 && strings[symbol] != null) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -16,14 +17,15 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * The applications near or at a limit, and which dimension makes their series many. A report is
- * made anew each minute while it holds, and leaves when it was not for fifteen; time is that of the
- * windows. Thread-safe.
+ * made anew each minute while it holds, more seldom where a queue has many such applications, and
+ * leaves when it was not for fifteen; time is that of the windows. Thread-safe.
  */
 public final class CardinalityReports implements WindowFollower {
   private static final Logger log = LoggerFactory.getLogger(CardinalityReports.class);
   private static final int MAX_REPORTS = 1_000;
   private static final int MAX_CULPRITS = 100;
   private static final int MAX_LOGGED = 100;
+  private static final int MAX_LOGGED_NAME = 200;
   private static final long STALE_MILLIS = 15 * 60_000;
   private static final long LOG_PAUSE_MILLIS = 60 * 60_000;
 
@@ -52,7 +54,7 @@ public final class CardinalityReports implements WindowFollower {
           "Application {} is at trace-etl.series.{} = {} on queue {}: {} of its spans found no"
               + " series of their own in a window. Its {} series have {} values of {};"
               + " GET /api/cardinality has more",
-          cardinality.application(),
+          Printable.of(cardinality.application(), MAX_LOGGED_NAME),
           cardinality.limit(),
           cardinality.max(),
           queue,

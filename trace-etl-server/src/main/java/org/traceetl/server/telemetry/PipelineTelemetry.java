@@ -16,6 +16,7 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter accepted;
   private final Counter duplicate;
   private final Map<Rejection, Counter.Child> rejected = new EnumMap<>(Rejection.class);
+  private final Counter namesUnmatched;
   private final Timer swap;
   private final Timer seal;
   private final Timer append;
@@ -50,6 +51,11 @@ final class PipelineTelemetry implements PipelineListener {
         rejected.put(reason, byReason.labels(reason.label()));
       }
     }
+    namesUnmatched =
+        counter(
+            registry,
+            "names_unmatched_total",
+            "Span names that no pattern was tried on, their batch having too many.");
     swap =
         telemetry.timer(
             "trace_etl_swap_seconds", "How long a window's swap kept its queue from recording.");
@@ -66,8 +72,8 @@ final class PipelineTelemetry implements PipelineListener {
         counter(
             registry,
             "series_displaced_total",
-            "Series that gave their place to one with more spans, their application being at a"
-                + " limit.");
+            "Series that gave their place to one with more spans, their application or the process"
+                + " being at a limit.");
     appendFailures =
         counter(
             registry, "append_failures_total", "Windows that the journal did not take at once.");
@@ -114,6 +120,11 @@ final class PipelineTelemetry implements PipelineListener {
   public void rejected(int bytes, Rejection reason) {
     receivedBytes.inc(bytes);
     rejected.get(reason).inc();
+  }
+
+  @Override
+  public void namesUnmatched(int names) {
+    namesUnmatched.inc(names);
   }
 
   @Override

@@ -26,17 +26,26 @@ import org.traceetl.server.window.SeriesDefinition;
 class HeavyHittersTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
   private static final long WINDOW_MILLIS = 15_000;
-  private static final long RETIRED_MILLIS = 120_000;
+  private static final long RETIRED_MILLIS = 5 * 60_000;
+  private static final long IDLE_MILLIS = 15 * 60_000;
 
   private int maxSeries = 1_000;
   private int maxPerApplication = 2;
   private int maxApplications = 1_000;
+  private int maxSymbols = 1_000;
+  private long maxSymbolBytes = 1_000_000;
+  private int displaced;
   private final List<Cardinality> crowded = new ArrayList<>();
   private final PipelineListener listener =
       new PipelineListener() {
         @Override
         public void crowded(QueueId queue, Cardinality cardinality) {
           crowded.add(cardinality);
+        }
+
+        @Override
+        public void displaced(QueueId queue, int series) {
+          displaced += series;
         }
       };
   private QueueAggregator aggregator;
@@ -52,8 +61,8 @@ class HeavyHittersTest {
             maxSeries,
             maxPerApplication,
             maxApplications,
-            null,
-            null,
+            maxSymbols,
+            maxSymbolBytes,
             null,
             null),
         new HistogramConfig(List.of(10.0)),
@@ -118,8 +127,9 @@ class HeavyHittersTest {
     assertThat(overflowed(second)).isEqualTo(2);
     assertThat(second.evicted()).isEmpty();
 
-    // The page has the ended series for two minutes: long enough for its last counts to be seen.
-    nowMillis += RETIRED_MILLIS - 2 * WINDOW_MILLIS;
+    // The page has the ended series for five minutes more than the window of its last span began
+    // before: long enough for its last counts to be seen.
+    nowMillis += RETIRED_MILLIS - 3 * WINDOW_MILLIS;
     accept(spans(spans(new Batch("shop"), "c", 1), "a", 1));
     assertThat(seal().evicted()).isEmpty();
     nowMillis += 2 * WINDOW_MILLIS;
@@ -136,6 +146,114 @@ class HeavyHittersTest {
     accept(spans(spans(new Batch("shop"), "b", 1), "c", 50));
 
     assertThat(created(seal())).containsExactly("c");
+  }
+
+  @Test
+  void anApplicationWithoutSeriesWinsThoseOfOthersAtTheProcessLimit() {
+    maxSeries = 2;
+    maxPerApplication = 100;
+    accept(spans(spans(new Batch("bank"), "a", 30), "b", 1));
+    accept(spans(new Batch("shop"), "c", 50));
+    seal();
+    assertThat(displaced).isEqualTo(1);
+    accept(spans(spans(new Batch("bank"), "a", 30), "b", 1));
+    accept(spans(new Batch("shop"), "c", 50));
+    SealedWindow window = seal();
+
+    assertThat(created(window)).containsExactly("c");
+    assertThat(overflowed(window)).isEqualTo(1);
+  }
+
+  @Test
+  void noApplicationWinsMoreThanItsLimitFromOthers() {
+    maxSeries = 301;
+    maxPerApplication = 200;
+    Batch bank = new Batch("bank");
+    for (int i = 0; i < 102; i++) {
+      spans(bank, "b" + i, 1);
+    }
+    accept(busyShop());
+    accept(bank);
+    seal();
+    accept(spans(spans(busyShop(), "x", 50), "y", 50));
+    seal();
+    assertThat(displaced).isEqualTo(1);
+    accept(spans(spans(busyShop(), "x", 50), "y", 50));
+
+    assertThat(created(seal())).hasSize(1);
+  }
+
+  private static Batch busyShop() {
+    Batch shop = new Batch("shop");
+    for (int i = 0; i < 199; i++) {
+      spans(shop, "s" + i, 30);
+    }
+    return shop;
+  }
+
+  @Test
+  void bothLimitsAtOnceLetBothWin() {
+    maxSeries = 2;
+    accept(spans(spans(spans(new Batch("bank"), "a", 1), "b", 1), "z", 50));
+    accept(spans(new Batch("shop"), "c", 40));
+    seal();
+    accept(spans(new Batch("bank"), "z", 50));
+    accept(spans(new Batch("shop"), "c", 40));
+    SealedWindow second = seal();
+    accept(spans(new Batch("bank"), "z", 50));
+    accept(spans(new Batch("shop"), "c", 40));
+    SealedWindow third = seal();
+
+    assertThat(List.of(created(second), created(third)))
+        .flatExtracting(names -> names)
+        .containsExactlyInAnyOrder("z", "c");
+    assertThat(overflowed(third)).isLessThanOrEqualTo(50);
+  }
+
+  @Test
+  void whereIdleSeriesMakeRoomNoneGivesItsPlace() {
+    accept(spans(spans(new Batch("shop"), "a", 1), "b", 1));
+    seal();
+    nowMillis += IDLE_MILLIS;
+    accept(spans(spans(new Batch("shop"), "b", 1), "c", 50));
+    assertThat(seal().evicted()).containsExactly(0);
+    assertThat(displaced).isZero();
+
+    accept(spans(spans(new Batch("shop"), "b", 1), "c", 50));
+    SealedWindow window = seal();
+    assertThat(created(window)).containsExactly("c");
+    assertThat(overflowed(window)).isZero();
+  }
+
+  @Test
+  void noneGivesItsPlaceToAKeyThatTheSymbolsHaveNoRoomFor() {
+    maxSymbols = 4;
+    for (int window = 0; window < 3; window++) {
+      accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 50));
+      assertThat(overflowed(seal())).isEqualTo(50);
+    }
+
+    assertThat(displaced).isZero();
+  }
+
+  @Test
+  void anApplicationAboveItsLimitGivesPlacesUpBeforeItInvites() {
+    maxPerApplication = 4;
+    accept(spans(spans(new Batch("shop"), "a", 90), "b", 80));
+    accept(spans(spans(new Batch("shop"), "c", 2), "d", 1));
+    seal();
+    maxPerApplication = 2;
+    takeOver();
+    List<String> created = new ArrayList<>();
+    for (int window = 0; window < 4; window++) {
+      accept(spans(spans(spans(new Batch("shop"), "a", 90), "b", 10), "e", 50));
+      created.addAll(created(seal()));
+    }
+
+    assertThat(created).containsExactly("e");
+    assertThat(displaced).isEqualTo(1);
+    accept(spans(spans(spans(new Batch("shop"), "a", 90), "b", 10), "e", 50));
+    assertThat(overflowed(seal())).isEqualTo(10);
   }
 
   @Test
@@ -161,6 +279,14 @@ class HeavyHittersTest {
     accept(spans(spans(spans(new Batch("shop"), "c", 1), "a", 1), "b", 1));
 
     assertThat(overflowed(seal())).isEqualTo(1);
+  }
+
+  @Test
+  void aKeyWithOneSpanMoreThanThatWins() {
+    accept(spans(spans(spans(new Batch("shop"), "a", 50), "b", 50), "c", 101));
+    seal();
+
+    assertThat(displaced).isEqualTo(1);
   }
 
   @Test
@@ -196,8 +322,7 @@ class HeavyHittersTest {
   private void takeOver() {
     aggregator.release();
     Aggregation aggregation = newAggregation();
-    aggregator =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+    aggregator = aggregation.newAggregator(QUEUE, aggregation.newDecoder(), listener, image);
   }
 
   @Test
@@ -233,24 +358,78 @@ class HeavyHittersTest {
   }
 
   @Test
-  void eachApplicationNearALimitIsLookedAtOnceAMinuteAndOneAWindow() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
-    accept(spans(spans(new Batch("bank"), "a", 1), "b", 1));
-    accept(spans(new Batch("post"), "a", 1));
-    for (int window = 0; window < 4; window++) {
-      seal();
+  void eachApplicationNearALimitIsLookedAtOnceAMinuteAndEightAWindow() {
+    for (int i = 0; i < 10; i++) {
+      Batch batch = spans(spans(new Batch("app" + i), "a", 1), "b" + i, 1);
+      accept(i == 0 ? spans(batch, "c", 1) : batch);
     }
+    seal();
     assertThat(crowded)
         .extracting(Cardinality::application)
-        .containsExactly("shop", "bank", "post");
+        .containsExactly("app0", "app1", "app2", "app3", "app4", "app5", "app6", "app7");
+    assertThat(crowded).extracting(c -> c.dimensions().getFirst().values()).containsOnly(2);
     seal();
-    assertThat(crowded).hasSize(4);
+    assertThat(crowded).extracting(Cardinality::application).endsWith("app8", "app9").hasSize(10);
+    seal();
+    seal();
+    assertThat(crowded).hasSize(10);
+    seal();
+    assertThat(crowded).hasSize(18);
     assertThat(crowded.getLast().overflowed()).isZero();
+  }
+
+  @Test
+  void theLimitIsNamedThatRefusedAlsoWhereSeriesLeaveWithTheWindow() {
+    accept(spans(spans(new Batch("shop"), "a", 1), "b", 1));
+    seal();
+    nowMillis += IDLE_MILLIS;
+    accept(spans(spans(new Batch("shop"), "b", 1), "c", 1));
+    assertThat(seal().evicted()).containsExactly(0);
+
+    assertThat(crowded.getLast().overflowed()).isEqualTo(1);
+    assertThat(crowded.getLast().limit()).isEqualTo("max-per-application");
+  }
+
+  @Test
+  void theLimitIsNamedThatRefusedAlsoWhereAPlaceIsKept() {
+    accept(spans(spans(spans(new Batch("shop"), "a", 30), "b", 1), "c", 50));
+    seal();
+    nowMillis += 60_000;
+    accept(spans(new Batch("shop"), "b", 1));
+    seal();
+
+    assertThat(crowded).hasSize(2);
+    assertThat(crowded.getLast().series()).isEqualTo(1);
+    assertThat(crowded.getLast().limit()).isEqualTo("max-per-application");
+  }
+
+  @Test
+  void theLimitsOfSymbolsAreNamed() {
+    maxPerApplication = 100;
+    maxSymbols = 4;
+    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
+    accept(spans(new Batch("bank"), "a", 1));
+    seal();
+    assertThat(crowded)
+        .extracting(Cardinality::application, Cardinality::limit, Cardinality::max)
+        .containsExactlyInAnyOrder(
+            tuple("shop", "max-symbols", 4L), tuple("_other", "max-symbols", 4L));
+
+    aggregator = null;
+    crowded.clear();
+    maxSymbols = 1_000;
+    maxSymbolBytes = "_other".length() + "shop".length() + 2;
+    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
+    seal();
+    assertThat(crowded)
+        .extracting(Cardinality::limit, Cardinality::max)
+        .containsExactly(tuple("max-symbol-bytes", 12L));
   }
 
   @Test
   void applicationsWithoutRoomAreTold() {
     maxApplications = 1;
+    maxPerApplication = 100;
     accept(spans(new Batch("shop"), "a", 1));
     accept(spans(new Batch("bank"), "a", 3));
     seal();

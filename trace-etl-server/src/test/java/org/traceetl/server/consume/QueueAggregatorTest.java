@@ -622,6 +622,24 @@ class QueueAggregatorTest {
   }
 
   @Test
+  void applicationsWithoutRoomHaveTheirOwnTemplates() {
+    templates = new TemplatesConfig(false, List.of(new Rule("bank", "job .*", "job {name}")));
+    filters.add(new Filter(null, "job {name}", null));
+    maxApplications = 1;
+    accept(new Batch("shop").span("job a", MILLI));
+    accept(new Batch("bank").span("job a", MILLI));
+    accept(new Batch("post").span("job a", MILLI));
+    accept(new Batch("").span("job a", SECOND));
+    SealedWindow window = seal();
+
+    assertThat(books(window, "_other").filtered()).isEqualTo(1);
+    assertThat(window.documents())
+        .extracting(TraceDocument::application)
+        .contains("unknown_service");
+    assertBalanced(window);
+  }
+
+  @Test
   void aMalformedBatchLosesOnlyItself() {
     byte[] truncated = new Batch("shop").span("bad", MILLI).span("bad", MILLI).message(100);
     truncated = Arrays.copyOf(truncated, truncated.length - 3);
