@@ -311,7 +311,8 @@ final class Installation implements AutoCloseable {
   /** Starts all, in the order that they need, and makes the topics. */
   void start(HttpClient http) throws IOException, InterruptedException {
     elasticsearch.start();
-    rocketMq.start(QUEUES, List.of("trace-spans", "trace-windows"));
+    rocketMq.start(QUEUES);
+    rocketMq.makeDecisionsTopic();
     for (Program agent : agents) {
       agent.start();
     }
