@@ -42,6 +42,7 @@ import picocli.CommandLine.TypeConversionException;
 public final class Standalone implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
   private static final String JOURNAL_TOPIC = "trace-windows";
+  private static final String DECISIONS_TOPIC = "trace-routing";
   private static final int QUEUES = 4;
   private static final int FAILED = 1;
   private static final Duration DRAIN_WITHIN = Duration.ofSeconds(50);
@@ -171,6 +172,7 @@ public final class Standalone implements Callable<Integer> {
     opened(broker);
     broker.createTopic(TOPIC, QUEUES);
     broker.createTopic(JOURNAL_TOPIC, QUEUES);
+    broker.createTopic(DECISIONS_TOPIC, 1);
     Installation installation =
         Installation.start(
             new Installation.Settings(

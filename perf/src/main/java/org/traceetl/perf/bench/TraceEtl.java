@@ -130,7 +130,8 @@ final class TraceEtl implements Contender {
   @Override
   public void start(HttpClient http) throws IOException, InterruptedException {
     this.http = http;
-    rocketMq.start(installed.queues(), List.of("trace-spans", "trace-windows"));
+    rocketMq.start(installed.queues());
+    rocketMq.makeDecisionsTopic();
     agent.start();
     server.start();
     agent.awaitReady(http, START_LIMIT);

@@ -29,8 +29,8 @@ import picocli.CommandLine.Spec;
     name = "chaos",
     description = {
       "Runs a whole installation as real processes under load, kills, pauses, takes away and scales"
-          + " them at random, and holds the counts in Prometheus and the documents in Elasticsearch"
-          + " to what was sent.",
+          + " them at random, while applications move between queues, and holds the counts in"
+          + " Prometheus and the documents in Elasticsearch to what was sent.",
       ""
     },
     footer = {
@@ -186,6 +186,11 @@ public final class Chaos implements Callable<Integer> {
     director.follow(plan, spreadMillis);
 
     Verdict verdict = verdict(installation, observer, load, truth, http, startNanos);
+    Moves moves =
+        new Moves(
+            director.reroutes(),
+            observer.decisions(),
+            new PrometheusAnswers(installation.prometheusUri(), http).onSeveralQueues());
     String failure = load.refused() != null ? load.refused() : unanswered(load);
     Files.write(home.resolve("differences.txt"), verdict.differences());
     verdict.differences().stream().limit(40).forEach(line -> out.println("  " + line));
@@ -196,13 +201,14 @@ public final class Chaos implements Callable<Integer> {
     }
     out.printf(
         Locale.ROOT,
-        "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d%n",
+        "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d %s%n",
         seedInUse,
         Duration.ofNanos(System.nanoTime() - startNanos).toSeconds(),
         truth.spans(),
         truth.documents().size(),
         load.repeated(),
-        verdict.resets());
+        verdict.resets(),
+        moves.line());
     if (!good) {
       out.printf("FAILED: logs are in %s, all differences in differences.txt there%n", home);
     }
@@ -216,6 +222,7 @@ public final class Chaos implements Callable<Integer> {
               truth.documents().size(),
               load.repeated(),
               director,
+              moves,
               verdict,
               plan.size(),
               notRun));

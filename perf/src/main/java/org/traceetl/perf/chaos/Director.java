@@ -36,6 +36,7 @@ final class Director {
   private final List<Long> scaledUpMillis = new ArrayList<>();
   private final Map<Program, Long> joiningSinceNanos = new HashMap<>();
   private final List<String> surprises = new ArrayList<>();
+  private long reroutes;
   private Observation before;
   private Observation now;
 
@@ -83,6 +84,11 @@ final class Director {
     return scaledUpMillis;
   }
 
+  /** How often agents were given other rules of routing. */
+  long reroutes() {
+    return reroutes;
+  }
+
   /** Programs that ended without having been asked to. */
   List<String> surprises() {
     return surprises;
@@ -126,15 +132,15 @@ final class Director {
     return targets;
   }
 
-  /** Whether one of the programs, or the disk, is in another fault that has not ended. */
+  /** Whether one of the programs, the disk or the file is in another fault that has not ended. */
   private boolean isTaken(FaultKind kind, List<Program> targets) {
     for (Active other : active) {
       if (other.ended) {
         continue;
       }
+      FaultKind otherKind = other.fault.kind();
       boolean sameThing =
-          (other.fault.kind().role() == FaultKind.Role.SPOOL_DISK)
-              == (kind.role() == FaultKind.Role.SPOOL_DISK);
+          otherKind.role() == kind.role() || !(otherKind.sparesPrograms() || kind.sparesPrograms());
       if (sameThing && other.targets.stream().anyMatch(targets::contains)) {
         return true;
       }
@@ -153,12 +159,18 @@ final class Director {
         one.fault.holdMillis() == 0
             ? ""
             : String.format(Locale.ROOT, ", for %.1f s", one.fault.holdMillis() / 1e3));
-    for (Program target : one.targets) {
-      switch (kind.action()) {
-        case KILL -> target.kill();
-        case TERMINATE -> target.terminate();
-        case PAUSE -> target.pause();
-        case FILL -> installation.spoolDisk().fill();
+    switch (kind.action()) {
+      case KILL -> one.targets.forEach(Program::kill);
+      case TERMINATE -> one.targets.forEach(Program::terminate);
+      case PAUSE -> {
+        for (Program target : one.targets) {
+          target.pause();
+        }
+      }
+      case FILL -> installation.spoolDisk().fill();
+      case REROUTE -> {
+        installation.routingFile().change(one.fault.target());
+        reroutes++;
       }
     }
   }
@@ -189,16 +201,24 @@ final class Director {
       surprise(names(one.targets) + " did not end within 90 s of SIGTERM, and was killed");
       Program.kill(one.targets);
     }
-    for (Program target : one.targets) {
-      switch (action) {
-        case KILL, TERMINATE -> {
+    switch (action) {
+      case KILL, TERMINATE -> {
+        for (Program target : one.targets) {
           target.start();
           if (one.fault.kind() == FaultKind.SCALE) {
             joiningSinceNanos.put(target, System.nanoTime());
           }
         }
-        case PAUSE -> target.resume();
-        case FILL -> installation.spoolDisk().free();
+      }
+      case PAUSE -> {
+        for (Program target : one.targets) {
+          target.resume();
+        }
+      }
+      case FILL -> installation.spoolDisk().free();
+      case REROUTE -> {
+        installation.routingFile().restore();
+        reroutes++;
       }
     }
     one.ended = true;
@@ -211,6 +231,7 @@ final class Director {
           case KILL, TERMINATE -> "started again";
           case PAUSE -> "resumed";
           case FILL -> "has room again";
+          case REROUTE -> "route as before";
         },
         (one.endedNanos - one.beganNanos) / 1e9);
   }
@@ -301,7 +322,12 @@ final class Director {
 
   private void lookForSurprises() throws IOException {
     for (Program program : installation.all()) {
-      boolean meant = active.stream().anyMatch(one -> !one.ended && one.targets.contains(program));
+      boolean meant =
+          active.stream()
+              .anyMatch(one ->
+                  !one.ended
+                      && !one.fault.kind().sparesPrograms()
+                      && one.targets.contains(program));
       if (!meant && !program.isRunning()) {
         surprise(program.name() + " ended with " + program.exitCode() + " without being asked to");
         program.start();

@@ -1,6 +1,6 @@
 package org.traceetl.perf.chaos;
 
-/** What is done to the installation. The first eight are those that a short run holds. */
+/** What is done to the installation. The first nine are those that a short run holds. */
 enum FaultKind {
   KILL_SERVER("kill -9 of a server", Role.SERVER, Action.KILL, 1, 0, 8),
   PAUSE_SERVER_BEYOND_SESSION(
@@ -16,6 +16,13 @@ enum FaultKind {
   FILL_SPOOL_DISK("an agent's spool disk full", Role.SPOOL_DISK, Action.FILL, 1, 8, 20),
   SCALE("scaling 3 servers to 1 and back", Role.SERVER, Action.TERMINATE, 2, 10, 20),
   RESTART_SERVER("restart of a server (SIGTERM)", Role.SERVER, Action.TERMINATE, 1, 0, 0),
+  REROUTE(
+      "other queues for applications",
+      Role.ROUTING_FILE,
+      Action.REROUTE,
+      Installation.AGENTS,
+      5,
+      15),
 
   PAUSE_SERVER("SIGSTOP of a server, short", Role.SERVER, Action.PAUSE, 1, 1, 12),
   PAUSE_AGENT("SIGSTOP of an agent", Role.AGENT, Action.PAUSE, 1, 1, 20),
@@ -27,7 +34,7 @@ enum FaultKind {
   KILL_PROMETHEUS("kill -9 of Prometheus", Role.PROMETHEUS, Action.KILL, 1, 0, 8);
 
   /** How many a short run begins with. */
-  static final int ESSENTIAL = 8;
+  static final int ESSENTIAL = 9;
 
   /** Which program it happens to. */
   enum Role {
@@ -37,7 +44,8 @@ enum FaultKind {
     NAME_SERVER,
     ELASTICSEARCH,
     PROMETHEUS,
-    SPOOL_DISK
+    SPOOL_DISK,
+    ROUTING_FILE
   }
 
   /** What happens, and with what it is ended. */
@@ -49,7 +57,9 @@ enum FaultKind {
     /** Stopped by SIGSTOP; resumed. */
     PAUSE,
     /** The disk has no room; freed. */
-    FILL
+    FILL,
+    /** The routing file says other queues; as before. */
+    REROUTE
   }
 
   private final String label;
@@ -78,6 +88,11 @@ enum FaultKind {
 
   Action action() {
     return action;
+  }
+
+  /** Whether it is to do with a file or a disk of a program that itself goes on. */
+  boolean sparesPrograms() {
+    return role == Role.SPOOL_DISK || role == Role.ROUTING_FILE;
   }
 
   /** How many programs it happens to at once. */

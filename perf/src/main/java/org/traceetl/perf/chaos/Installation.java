@@ -45,6 +45,7 @@ final class Installation implements AutoCloseable {
   private final String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private final boolean root = "root".equals(System.getProperty("user.name"));
   private final SpoolDisk spoolDisk;
+  private final RoutingFile routingFile;
   private final RocketMq rocketMq;
   private final Program elasticsearch;
   private final Program prometheus;
@@ -60,6 +61,7 @@ final class Installation implements AutoCloseable {
     this.directory = directory;
     this.parts = parts;
     Ports ports = new Ports();
+    routingFile = new RoutingFile(directory.resolve("routing.yaml"));
     spoolDisk = SpoolDisk.mount(spoolMountPoint(), SPOOL_DISK_MEBIBYTES);
     rocketMq =
         new RocketMq(
@@ -206,8 +208,12 @@ final class Installation implements AutoCloseable {
           http-port: %d
         files:
           paths: [%s]
+        routing:
+          file: %s
+          file-poll-millis: 500
         rocketmq:
           name-server: %s
+          route-refresh-millis: 2000
         telemetry:
           host: 127.0.0.1
           port: %d
@@ -218,6 +224,7 @@ final class Installation implements AutoCloseable {
                 SPOOL_BYTES,
                 otlpPort,
                 number == AGENTS ? traceLog() : "",
+                routingFile.path(),
                 rocketMq.address(),
                 telemetryPort));
     return new Program(
@@ -232,6 +239,8 @@ final class Installation implements AutoCloseable {
     String name = "server-" + number;
     Path home = Files.createDirectories(directory.resolve(name));
     Path config = home.resolve("trace-etl-server.yaml");
+    // Hotspots are decided on at every look that finds one. A series may then be on two queues of
+    // two servers, and Prometheus sees no instance: hence the label.
     Files.writeString(
         config,
         """
@@ -247,6 +256,15 @@ final class Installation implements AutoCloseable {
           window:
             length: %dms
             idle: 1d
+          metrics:
+            queue-label: always
+          hotspots:
+            interval: %dms
+            grow-after: 1
+            shrink-after: 3
+            shrink-below: 0.9
+            min-queue-rate: 1
+            spread-random: true
           documents:
             per-series: 100000
             per-queue: 1000000
@@ -263,6 +281,7 @@ final class Installation implements AutoCloseable {
                 rocketMq.address(),
                 LEASE.toSeconds(),
                 WINDOW.toMillis(),
+                2 * WINDOW.toMillis(),
                 elasticsearchUri,
                 DATA_STREAM));
     List<String> command = java(name, 320, 256);
@@ -311,7 +330,8 @@ final class Installation implements AutoCloseable {
   /** Starts all, in the order that they need, and makes the topics. */
   void start(HttpClient http) throws IOException, InterruptedException {
     elasticsearch.start();
-    rocketMq.start(QUEUES, List.of("trace-spans", "trace-windows"));
+    rocketMq.start(QUEUES);
+    rocketMq.makeDecisionsTopic();
     for (Program agent : agents) {
       agent.start();
     }
@@ -333,6 +353,10 @@ final class Installation implements AutoCloseable {
     return spoolDisk;
   }
 
+  RoutingFile routingFile() {
+    return routingFile;
+  }
+
   List<Program> programs(FaultKind.Role role) {
     return switch (role) {
       case SERVER -> servers;
@@ -342,6 +366,7 @@ final class Installation implements AutoCloseable {
       case ELASTICSEARCH -> List.of(elasticsearch);
       case PROMETHEUS -> List.of(prometheus);
       case SPOOL_DISK -> List.of(agents.getFirst());
+      case ROUTING_FILE -> agents;
     };
   }
 

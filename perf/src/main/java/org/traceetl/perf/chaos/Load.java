@@ -25,7 +25,7 @@ final class Load {
   private static final int LINES_PER_SECOND = 10;
   private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(8);
   private static final long RETRY_NANOS = Duration.ofMillis(300).toNanos();
-  private static final List<String> SERVICES =
+  static final List<String> SERVICES =
       List.of("cart", "catalogue", "checkout", "frontend", "mail", "payment", "search", "stock");
 
   private final Truth truth;

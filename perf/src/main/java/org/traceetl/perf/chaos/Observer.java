@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.traceetl.perf.process.Program;
@@ -27,6 +29,7 @@ final class Observer {
 
   private final Installation installation;
   private final HttpClient http;
+  private final Set<Double> epochs = ConcurrentHashMap.newKeySet();
   private volatile Observation newest =
       new Observation(System.nanoTime(), Map.of(), 0, 0, List.of(false), 0);
 
@@ -42,6 +45,11 @@ final class Observer {
   /** The newest one that is complete. */
   Observation newest() {
     return newest;
+  }
+
+  /** Decisions on hotspots that a server was seen to know. */
+  int decisions() {
+    return epochs.size();
   }
 
   private void run() {
@@ -71,6 +79,12 @@ final class Observer {
               mine.add(queue.group(1));
             }
             lag += Math.max(0, Double.parseDouble(samples.group(3)));
+          }
+          case "trace_etl_hotspot_epoch" -> {
+            double epoch = Double.parseDouble(samples.group(3));
+            if (epoch > 0) {
+              epochs.add(epoch);
+            }
           }
           case "traces_span_metrics_calls_total" -> calls += Double.parseDouble(samples.group(3));
           default -> {}

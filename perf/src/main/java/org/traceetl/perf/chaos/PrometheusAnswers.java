@@ -52,6 +52,11 @@ final class PrometheusAnswers {
     return resets;
   }
 
+  /** Series that more than one queue has counted spans of. */
+  int onSeveralQueues() throws IOException, InterruptedException {
+    return query("count by (" + LABELS + ") (" + CALLS + ") > 1").size();
+  }
+
   private Map<SeriesKey, Double> query(String expression) throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(

@@ -17,6 +17,7 @@ final class Report {
       int documents,
       long repeatedRequests,
       Director director,
+      Moves moves,
       Verdict verdict,
       int faults,
       List<String> notRun) {
@@ -55,6 +56,9 @@ final class Report {
     lines.add(row("requests that had to be repeated", Long.toString(repeatedRequests)));
     lines.add(
         row("a new server has queues after", seconds(director.scaledUpMillis(), Long::longValue)));
+    lines.add(row("changes of the agents' routing file", Long.toString(moves.reroutes())));
+    lines.add(row("decisions on hotspots", Long.toString(moves.decisions())));
+    lines.add(row("series counted on more than one queue", Long.toString(moves.series())));
     lines.add(row("counters that went down", Long.toString(verdict.resets())));
     lines.add(
         row(

@@ -7,13 +7,15 @@ import java.util.SplittableRandom;
 
 /**
  * Makes spans of several services: most are ordinary, one in fifty failed, one in a hundred slow,
- * and now and then a service gets an operation that it did not have. For one thread.
+ * and now and then a service gets an operation that it did not have. One service has half of all
+ * spans, every 30 seconds another one. For one thread.
  */
 final class Traffic {
   private static final int ERRORS_PER_MILLE = 20;
   private static final int SLOW_PER_MILLE = 10;
   private static final int NEW_OPERATION_PER_MILLE = 1;
-  private static final int MAX_NEW_OPERATIONS = 40;
+  private static final int MAX_NEW_OPERATIONS = 26;
+  private static final long HOT_MILLIS = 30_000;
 
   private record Operation(String name, int kind) {}
 
@@ -44,16 +46,23 @@ final class Traffic {
   /** Spans that ended just now. */
   List<SentSpan> next(int spans) {
     List<SentSpan> made = new ArrayList<>(spans);
-    String service = services.get(random.nextInt(services.size()));
+    String service = service();
     for (int i = 0; i < spans; i++) {
       made.add(span(service));
     }
     return made;
   }
 
+  private String service() {
+    long hot = System.currentTimeMillis() / HOT_MILLIS % services.size();
+    return services.get(random.nextBoolean() ? (int) hot : random.nextInt(services.size()));
+  }
+
   private SentSpan span(String service) {
     if (newOperations < MAX_NEW_OPERATIONS && random.nextInt(1_000) < NEW_OPERATION_PER_MILLE) {
-      operations.add(new Operation("new " + origin + "-" + newOperations, 1 + random.nextInt(5)));
+      // Without a number, which the servers would take for an identifier and leave out.
+      String name = "new " + origin + " " + (char) ('A' + newOperations);
+      operations.add(new Operation(name, 1 + random.nextInt(5)));
       newOperations++;
     }
     Operation operation = operations.get(random.nextInt(operations.size()));

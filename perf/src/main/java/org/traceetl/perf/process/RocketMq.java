@@ -108,30 +108,38 @@ public final class RocketMq {
     return address;
   }
 
-  /** Starts both and makes the topics, with so many queues each. */
-  public void start(int queues, List<String> topics) throws IOException, InterruptedException {
+  /** Starts both and makes the topics that an installation needs, with so many queues each. */
+  public void start(int queues) throws IOException, InterruptedException {
     nameServer.start();
     broker.start();
+    makeTopic("trace-spans", queues);
+    makeTopic("trace-windows", queues);
+  }
+
+  /** With it hotspots are decided on; to be made when both are started. */
+  public void makeDecisionsTopic() throws IOException, InterruptedException {
+    makeTopic("trace-routing", 1);
+  }
+
+  private void makeTopic(String topic, int queues) throws IOException, InterruptedException {
     DefaultMQProducer producer = new DefaultMQProducer("make-topics");
     producer.setNamesrvAddr(address);
     try {
       producer.start();
       long startNanos = System.nanoTime();
-      for (String topic : topics) {
-        while (true) {
-          try {
-            producer.createTopic(CLUSTER, topic, queues, Map.of());
-            break;
-          } catch (MQClientException e) {
-            if (!broker.isRunning() || System.nanoTime() - startNanos > START_LIMIT.toNanos()) {
-              throw e;
-            }
-            Thread.sleep(500);
+      while (true) {
+        try {
+          producer.createTopic(CLUSTER, topic, queues, Map.of());
+          break;
+        } catch (MQClientException e) {
+          if (!broker.isRunning() || System.nanoTime() - startNanos > START_LIMIT.toNanos()) {
+            throw e;
           }
+          Thread.sleep(500);
         }
       }
     } catch (MQClientException e) {
-      throw new IOException("the topics cannot be made; see " + broker.log(), e);
+      throw new IOException("topic " + topic + " cannot be made; see " + broker.log(), e);
     } finally {
       producer.shutdown();
     }
