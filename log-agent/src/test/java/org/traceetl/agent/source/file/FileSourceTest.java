@@ -42,6 +42,7 @@ final class FileSourceTest {
   private final MemoryIntake intake = new MemoryIntake();
   private final AtomicLong passed = new AtomicLong();
   private int pollIntervalMillis = 10;
+  private int keptNumbers;
   private AgentMetrics metrics;
   private Path log;
   private FileSource source;
@@ -671,6 +672,27 @@ final class FileSourceTest {
   }
 
   @Test
+  void theNumberOfACompressedFileMayBeAnotherFilesBeforeItsRestIsRead() throws IOException {
+    append(line(1));
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 1)));
+    close();
+    append(line(2));
+    byte[] content = Files.readAllBytes(log);
+    Files.write(directory.resolve("copy"), content);
+    compress(directory.resolve("copy"), log.resolveSibling("trace.log.1.gz"));
+    Files.writeString(log, line(3), StandardOpenOption.TRUNCATE_EXISTING);
+    start();
+    await().until(() -> intake.ids().equals(ids(1, 3)));
+    restart();
+    append(line(4));
+
+    await().until(() -> intake.ids().equals(ids(1, 4)));
+    assertThat(intake.spans()).hasSize(4);
+    await().until(() -> intake.places().size() == 1);
+  }
+
+  @Test
   void aDamagedRestIsReadAsFarAsItGoes() throws IOException {
     append(line(1));
     start();
@@ -724,8 +746,9 @@ final class FileSourceTest {
     return compress(log, log.resolveSibling(name));
   }
 
-  private static Path compress(Path file, Path compressed) throws IOException {
+  private Path compress(Path file, Path compressed) throws IOException {
     byte[] content = Files.readAllBytes(file);
+    keepNumber(file);
     Files.delete(file);
     try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(compressed))) {
       out.write(content);
@@ -736,7 +759,13 @@ final class FileSourceTest {
   /** As when a disk is mounted anew under another device number. */
   private void takeAnotherNumber() throws IOException {
     Path copy = Files.copy(log, directory.resolve("copy"));
+    keepNumber(log);
     Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** Has the file's number not given out again while the test runs. */
+  private void keepNumber(Path file) throws IOException {
+    Files.createLink(directory.resolve("kept-" + keptNumbers++), file);
   }
 
   @Test
