@@ -19,9 +19,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
  *            digits 5 times; within other tokens 5 or more digits in a row
  * </pre>
  *
- * <p>What stays: numbers with dots (1.1, v1.2, 3.11), one digit behind the token {@code HTTP/}, one that
- * {@code -} or {@code _} joins to a letter (utf-8, us-east-1), letters with up to 4 digits (v2,
- * sha256, log4j).
+ * <p>What stays: numbers with dots (1.1, v1.2, 3.11), one digit behind the token {@code HTTP/}, one
+ * that {@code -} or {@code _} joins to a letter (utf-8, us-east-1), letters with up to 4 digits
+ * (v2, sha256, log4j).
  *
  * <p>Takes time in proportion to the name, whatever it is; most names that stay are gone through
  * once. Allocates nothing once its buffer has grown. One owner thread.
@@ -216,8 +216,7 @@ public final class NameTemplate {
 
   /** Behind {@code HTTP/} that is a token of its own. */
   private boolean followsHttp() {
-    if (size < HTTP.length
-        || size > HTTP.length && isTokenByte(buffer[size - HTTP.length - 1])) {
+    if (size < HTTP.length || size > HTTP.length && isTokenByte(buffer[size - HTTP.length - 1])) {
       return false;
     }
     for (int i = 0; i < HTTP.length; i++) {

@@ -103,7 +103,7 @@ public final class QueueAggregator {
   /** By dictionary index of the batch: the symbol of what it is called as a span name. */
   private int[] nameOf = new int[256];
 
-  /** Own name of the batch's application, also where it shares {@link Applications#OTHER}. */
+  /** Name of the batch's application: see {@link #ownName}. */
   private String application;
 
   /**
@@ -267,9 +267,8 @@ public final class QueueAggregator {
     }
     keyHashes.nextBatch();
     int symbol = applications.symbol(application);
-    this.application =
-        application == Applications.OTHER ? ownName() : applications.name(application);
-    names.nextBatch(this.application, entries);
+    this.application = application == Applications.OTHER ? null : applications.name(application);
+    names.nextBatch(names.hasPatterns() ? ownName() : null, entries);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
     int size = spans.size();
@@ -313,9 +312,16 @@ public final class QueueAggregator {
     }
   }
 
+  /**
+   * The own name of the batch's application, also where it shares {@link Applications#OTHER}: there
+   * it is made when it is first asked for.
+   */
   private String ownName() {
-    String name = decoder.text(decoder.batch().application(), maxValueBytes);
-    return name.isEmpty() ? Applications.UNNAMED : name;
+    if (application == null) {
+      String name = decoder.text(decoder.batch().application(), maxValueBytes);
+      application = name.isEmpty() ? Applications.UNNAMED : name;
+    }
+    return application;
   }
 
   private void grow(int spans) {
@@ -373,8 +379,7 @@ public final class QueueAggregator {
       keepDocument(spans, span, row, bucket);
     }
     if (metrics.wantsExemplar(row)) {
-      metrics.keepExemplar(
-          row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
+      metrics.keepExemplar(row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
     }
   }
 
@@ -467,7 +472,7 @@ public final class QueueAggregator {
     int asked = 1 << kind;
     int left = asked << Short.SIZE;
     if ((verdictOf[entry] & asked) == 0) {
-      boolean leavesOut = filter.leavesOut(application, nameText(entry), kind);
+      boolean leavesOut = filter.leavesOut(ownName(), nameText(entry), kind);
       verdictOf[entry] |= leavesOut ? asked | left : asked;
     }
     return (verdictOf[entry] & left) != 0;
@@ -570,7 +575,7 @@ public final class QueueAggregator {
     return new TraceDocument(
         TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
         hex(spans.spanId(span)),
-        application,
+        ownName(),
         nameText(name),
         spans.kind(span),
         spans.status(span),

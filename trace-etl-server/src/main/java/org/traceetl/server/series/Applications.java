@@ -53,7 +53,10 @@ public final class Applications {
 
   /** The application of this name, or {@link #OTHER} if there is no room for it. */
   public int resolve(byte[] buffer, int offset, int length, long nowMillis) {
-    int symbol = length == 0 ? symbol(UNNAMED_BYTES, 0, UNNAMED_BYTES.length) : symbol(buffer, offset, length);
+    int symbol =
+        length == 0
+            ? symbol(UNNAMED_BYTES, 0, UNNAMED_BYTES.length)
+            : symbol(buffer, offset, length);
     int application = OTHER;
     if (symbol >= 0) {
       if (symbol < numberOf.length && numberOf[symbol] != 0) {

@@ -64,10 +64,15 @@ public final class SpanNames {
     answers = new byte[slots][];
   }
 
+  /** Whether there are patterns: they ask for the application. */
+  public boolean hasPatterns() {
+    return !patterns.isEmpty();
+  }
+
   /**
    * Begins a batch.
    *
-   * @param application its own name
+   * @param application its own name; null where there are no patterns
    * @param entries of its dictionary
    */
   public void nextBatch(String application, int entries) {
