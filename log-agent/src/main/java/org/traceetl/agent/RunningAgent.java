@@ -113,6 +113,7 @@ public final class RunningAgent implements AutoCloseable {
                 config.rocketmq().routeRefreshMillis(),
                 new DecisionsFile(state, topic, config.rocketmq()),
                 metrics,
+                System::currentTimeMillis,
                 routing::decisions))
             .start();
       }

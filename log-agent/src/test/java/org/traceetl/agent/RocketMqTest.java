@@ -16,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +31,7 @@ import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.agent.publish.DecisionsWatch;
+import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TestBroker;
@@ -39,6 +41,7 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 
@@ -73,21 +76,39 @@ final class RocketMqTest {
   @Test
   void theNewestDecisionsOfTheTopicAreRead() throws Exception {
     try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "decisions")) {
-      assertThat(transport.newest("no-decisions", -1).end()).isEqualTo(-1);
+      assertThat(transport.newest("no-decisions", Place.NONE).place()).isEqualTo(Place.NONE);
 
       broker.createTopic("decisions", 1);
       await()
           .atMost(LONG)
-          .untilAsserted(() -> assertThat(transport.newest("decisions", -1).end()).isZero());
+          .untilAsserted(() ->
+              assertThat(transport.newest("decisions", Place.NONE).place().end()).isZero());
       broker.send(
           "decisions", IntStream.range(0, 40).mapToObj(i -> new byte[] {(byte) i}).toList());
       await()
           .atMost(LONG)
-          .untilAsserted(() -> assertThat(transport.newest("decisions", -1).end()).isEqualTo(40));
-      DecisionsWatch.Newest newest = transport.newest("decisions", 39);
+          .untilAsserted(() ->
+              assertThat(transport.newest("decisions", Place.NONE).place().end()).isEqualTo(40));
+      DecisionsWatch.Newest newest = transport.newest("decisions", Place.NONE);
       assertThat(newest.records()).hasSize(16);
       assertThat(newest.records().getLast()).containsExactly(39);
-      assertThat(transport.newest("decisions", 40).records()).isEmpty();
+      assertThat(transport.newest("decisions", newest.place()).records()).isEmpty();
+      assertThat(transport.newest("decisions", new Place("another", 40)).records()).hasSize(16);
+    }
+  }
+
+  @Test
+  void aMessageThatIsTooLongForDecisionsIsNotKept() throws Exception {
+    try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "too-long")) {
+      broker.createTopic("too-long", 1);
+      byte[] tooLong = new byte[HotspotDecisions.MAX_BYTES + 1];
+      new Random(1).nextBytes(tooLong); // else it would arrive compressed
+      broker.send("too-long", List.of(tooLong, new byte[] {1, 2}));
+      await()
+          .atMost(LONG)
+          .untilAsserted(() ->
+              assertThat(transport.newest("too-long", Place.NONE).records())
+                  .containsExactly(new byte[0], new byte[] {1, 2}));
     }
   }
 

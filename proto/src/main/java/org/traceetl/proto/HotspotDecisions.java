@@ -10,13 +10,14 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
  * On how many queues the servers want applications to live: one record of the routing topic, and
- * all of it, so that the newest one alone is enough. Of two records the one with the higher epoch
- * holds; of two with the same epoch the one that stands first in the topic. Immutable.
+ * all of it, so that the newest one alone is enough. Which of two holds does not depend on where or
+ * in which order they stand: see {@link #holdsOver}. Immutable.
  *
  * <p>Layout, big-endian:
  *
@@ -52,12 +53,17 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
   /** Most queues of an application. */
   public static final int MAX_QUEUES = 1_024;
 
+  /** An epoch may be so far ahead of the reader's clock: one from a wrong clock would stay. */
+  private static final long MAX_AHEAD_MILLIS = TimeUnit.DAYS.toMillis(1);
+
   private static final int MAGIC = 0x54454853;
   private static final int VERSION = 1;
   private static final int HEADER_BYTES = 23;
   private static final int FIXED_BYTES = 17;
   private static final int CHECKSUM_BYTES = 4;
-  private static final int MAX_BYTES =
+
+  /** Longest record, bytes. */
+  public static final int MAX_BYTES =
       HEADER_BYTES + MAX_APPLICATIONS * (FIXED_BYTES + MAX_NAME_BYTES) + CHECKSUM_BYTES;
 
   private static final Comparator<String> BY_BYTES =
@@ -101,6 +107,17 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
         && new String(bytes, UTF_8).equals(application);
   }
 
+  /**
+   * Whether it holds rather than the other: the one with the higher epoch, of two with the same the
+   * one whose bytes as it stands in the topic are greater, compared as unsigned numbers from the
+   * first on. The same for all readers, whichever they read first.
+   */
+  public boolean holdsOver(HotspotDecisions other) {
+    return epoch != other.epoch
+        ? epoch > other.epoch
+        : Arrays.compareUnsigned(encode(), other.encode()) > 0;
+  }
+
   /** As it stands in the topic. */
   public byte[] encode() {
     List<String> names = new ArrayList<>(applications.keySet());
@@ -121,6 +138,28 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
     }
     out.putInt(checksum(out.array(), size - CHECKSUM_BYTES));
     return out.array();
+  }
+
+  /**
+   * Reads what stands in the topic; it may be anything. As {@link #decode(byte[])}, and refuses what
+   * would hold for ever.
+   *
+   * @param nowMillis the reader's clock, milliseconds since 1970
+   * @throws MalformedDecisionsException also if the epoch is more than a day ahead of it
+   */
+  public static HotspotDecisions decode(byte[] bytes, long nowMillis)
+      throws MalformedDecisionsException {
+    HotspotDecisions decoded = decode(bytes);
+    if (decoded.epoch - MAX_AHEAD_MILLIS > nowMillis) {
+      throw malformed(
+          Reason.CONTENT,
+          "epoch "
+              + decoded.epoch
+              + " is more than a day ahead of this clock, "
+              + nowMillis
+              + "; a clock is wrong");
+    }
+    return decoded;
   }
 
   /**

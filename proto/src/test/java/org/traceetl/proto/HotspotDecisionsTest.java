@@ -108,6 +108,42 @@ final class HotspotDecisionsTest {
     assertThat(reason(changed(good, 23, 127))).isEqualTo(Reason.LENGTH); // of a name
   }
 
+  @Test
+  void ofTwoTheSameHoldsWhicheverIsReadFirst() {
+    HotspotDecisions later = with(2, 1, 4);
+    HotspotDecisions fewer = with(1, 1, 4);
+    HotspotDecisions more = with(1, 1, 200);
+
+    assertThat(later.holdsOver(more)).isTrue();
+    assertThat(more.holdsOver(later)).isFalse();
+    assertThat(more.holdsOver(fewer)).isTrue();
+    assertThat(fewer.holdsOver(more)).isFalse();
+    assertThat(more.holdsOver(with(1, 1, 200))).isFalse();
+    assertThat(with(1, -1, 4).holdsOver(more)).isTrue(); // unsigned
+    assertThat(fewer.holdsOver(HotspotDecisions.NONE)).isTrue();
+  }
+
+  @Test
+  void anEpochMoreThanADayAheadIsRefused() throws MalformedDecisionsException {
+    long nowMillis = 1_795_255_000_000L;
+    HotspotDecisions ahead = with(nowMillis + 86_400_000, 1, 4);
+    assertThat(HotspotDecisions.decode(ahead.encode(), nowMillis)).isEqualTo(ahead);
+
+    for (long epoch : new long[] {ahead.epoch() + 1, Long.MAX_VALUE}) {
+      byte[] further = with(epoch, 1, 4).encode();
+      assertThatThrownBy(() -> HotspotDecisions.decode(further, nowMillis))
+          .isInstanceOf(MalformedDecisionsException.class)
+          .hasMessageContaining("epoch " + epoch)
+          .extracting("reason")
+          .isEqualTo(Reason.CONTENT);
+    }
+  }
+
+  private static HotspotDecisions with(long epoch, long decidedMillis, int queues) {
+    return new HotspotDecisions(
+        epoch, decidedMillis, Map.of("hot", new Decision(queues, false, 1, 1)));
+  }
+
   private static Reason reason(byte[] bytes) {
     return catchThrowableOfType(
             MalformedDecisionsException.class, () -> HotspotDecisions.decode(bytes))

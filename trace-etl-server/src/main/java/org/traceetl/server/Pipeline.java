@@ -136,18 +136,28 @@ final class Pipeline implements Service {
     }
 
     @Override
-    public JournalLog open() throws IOException, InterruptedException {
-      return logs.openLowest(topic);
+    public QueueId place() throws IOException, InterruptedException {
+      return logs.lowest(topic);
+    }
+
+    @Override
+    public JournalLog open(QueueId place) {
+      return logs.open(topic, place);
     }
 
     @Override
     public Set<QueueId> queues() throws IOException, InterruptedException {
-      return logs.queues();
+      return logs.spanQueues();
     }
 
     @Override
     public Set<QueueId> owned() {
       return spans.queues().stream().map(QueueStatus::queue).collect(Collectors.toSet());
+    }
+
+    @Override
+    public boolean upToDate() {
+      return sinks.history().upToDate();
     }
   }
 

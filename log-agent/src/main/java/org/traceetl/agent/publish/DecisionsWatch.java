@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -19,8 +20,8 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
  * Follows the servers' decisions on hotspots: begins with those of an earlier run, then reads the
- * newest of the topic at an interval. Of two records the one with the higher epoch holds, of two
- * with the same the first. What is no record is left out and counted.
+ * newest of the topic at an interval. Which of two holds is {@link HotspotDecisions#holdsOver}'s to
+ * say. What is no record is left out and counted.
  */
 public final class DecisionsWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
@@ -30,23 +31,35 @@ public final class DecisionsWatch implements AutoCloseable {
     /**
      * The newest records.
      *
-     * @param known offset behind the records that were read before; -1 for none
+     * @param known up to where records were read before; {@link Place#NONE} for none
      * @throws IOException when the broker does not tell, with a message for the operator
      */
-    Newest newest(long known) throws IOException;
+    Newest newest(Place known) throws IOException;
+  }
+
+  /**
+   * A place in the topic.
+   *
+   * @param broker that holds the queue of the records: another one when brokers come or go
+   * @param end offset behind the newest record there
+   */
+  public record Place(String broker, long end) {
+    /** In no topic. */
+    public static final Place NONE = new Place("", -1);
   }
 
   /**
    * Records of the topic.
    *
-   * @param end offset behind the newest; -1 if there is no such topic
+   * @param place behind the newest; {@link Place#NONE} if there is no such topic
    * @param records oldest first; none where nothing was added to those known
    */
-  public record Newest(long end, List<byte[]> records) {}
+  public record Newest(Place place, List<byte[]> records) {}
 
   private final Topic topic;
   private final int intervalMillis;
   private final DecisionsFile file;
+  private final LongSupplier unixMillis;
   private final Consumer<HotspotDecisions> listener;
   private final Map<String, LongAdder> refused = new TreeMap<>();
   private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
@@ -55,12 +68,13 @@ public final class DecisionsWatch implements AutoCloseable {
   private final Thread thread = Thread.ofPlatform().daemon().name("decisions").unstarted(this::run);
   private volatile HotspotDecisions current = HotspotDecisions.NONE;
   // Owned by the thread.
-  private long known = -1;
+  private Place known = Place.NONE;
 
   /**
    * Not started yet.
    *
    * @param intervalMillis between two questions
+   * @param unixMillis milliseconds since 1970
    * @param listener told of the decisions each time they have changed, on the watch's thread
    */
   public DecisionsWatch(
@@ -68,10 +82,12 @@ public final class DecisionsWatch implements AutoCloseable {
       int intervalMillis,
       DecisionsFile file,
       AgentMetrics metrics,
+      LongSupplier unixMillis,
       Consumer<HotspotDecisions> listener) {
     this.topic = topic;
     this.intervalMillis = intervalMillis;
     this.file = file;
+    this.unixMillis = unixMillis;
     this.listener = listener;
     Map<String, DoubleSupplier> counts = new TreeMap<>();
     for (Reason reason : Reason.values()) {
@@ -99,7 +115,7 @@ public final class DecisionsWatch implements AutoCloseable {
     file.load()
         .ifPresent(record -> {
           try {
-            take(HotspotDecisions.decode(record));
+            take(decode(record));
           } catch (MalformedDecisionsException e) {
             log.warn("The last known decisions on hotspots are left out: {}", e.getMessage());
           }
@@ -133,8 +149,8 @@ public final class DecisionsWatch implements AutoCloseable {
       Newest newest = topic.newest(known);
       HotspotDecisions before = current;
       newest.records().forEach(this::read);
-      known = newest.end();
-      if (current.epoch() != before.epoch()) {
+      known = newest.place();
+      if (!current.equals(before)) {
         file.save(current.encode());
       }
     } catch (IOException | RuntimeException e) {
@@ -149,7 +165,7 @@ public final class DecisionsWatch implements AutoCloseable {
 
   private void read(byte[] record) {
     try {
-      take(HotspotDecisions.decode(record));
+      take(decode(record));
     } catch (MalformedDecisionsException e) {
       refused.get(e.reason().label()).increment();
       if (failureLog.permits()) {
@@ -158,8 +174,12 @@ public final class DecisionsWatch implements AutoCloseable {
     }
   }
 
+  private HotspotDecisions decode(byte[] record) throws MalformedDecisionsException {
+    return HotspotDecisions.decode(record, unixMillis.getAsLong());
+  }
+
   private void take(HotspotDecisions decisions) {
-    if (decisions.epoch() > current.epoch()) {
+    if (decisions.holdsOver(current)) {
       current = decisions;
       log.info(
           "Hotspots by the servers' decisions of epoch {}: {} applications",

@@ -38,9 +38,12 @@ import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.route.BrokerData;
+import org.apache.rocketmq.remoting.protocol.route.QueueData;
+import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.Limits;
 
 /**
@@ -54,10 +57,12 @@ public final class RocketMqTransport implements Transport {
   private static final String DENIED =
       "; check rocketmq.access-key and rocketmq.secret-key, and that they may publish to the topic";
 
-  private final RocketMqConfig config;
-
   /** Enough to pass by what others may have put among the decisions. */
   private static final int NEWEST_MESSAGES = 16;
+
+  private static final byte[] EMPTY = {};
+
+  private final RocketMqConfig config;
 
   /** Null where brokers ask for none. */
   private final RPCHook credentials;
@@ -262,21 +267,27 @@ public final class RocketMqTransport implements Transport {
    * all decisions to that one. Read below the client's consumers, which know a place to read from
    * only as members of a group.
    *
-   * @param known offset behind those that were read before; then there is nothing to read
+   * @param known behind those that were read before; where it still is the end, nothing is read
    * @throws IOException when the broker does not tell, with a message for the operator
    */
-  public DecisionsWatch.Newest newest(String topic, long known) throws IOException {
+  public DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known)
+      throws IOException {
     try {
       MQClientAPIImpl api = client().getMQClientAPIImpl();
-      Optional<BrokerData> broker = lowestBroker(api, topic);
-      if (broker.isEmpty()) {
-        return new DecisionsWatch.Newest(-1, List.of());
+      Optional<TopicRouteData> route = route(api, topic);
+      if (route.isEmpty()) {
+        return new DecisionsWatch.Newest(DecisionsWatch.Place.NONE, List.of());
       }
-      String address = broker.get().selectBrokerAddr();
-      MessageQueue queue = new MessageQueue(topic, broker.get().getBrokerName(), 0);
-      long end = api.getMaxOffset(address, queue, config.sendTimeoutMillis());
+      String broker =
+          lowestBroker(route.get())
+              .orElseThrow(() -> new IOException("topic " + topic + " has no queue"));
+      String address = address(route.get(), broker);
+      MessageQueue queue = new MessageQueue(topic, broker, 0);
+      DecisionsWatch.Place place =
+          new DecisionsWatch.Place(
+              broker, api.getMaxOffset(address, queue, config.sendTimeoutMillis()));
       return new DecisionsWatch.Newest(
-          end, end == known ? List.of() : read(api, address, queue, end));
+          place, place.equals(known) ? List.of() : read(api, address, queue, place.end()));
     } catch (MQClientException | MQBrokerException | RemotingException e) {
       throw new IOException("topic " + topic + " cannot be read (" + firstLine(e) + ")", e);
     } catch (InterruptedException e) {
@@ -290,20 +301,33 @@ public final class RocketMqTransport implements Transport {
   }
 
   /** Empty if there is no such topic. */
-  private Optional<BrokerData> lowestBroker(MQClientAPIImpl api, String topic)
+  private Optional<TopicRouteData> route(MQClientAPIImpl api, String topic)
       throws MQClientException, RemotingException, InterruptedException {
     try {
-      return api
-          .getTopicRouteInfoFromNameServer(topic, config.sendTimeoutMillis())
-          .getBrokerDatas()
-          .stream()
-          .min(Comparator.comparing(BrokerData::getBrokerName));
+      return Optional.of(api.getTopicRouteInfoFromNameServer(topic, config.sendTimeoutMillis()));
     } catch (MQClientException e) {
       if (e.getResponseCode() == ResponseCode.TOPIC_NOT_EXIST) {
         return Optional.empty();
       }
       throw e;
     }
+  }
+
+  /** The broker of the lowest queue that can be both written and read: servers write there. */
+  static Optional<String> lowestBroker(TopicRouteData route) {
+    return route.getQueueDatas().stream()
+        .filter(data -> Math.min(data.getReadQueueNums(), data.getWriteQueueNums()) > 0)
+        .map(QueueData::getBrokerName)
+        .min(Comparator.naturalOrder());
+  }
+
+  private static String address(TopicRouteData route, String broker) throws IOException {
+    return route.getBrokerDatas().stream()
+        .filter(data -> data.getBrokerName().equals(broker))
+        .map(BrokerData::selectBrokerAddr)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow(() -> new IOException("no name server knows an address of broker " + broker));
   }
 
   /** The last of a queue, each whole; the broker gives some 256 KiB at a time, but always one. */
@@ -333,7 +357,9 @@ public final class RocketMqTransport implements Transport {
         ByteBuffer messages = ByteBuffer.wrap(((PullResultExt) result).getMessageBinary());
         // Nothing is inflated: decisions are not compressed, what others send may be large then.
         for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
-          bodies.add(message.getBody() == null ? new byte[0] : message.getBody());
+          byte[] body = message.getBody();
+          // What is longer is no record, and not to be kept until the others are read.
+          bodies.add(body == null || body.length > HotspotDecisions.MAX_BYTES ? EMPTY : body);
         }
       }
       if (result.getNextBeginOffset() <= offset) {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.publish.DecisionsWatch.Newest;
+import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.proto.HotspotDecisions;
@@ -20,23 +21,68 @@ final class DecisionsWatchTest {
   private final AgentMetrics metrics = new AgentMetrics();
   private final List<byte[]> topic = new ArrayList<>();
   private final List<HotspotDecisions> told = new ArrayList<>();
+  private String broker = "a";
   private boolean away;
 
   @TempDir private Path directory;
 
   @Test
-  void theHighestEpochHoldsAndOfEqualOnesTheFirst() throws IOException {
+  void theHighestEpochHoldsAndOfEqualOnesTheSameInAnyOrder() throws IOException {
     try (StateDirectory state = StateDirectory.open(directory)) {
       DecisionsWatch watch = watch(state, "trace-routing");
       topic.add(decisions(5, 4).encode());
       topic.add(decisions(7, 8).encode());
-      topic.add(decisions(7, 16).encode());
       topic.add(decisions(6, 32).encode());
       watch.look();
+      topic.add(decisions(7, 16).encode());
+      watch.look();
+      topic.add(decisions(7, 8).encode());
       watch.look();
 
-      assertThat(watch.current()).isEqualTo(decisions(7, 8));
-      assertThat(told).containsExactly(decisions(5, 4), decisions(7, 8));
+      assertThat(watch.current()).isEqualTo(decisions(7, 16));
+      assertThat(told).containsExactly(decisions(5, 4), decisions(7, 8), decisions(7, 16));
+      away = true;
+      try (DecisionsWatch next = watch(state, "trace-routing")) {
+        next.start();
+        assertThat(next.current()).isEqualTo(decisions(7, 16));
+      }
+    }
+  }
+
+  @Test
+  void whereAnotherBrokerHoldsTheLowestQueueItsRecordsAreRead() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      topic.add(decisions(5, 4).encode());
+      watch.look();
+      topic.set(0, decisions(6, 8).encode());
+      broker = "b";
+      watch.look();
+
+      assertThat(watch.current()).isEqualTo(decisions(6, 8));
+    }
+  }
+
+  @Test
+  void anEpochFarAheadOfTheClockIsRefused() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      topic.add(decisions(Long.MAX_VALUE, 32).encode());
+      topic.add(decisions(5, 4).encode());
+      watch.look();
+
+      assertThat(watch.current()).isEqualTo(decisions(5, 4));
+      assertThat(refused("content")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theDecisionsInForceAreShown() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      topic.add(decisions(7, 8).encode());
+      watch.look();
+
       assertThat(sample("hotspot_epoch")).isEqualTo(7);
       assertThat(sample("hotspot_applications")).isEqualTo(1);
     }
@@ -103,11 +149,13 @@ final class DecisionsWatchTest {
           if (away) {
             throw new IOException("the broker is away");
           }
-          return new Newest(topic.size(), topic.size() == known ? List.of() : topic);
+          Place end = new Place(broker, topic.size());
+          return new Newest(end, end.equals(known) ? List.of() : topic);
         },
         600_000,
         new DecisionsFile(state, name, RocketMqConfig.defaults()),
         metrics,
+        () -> 1_000,
         told::add);
   }
 

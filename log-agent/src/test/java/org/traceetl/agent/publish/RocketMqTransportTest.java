@@ -2,11 +2,15 @@ package org.traceetl.agent.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
+import org.apache.rocketmq.remoting.protocol.route.BrokerData;
+import org.apache.rocketmq.remoting.protocol.route.QueueData;
+import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.junit.jupiter.api.Test;
 
 final class RocketMqTransportTest {
@@ -37,6 +41,27 @@ final class RocketMqTransportTest {
         .startsWith("refused ");
     assertThat(told(new MQClientException(ResponseCode.MESSAGE_ILLEGAL, "too long")))
         .startsWith("refused ");
+  }
+
+  @Test
+  void decisionsStandWhereTheLowestQueueCanBeWrittenAndRead() {
+    TopicRouteData route = new TopicRouteData();
+    route.setBrokerDatas(
+        List.of(new BrokerData("cluster", "a", null), new BrokerData("cluster", "b", null)));
+    route.setQueueDatas(
+        List.of(queues("d", 1, 1), queues("c", 2, 1), queues("b", 0, 1), queues("a", 1, 0)));
+
+    assertThat(RocketMqTransport.lowestBroker(route)).contains("c");
+    route.setQueueDatas(List.of());
+    assertThat(RocketMqTransport.lowestBroker(route)).isEmpty();
+  }
+
+  private static QueueData queues(String broker, int read, int write) {
+    QueueData data = new QueueData();
+    data.setBrokerName(broker);
+    data.setReadQueueNums(read);
+    data.setWriteQueueNums(write);
+    return data;
   }
 
   private static String told(Throwable failure) {

@@ -5,19 +5,32 @@ import java.util.Set;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
-/** Where decisions stand, and the queues that they are about. */
+/** Where decisions stand, and what they are about. */
 public interface DecisionLog {
   /**
-   * The log of the decisions.
+   * Where the decisions stand now: the lowest queue of their topic, another one when brokers come
+   * or go.
    *
-   * @return null if its topic does not exist
+   * @return null if their topic does not exist
    * @throws IOException if that cannot be found out now
    */
-  JournalLog open() throws IOException, InterruptedException;
+  QueueId place() throws IOException, InterruptedException;
 
-  /** All queues of the span topic. */
+  /** The log of decisions at a place. */
+  JournalLog open(QueueId place);
+
+  /**
+   * The queues of the span topic that can be both written and read.
+   *
+   * @throws IOException if they cannot be found out now
+   */
   Set<QueueId> queues() throws IOException, InterruptedException;
 
   /** Those that this server owns. Never waits. */
   Set<QueueId> owned();
+
+  /**
+   * Whether what came of late was told of each queue; before, some would seem empty. Never waits.
+   */
+  boolean upToDate();
 }

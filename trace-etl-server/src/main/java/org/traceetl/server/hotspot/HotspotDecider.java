@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -31,8 +32,8 @@ import org.traceetl.server.window.SealedWindow;
 /**
  * Looks at the load of the fleet, decides if this server is the one that does, and writes what it
  * has decided where agents and the other servers read it. The decider is who owns the lowest queue
- * of the span topic; where two believe to be it for a moment, the record that stands first in the
- * log with its epoch holds for all, also for the other decider.
+ * of the span topic; where two believe to be it for a moment, the same record holds for all, also
+ * for the other decider: {@link HotspotDecisions#holdsOver}.
  *
  * <p>Concurrency: one thread looks and decides, and owns everything but the meter, which the
  * journal's follower adds to, and what is published for any thread: counters and the last picture.
@@ -41,7 +42,7 @@ public final class HotspotDecider implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
 
   /** The broker forgets old messages: a record is written again before it could. */
-  private static final long REPEAT_MILLIS = TimeUnit.HOURS.toMillis(1);
+  private static final long REPEAT_NANOS = TimeUnit.HOURS.toNanos(1);
 
   /** So many of the newest records are read: enough to pass by what others have put there. */
   private static final int NEWEST = 16;
@@ -66,11 +67,20 @@ public final class HotspotDecider implements AutoCloseable {
   // The thread's own.
 
   /** Null while the topic is not known to exist. */
+  private QueueId place;
+
+  /** The one at that place. */
   private JournalLog log;
 
-  private HotspotDecisions current = HotspotDecisions.NONE;
   private long readTo;
-  private long writtenMillis;
+  private HotspotDecisions current = HotspotDecisions.NONE;
+
+  /** Whether it is in that log. */
+  private boolean written;
+
+  /** When it was put or found there. */
+  private long writtenNanos;
+
   private boolean wasDecider;
   private long dueNanos;
 
@@ -110,7 +120,7 @@ public final class HotspotDecider implements AutoCloseable {
 
   /** Counts a window of any queue of the fleet. Any thread. */
   public void window(SealedWindow window) {
-    meter.add(window, clock.millis() - 2 * config.interval().toMillis());
+    meter.add(window);
   }
 
   /** What is decided, as of the last look. */
@@ -142,7 +152,6 @@ public final class HotspotDecider implements AutoCloseable {
     try {
       look();
     } catch (IOException e) {
-      log = null;
       picture = shown(State.AWAY, picture.loadMillis(), picture.maxToMean(), picture.queues());
       if (throttle.permits()) {
         LOG.warn("Hotspots could not be looked at: {}; trying on", e.toString());
@@ -153,16 +162,14 @@ public final class HotspotDecider implements AutoCloseable {
 
   private void look() throws IOException, InterruptedException {
     Set<QueueId> queues = new TreeSet<>(decisions.queues());
-    QueueLoads loads = meter.take(queues);
-    if (log == null) {
-      log = decisions.open();
-      readTo = 0;
-    }
-    if (log == null) {
+    QueueLoads taken = meter.take(queues);
+    QueueLoads loads = decisions.upToDate() ? taken : null;
+    goTo(decisions.place());
+    if (place == null) {
       picture = picture(State.NO_TOPIC, loads, queues.size());
       return;
     }
-    read();
+    boolean readAll = read();
     boolean decider = !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
     if (decider != wasDecider) {
       LOG.info("This server {} about hotspots", decider ? "decides" : "no longer decides");
@@ -174,10 +181,8 @@ public final class HotspotDecider implements AutoCloseable {
       policy.takeNewlyStuck().forEach(HotspotDecider::tell);
       if (changed) {
         decide();
-      } else if (current.epoch() > 0 && clock.millis() - writtenMillis >= REPEAT_MILLIS) {
-        // For agents that come later than the broker keeps it.
-        log.append(current.encode());
-        writtenMillis = clock.millis();
+      } else if (written ? nanoTime.getAsLong() - writtenNanos >= REPEAT_NANOS : readAll) {
+        write();
       }
     }
     picture = picture(decider ? State.DECIDER : State.FOLLOWER, loads, queues.size());
@@ -197,19 +202,36 @@ public final class HotspotDecider implements AutoCloseable {
         || pinned.stream().anyMatch(glob -> glob.matches(application));
   }
 
-  /** Takes over what stands newest in the log. */
-  private void read() throws IOException, InterruptedException {
+  /** From now on decisions stand there; what holds is to stand there as well. */
+  private void goTo(QueueId now) {
+    if (!Objects.equals(now, place)) {
+      log = now == null ? null : decisions.open(now);
+      readTo = 0;
+      written = false;
+      place = now;
+    }
+  }
+
+  /**
+   * Takes over what stands newest in the log.
+   *
+   * @return whether all of it could be read
+   */
+  private boolean read() throws IOException, InterruptedException {
     long end = log.end();
     if (end < readTo) {
       // The topic was made anew: what holds is to stand in it again.
       readTo = 0;
-      writtenMillis = 0;
+      written = false;
     }
     long from = Math.max(readTo, end - NEWEST);
-    while (from < end) {
+    boolean given = true;
+    while (given && from < end) {
       List<JournalLog.Entry> entries = log.read(from);
       if (entries.isEmpty()) {
-        break;
+        // The broker has forgotten all of it, or gives it only later.
+        given = log.begin() >= end;
+        from = given ? end : from;
       }
       for (JournalLog.Entry entry : entries) {
         take(entry.body());
@@ -217,15 +239,16 @@ public final class HotspotDecider implements AutoCloseable {
       }
     }
     readTo = Math.max(readTo, from);
+    return given;
   }
 
   private void take(byte[] record) {
     try {
-      HotspotDecisions read = HotspotDecisions.decode(record);
-      if (read.epoch() > current.epoch()) {
-        current = read;
-        policy.adopt(read.applications());
-        writtenMillis = clock.millis();
+      HotspotDecisions read = HotspotDecisions.decode(record, clock.millis());
+      if (read.holdsOver(current)) {
+        holds(read);
+      } else if (!written && read.equals(current)) {
+        seen();
       }
     } catch (MalformedDecisionsException e) {
       refused.increment();
@@ -233,6 +256,31 @@ public final class HotspotDecider implements AutoCloseable {
         LOG.warn("A record of topic {} is left out: {}", config.topic(), e.getMessage());
       }
     }
+  }
+
+  private void holds(HotspotDecisions now) {
+    current = now;
+    policy.adopt(now.applications());
+    seen();
+  }
+
+  private void seen() {
+    written = true;
+    writtenNanos = nanoTime.getAsLong();
+  }
+
+  /**
+   * Writes again what holds, for agents that come later than the broker keeps it. Where nothing
+   * does, that is written: agents may know what no server knows any more, of a topic before this
+   * one.
+   */
+  private void write() throws IOException, InterruptedException {
+    long nowMillis = clock.millis();
+    HotspotDecisions now =
+        current.epoch() > 0 ? current : new HotspotDecisions(nowMillis, nowMillis, Map.of());
+    log.append(now.encode());
+    current = now;
+    seen();
   }
 
   private void decide() throws IOException, InterruptedException {
@@ -244,33 +292,36 @@ public final class HotspotDecider implements AutoCloseable {
     long offset;
     try {
       offset = log.append(next.encode());
+      takeUntil(offset);
     } catch (IOException e) {
       // It may be there or not: the next look reads it, or decides anew.
-      policy.adopt(before.applications());
+      policy.adopt(current.applications());
       throw e;
     }
-    takeUntil(offset);
-    if (current.epoch() >= epoch) {
+    readTo = offset + 1;
+    if (!next.holdsOver(current)) {
       lost.increment();
       policy.adopt(current.applications());
       policy.forget();
       return;
     }
-    readTo = offset + 1;
-    current = next;
-    policy.adopt(next.applications());
-    writtenMillis = nowMillis;
+    holds(next);
     decided.increment();
     tell(before.applications(), next);
   }
 
-  /** Takes over what others have written before a record of ours. */
+  /**
+   * Takes over what others have written before a record of ours.
+   *
+   * @throws IOException also while the broker does not give it yet: reads lag behind appends
+   */
   private void takeUntil(long offset) throws IOException, InterruptedException {
     long from = readTo;
     while (from < offset) {
       List<JournalLog.Entry> entries = log.read(from);
       if (entries.isEmpty()) {
-        return;
+        throw new IOException(
+            "Topic " + config.topic() + " at " + place + " cannot be read at " + from + " yet");
       }
       for (JournalLog.Entry entry : entries) {
         if (entry.offset() < offset) {

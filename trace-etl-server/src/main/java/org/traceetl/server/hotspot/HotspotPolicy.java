@@ -36,7 +36,7 @@ import org.traceetl.server.window.QueueId;
  */
 public final class HotspotPolicy {
   /** Less of the mean on a queue is not worth moving. */
-  private static final double LEAST_PART = 0.05;
+  static final double LEAST_PART = 0.05;
 
   /** More of the heaviest part than this must go when queues are added. */
   private static final double RELIEVED_BELOW = 0.9;

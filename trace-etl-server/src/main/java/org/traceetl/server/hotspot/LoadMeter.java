@@ -28,19 +28,28 @@ final class LoadMeter {
     private final Map<String, Long> spans = new HashMap<>();
     private long coveredMillis;
     private int silentTakes;
+
+    /** Spans a second when it had windows last; 0 once it is taken for empty. */
+    private double lastRate;
+
+    void settle() {
+      if (coveredMillis > 0) {
+        silentTakes = 0;
+        lastRate = spans.values().stream().mapToLong(Long::longValue).sum() * perSecond();
+      } else if (++silentTakes == SILENT_TAKES) {
+        lastRate = 0;
+      }
+    }
+
+    double perSecond() {
+      return (double) TimeUnit.SECONDS.toMillis(1) / coveredMillis;
+    }
   }
 
   private final Map<QueueId, Tally> tallies = new HashMap<>();
 
-  /**
-   * Counts a window.
-   *
-   * @param oldestMillis one that was sealed before is left out; milliseconds since 1970
-   */
-  synchronized void add(SealedWindow window, long oldestMillis) {
-    if (window.sealedMillis() < oldestMillis) {
-      return;
-    }
+  /** Counts a window, however old: rates are by the time that windows cover. */
+  synchronized void add(SealedWindow window) {
     Tally tally = tallies.computeIfAbsent(window.queue(), absent -> new Tally());
     tally.coveredMillis += Math.max(1, window.sealedMillis() - window.openedMillis());
     for (Books books : window.books()) {
@@ -56,16 +65,17 @@ final class LoadMeter {
    * The loads since the last time, which begin anew.
    *
    * @param present all queues of the topic
-   * @return null if a queue that had windows before has none now: its owner may be changing, and
-   *     what is not known of it would make the others look heavy
+   * @return null if a queue that had windows before has none now, and carried enough to matter: its
+   *     owner may be changing, and what is not known of it would make the others look heavy
    */
   synchronized QueueLoads take(Collection<QueueId> present) {
     tallies.keySet().retainAll(present);
-    boolean silent = false;
-    for (Tally tally : tallies.values()) {
-      tally.silentTakes = tally.coveredMillis > 0 ? 0 : tally.silentTakes + 1;
-      silent |= tally.silentTakes > 0 && tally.silentTakes < SILENT_TAKES;
-    }
+    tallies.values().forEach(Tally::settle);
+    double all = tallies.values().stream().mapToDouble(tally -> tally.lastRate).sum();
+    double matters = HotspotPolicy.LEAST_PART * all / present.size();
+    boolean silent =
+        tallies.values().stream()
+            .anyMatch(tally -> tally.silentTakes > 0 && tally.lastRate > matters);
     List<QueueId> queues = List.copyOf(new TreeSet<>(present));
     Map<String, double[]> rates = new HashMap<>();
     for (int queue = 0; queue < queues.size(); queue++) {
@@ -80,7 +90,7 @@ final class LoadMeter {
   }
 
   private static void addRates(Tally tally, int queue, int queues, Map<String, double[]> rates) {
-    double perSecond = (double) TimeUnit.SECONDS.toMillis(1) / tally.coveredMillis;
+    double perSecond = tally.perSecond();
     tally.spans.forEach((application, spans) ->
         rates.computeIfAbsent(application, absent -> new double[queues])[queue] =
             spans * perSecond);

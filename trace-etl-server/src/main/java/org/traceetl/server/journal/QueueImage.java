@@ -258,7 +258,10 @@ public final class QueueImage {
     return sumNanos[row(series)];
   }
 
-  /** End of the last window in which the series had a span, milliseconds since 1970. */
+  /**
+   * When the series was touched last, milliseconds since 1970; see {@link
+   * SealedWindow#touchedMillis}.
+   */
   public long touchedMillis(int series) {
     return touchedMillis[row(series)];
   }

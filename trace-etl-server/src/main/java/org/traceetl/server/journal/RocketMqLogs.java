@@ -90,24 +90,28 @@ public final class RocketMqLogs implements JournalLogs {
   }
 
   /**
-   * The log in the lowest queue of another topic.
+   * The lowest queue of another topic that can be both written and read.
    *
    * @return null if there is no such topic
    * @throws IOException if that cannot be found out now
    */
-  public JournalLog openLowest(String other) throws IOException, InterruptedException {
-    MQClientInstance client = client();
-    TopicRouteData route = route(client, other);
-    if (route == null) {
-      return null;
-    }
-    String broker =
-        route.getQueueDatas().stream()
-            .map(QueueData::getBrokerName)
-            .filter(name -> queues(route, name) > 0)
+  public QueueId lowest(String other) throws IOException, InterruptedException {
+    TopicRouteData route = route(client(), other);
+    return route == null
+        ? null
+        : queues(route).stream()
             .min(Comparator.naturalOrder())
             .orElseThrow(() -> new IOException("Topic " + other + " has no queue"));
-    return new RocketMqLog(producer, client, new MessageQueue(other, broker, 0), config, timeout);
+  }
+
+  /** The log in a queue of another topic. */
+  public JournalLog open(String other, QueueId queue) {
+    return new RocketMqLog(
+        producer,
+        client(),
+        new MessageQueue(other, queue.broker(), queue.queue()),
+        config,
+        timeout);
   }
 
   /**
@@ -116,7 +120,19 @@ public final class RocketMqLogs implements JournalLogs {
    * @throws IOException if that cannot be found out now
    */
   public Set<QueueId> queues() throws IOException, InterruptedException {
-    TopicRouteData route = route(client(), topic);
+    return queues(route(client(), topic));
+  }
+
+  /**
+   * The queues of the span topic, whether they have a log yet or not.
+   *
+   * @throws IOException if that cannot be found out now
+   */
+  public Set<QueueId> spanQueues() throws IOException, InterruptedException {
+    return queues(route(client(), config.topic()));
+  }
+
+  private static Set<QueueId> queues(TopicRouteData route) {
     Set<QueueId> all = new HashSet<>();
     if (route != null) {
       for (QueueData data : route.getQueueDatas()) {

@@ -17,6 +17,7 @@ import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.hotspot.Hotspots.State;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.journal.MemoryLogs.MemoryLog;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.NativeCounts;
@@ -30,10 +31,13 @@ final class HotspotDeciderTest {
           null, null, null, null, null, null, 2, null, 3, 1_000L, null, List.of("pinned-*"));
 
   private final MemoryLogs logs = new MemoryLogs();
-  private final JournalLog log = logs.open(ROUTING);
+  private final MemoryLog log = logs.open(ROUTING);
   private final Set<QueueId> queues = new HashSet<>();
   private long nowMillis = 1_795_255_000_000L;
-  private boolean topicMissing;
+  private long wallAheadMillis;
+  private QueueId place = ROUTING;
+  private boolean readsLag;
+  private boolean upToDate = true;
   private boolean away;
   private final Server one = new Server();
   private final Server other = new Server();
@@ -52,12 +56,22 @@ final class HotspotDeciderTest {
         new HotspotDecider(
             CONFIG,
             this,
-            () -> Instant.ofEpochMilli(nowMillis),
+            () -> Instant.ofEpochMilli(nowMillis + wallAheadMillis),
             () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
 
     @Override
-    public JournalLog open() {
-      return topicMissing ? null : new Interrupted(this);
+    public QueueId place() {
+      return place;
+    }
+
+    @Override
+    public JournalLog open(QueueId queue) {
+      return new Interrupted(this, logs.open(queue));
+    }
+
+    @Override
+    public boolean upToDate() {
+      return upToDate;
     }
 
     @Override
@@ -88,30 +102,32 @@ final class HotspotDeciderTest {
   /** The log, in which somebody else may come just before an append. */
   private final class Interrupted implements JournalLog {
     private final Server server;
+    private final MemoryLog underneath;
 
-    Interrupted(Server server) {
+    Interrupted(Server server, MemoryLog underneath) {
       this.server = server;
+      this.underneath = underneath;
     }
 
     @Override
-    public long append(byte[] message) throws IOException, InterruptedException {
+    public long append(byte[] message) {
       server.beforeAppend.run();
-      return log.append(message);
+      return underneath.append(message);
     }
 
     @Override
-    public List<Entry> read(long from) throws IOException, InterruptedException {
-      return log.read(from);
+    public List<Entry> read(long from) {
+      return readsLag ? List.of() : underneath.read(from);
     }
 
     @Override
-    public long begin() throws IOException, InterruptedException {
-      return log.begin();
+    public long begin() {
+      return underneath.begin();
     }
 
     @Override
-    public long end() throws IOException, InterruptedException {
-      return log.end();
+    public long end() {
+      return underneath.end();
     }
 
     @Override
@@ -160,11 +176,10 @@ final class HotspotDeciderTest {
   @Test
   void ofTwoDecidersTheSecondLearnsWhatHolds() throws Exception {
     one.owned.add(new QueueId("a", 0));
-    HotspotDecisions theirs =
-        new HotspotDecisions(
-            nowMillis * 2, nowMillis, Map.of("theirs", new Decision(3, false, 1, nowMillis)));
-    one.beforeAppend = () -> ((MemoryLogs.MemoryLog) log).append(theirs.encode());
-    looks(2);
+    looks(1);
+    HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
+    one.beforeAppend = () -> log.append(theirs.encode());
+    looks(1);
 
     assertThat(one.decider.lost()).isEqualTo(1);
     assertThat(one.decider.decided()).isZero();
@@ -173,6 +188,130 @@ final class HotspotDeciderTest {
     looks(2);
     assertThat(newest().epoch()).isEqualTo(theirs.epoch() + 1);
     assertThat(newest().applications()).containsKeys("theirs", "hot");
+  }
+
+  @Test
+  void whatCouldNotBeReadBeforeADecisionIsReadAtTheNextLook() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(1);
+    HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
+    one.beforeAppend = () -> {
+      log.append(theirs.encode());
+      readsLag = true;
+    };
+    looks(1);
+    assertThat(one.picture().state()).isEqualTo(State.AWAY);
+    readsLag = false;
+    one.beforeAppend = () -> {};
+    looks(1);
+
+    assertThat(one.decider.decided()).isZero();
+    assertThat(one.picture().epoch()).isEqualTo(theirs.epoch());
+    assertThat(one.application("theirs").queues()).isEqualTo(3);
+  }
+
+  @Test
+  void ofTwoWithTheSameEpochTheSameHoldsForAll() throws Exception {
+    looks(1);
+    log.append(theirs(nowMillis).encode());
+    looks(1);
+    HotspotDecisions greater = theirs(nowMillis - CONFIG.interval().toMillis(), 5);
+    log.append(greater.encode());
+    looks(1);
+
+    assertThat(one.application("theirs").queues()).isEqualTo(5);
+    Server late = new Server();
+    nowMillis += 40_000;
+    late.decider.step();
+    assertThat(late.application("theirs").queues()).isEqualTo(5);
+    looks(1);
+    assertThat(one.application("theirs").queues()).isEqualTo(5);
+  }
+
+  @Test
+  void anEpochFarAheadOfTheClockIsRefused() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    log.append(theirs(Long.MAX_VALUE).encode());
+    looks(2);
+
+    assertThat(one.decider.refused()).isEqualTo(1);
+    assertThat(one.application("hot").queues()).isEqualTo(6);
+    assertThat(one.picture().epoch()).isEqualTo(nowMillis);
+  }
+
+  @Test
+  void whereAnotherBrokerHoldsTheLowestQueueStandsWhatHoldsAsWell() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    HotspotDecisions before = newest();
+    place = new QueueId("0", 0);
+    looks(2);
+
+    assertThat(newest(logs.open(place))).isEqualTo(before);
+    assertThat(logs.open(place).end()).isEqualTo(1);
+    place = ROUTING;
+    long end = log.end();
+    looks(2);
+    assertThat(log.end()).isEqualTo(end);
+  }
+
+  @Test
+  void whereNothingIsDecidedThatIsWritten() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    other.owned.add(new QueueId("a", 1));
+    upToDate = false;
+    looks(2);
+
+    assertThat(newest().epoch()).isPositive();
+    assertThat(newest().applications()).isEmpty();
+    assertThat(log.end()).isEqualTo(1);
+    assertThat(one.decider.decided()).isZero();
+    assertThat(other.picture().epoch()).isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void whatCannotBeReadYetIsNotTakenForNothing() throws Exception {
+    log.append(theirs(nowMillis).encode());
+    one.owned.add(new QueueId("a", 0));
+    readsLag = true;
+    looks(1);
+    assertThat(log.end()).isEqualTo(1);
+    readsLag = false;
+    upToDate = false;
+    looks(1);
+    assertThat(log.end()).isEqualTo(1);
+    assertThat(one.picture().epoch()).isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void whereTheBrokerHasForgottenAllStandsAgainThatNothingIsDecided() throws Exception {
+    log.append(theirs(nowMillis).encode());
+    log.deleteBefore(1);
+    one.owned.add(new QueueId("a", 0));
+    looks(1);
+
+    assertThat(log.end()).isEqualTo(2);
+    assertThat(newest().applications()).isEmpty();
+  }
+
+  @Test
+  void nothingIsDecidedUntilAllQueuesAreKnown() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    upToDate = false;
+    looks(5);
+    assertThat(newest().applications()).isEmpty();
+    upToDate = true;
+    looks(2);
+    assertThat(newest().applications()).containsKey("hot");
+  }
+
+  @Test
+  void windowsOfAClockThatIsBehindCount() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    wallAheadMillis = 600_000;
+    looks(2);
+
+    assertThat(newest().applications()).containsKey("hot");
   }
 
   @Test
@@ -193,14 +332,14 @@ final class HotspotDeciderTest {
 
   @Test
   void withoutItsTopicItOnlyLooks() throws Exception {
-    topicMissing = true;
+    place = null;
     one.owned.add(new QueueId("a", 0));
     looks(5);
 
     assertThat(one.picture().state()).isEqualTo(State.NO_TOPIC);
     assertThat(one.picture().applications()).isNotEmpty();
     assertThat(log.end()).isZero();
-    topicMissing = false;
+    place = ROUTING;
     looks(2);
     assertThat(newest().applications()).containsKey("hot");
   }
@@ -231,11 +370,25 @@ final class HotspotDeciderTest {
   }
 
   @Test
+  void aClockThatIsSetDoesNotKeepTheRecordFromBeingWrittenAgain() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    long end = log.end();
+    wallAheadMillis = -TimeUnit.HOURS.toMillis(10);
+    nowMillis += TimeUnit.HOURS.toMillis(2);
+    looks(1);
+    assertThat(log.end()).isEqualTo(end + 1);
+    wallAheadMillis = TimeUnit.HOURS.toMillis(10);
+    looks(1);
+    assertThat(log.end()).isEqualTo(end + 1);
+  }
+
+  @Test
   void inATopicMadeAnewStandsAgainWhatHolds() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     HotspotDecisions before = newest();
-    ((MemoryLogs.MemoryLog) log).deleteFrom(0);
+    log.deleteFrom(0);
     looks(1);
 
     assertThat(newest()).isEqualTo(before);
@@ -249,7 +402,15 @@ final class HotspotDeciderTest {
     one.decider.window(window(new QueueId("a", 1), Map.of("hot", 450_000L)));
     one.decider.step();
 
-    assertThat(log.end()).isZero();
+    assertThat(newest().applications()).isEmpty();
+  }
+
+  private static HotspotDecisions theirs(long epoch) {
+    return theirs(epoch, 3);
+  }
+
+  private static HotspotDecisions theirs(long epoch, int queues) {
+    return new HotspotDecisions(epoch, 1, Map.of("theirs", new Decision(queues, false, 1, 1)));
   }
 
   /** So many looks of both, with windows of all queues before each. */
@@ -306,8 +467,12 @@ final class HotspotDeciderTest {
   }
 
   private HotspotDecisions newest() throws Exception {
+    return newest(log);
+  }
+
+  private HotspotDecisions newest(MemoryLog of) throws Exception {
     HotspotDecisions newest = HotspotDecisions.NONE;
-    for (JournalLog.Entry entry : log.read(0)) {
+    for (JournalLog.Entry entry : of.read(0)) {
       if (entry.body().length > 10) {
         HotspotDecisions read = HotspotDecisions.decode(entry.body());
         newest = read.epoch() > newest.epoch() ? read : newest;

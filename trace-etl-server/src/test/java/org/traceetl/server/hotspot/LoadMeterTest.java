@@ -54,8 +54,21 @@ final class LoadMeterTest {
   }
 
   @Test
-  void oldWindowsAndQueuesThatAreGoneDoNotCount() {
-    meter.add(HotspotDeciderTest.window(A, "shop", 300, 1_000, 16_000), 16_001);
+  void aSparseQueueThatFallsSilentMakesNoTakeVoid() {
+    add(A, "shop", 30_000, 15_000);
+    add(B, "rare", 700, 15_000);
+    assertThat(meter.take(BOTH)).isNotNull();
+    add(A, "shop", 30_000, 15_000);
+    assertThat(meter.take(BOTH).totals()).containsExactly(2_000, 0);
+    add(A, "shop", 30_000, 15_000);
+    add(B, "rare", 800, 15_000); // more than a twentieth of the mean
+    assertThat(meter.take(BOTH)).isNotNull();
+    add(A, "shop", 30_000, 15_000);
+    assertThat(meter.take(BOTH)).isNull();
+  }
+
+  @Test
+  void queuesThatAreGoneDoNotCount() {
     add(B, "shop", 300, 15_000);
 
     assertThat(meter.take(Set.of(A)).rates()).isEmpty();
@@ -74,6 +87,6 @@ final class LoadMeterTest {
   }
 
   private void add(QueueId queue, String application, long spans, long millis) {
-    meter.add(HotspotDeciderTest.window(queue, application, spans, 1_000, 1_000 + millis), 0);
+    meter.add(HotspotDeciderTest.window(queue, application, spans, 1_000, 1_000 + millis));
   }
 }

@@ -106,13 +106,21 @@ class RocketMqLogsTest {
 
   @Test
   void theLowestQueueOfAnotherTopicIsALogAsWell() throws Exception {
-    assertThat(logs.openLowest("not-there")).isNull();
+    assertThat(logs.lowest("not-there")).isNull();
     rocketMq.createTopic("trace-routing", 2);
-    JournalLog log = logs.openLowest("trace-routing");
+    assertThat(logs.lowest("trace-routing")).isEqualTo(queue(0));
+    JournalLog log = logs.open("trace-routing", queue(0));
     assertThat(log.append(new byte[] {7})).isZero();
 
     await().untilAsserted(() -> assertThat(log.end()).isEqualTo(1));
     assertThat(log.read(0)).singleElement().extracting(Entry::body).isEqualTo(new byte[] {7});
+  }
+
+  @Test
+  void queuesOfTheSpansAreFoundAlsoWithoutALog() throws Exception {
+    assertThat(logs.spanQueues())
+        .containsExactlyInAnyOrder(
+            queue(0), queue(1), queue(2), queue(3), queue(QUEUES), queue(QUEUES + 1));
   }
 
   private static List<byte[]> messages(int count, int bytes) {
