@@ -81,8 +81,8 @@ final class RocketMqTest {
       broker.createTopic("decisions", 1);
       await()
           .atMost(LONG)
-          .untilAsserted(() ->
-              assertThat(transport.newest("decisions", Place.NONE).place().end()).isZero());
+          .untilAsserted(
+              () -> assertThat(transport.newest("decisions", Place.NONE).place().end()).isZero());
       broker.send(
           "decisions", IntStream.range(0, 40).mapToObj(i -> new byte[] {(byte) i}).toList());
       await()

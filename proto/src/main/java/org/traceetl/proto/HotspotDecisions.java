@@ -141,8 +141,8 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
   }
 
   /**
-   * Reads what stands in the topic; it may be anything. As {@link #decode(byte[])}, and refuses what
-   * would hold for ever.
+   * Reads what stands in the topic; it may be anything. As {@link #decode(byte[])}, and refuses
+   * what would hold for ever.
    *
    * @param nowMillis the reader's clock, milliseconds since 1970
    * @throws MalformedDecisionsException also if the epoch is more than a day ahead of it

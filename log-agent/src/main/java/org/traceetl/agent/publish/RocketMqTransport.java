@@ -270,8 +270,7 @@ public final class RocketMqTransport implements Transport {
    * @param known behind those that were read before; where it still is the end, nothing is read
    * @throws IOException when the broker does not tell, with a message for the operator
    */
-  public DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known)
-      throws IOException {
+  public DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known) throws IOException {
     try {
       MQClientAPIImpl api = client().getMQClientAPIImpl();
       Optional<TopicRouteData> route = route(api, topic);

@@ -195,10 +195,11 @@ final class HotspotDeciderTest {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
-    one.beforeAppend = () -> {
-      log.append(theirs.encode());
-      readsLag = true;
-    };
+    one.beforeAppend =
+        () -> {
+          log.append(theirs.encode());
+          readsLag = true;
+        };
     looks(1);
     assertThat(one.picture().state()).isEqualTo(State.AWAY);
     readsLag = false;
