@@ -245,6 +245,7 @@ final class HotspotDeciderTest {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     HotspotDecisions before = newest();
+    upToDate = false; // no further decision
     place = new QueueId("0", 0);
     looks(2);
 
@@ -375,6 +376,7 @@ final class HotspotDeciderTest {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     long end = log.end();
+    upToDate = false; // no further decision
     wallAheadMillis = -TimeUnit.HOURS.toMillis(10);
     nowMillis += TimeUnit.HOURS.toMillis(2);
     looks(1);
