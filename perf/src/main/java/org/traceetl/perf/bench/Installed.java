@@ -3,6 +3,7 @@ package org.traceetl.perf.bench;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.traceetl.perf.process.Program;
 import picocli.CommandLine.Option;
 
 /** The programs of the whole path as they are built and shipped; a group of arguments. */
@@ -89,6 +91,26 @@ final class Installed {
         .filter(option -> option.startsWith(prefix))
         .forEach(option -> options.add(option.substring(prefix.length())));
     return options;
+  }
+
+  /**
+   * One of the programs, with a configuration of its own.
+   *
+   * @param kind agent or server
+   * @param home for what it writes, and its log
+   */
+  Program program(String kind, String name, Path home, Path jar, Path config, URI ready) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(jvmOptions(kind));
+    command.addAll(
+        List.of(
+            "-Duser.home=" + home,
+            "-Drocketmq.log.root=" + home.resolve("rocketmq-log"),
+            "-jar",
+            jar.toString(),
+            "--config=" + config));
+    return new Program(name, command, Map.of(), home.resolve(name + ".log"), ready);
   }
 
   private List<String> optionsOf(String name) {

@@ -8,9 +8,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.traceetl.perf.process.Ports;
 import org.traceetl.perf.process.Program;
@@ -77,7 +75,8 @@ final class TraceEtl implements Contender {
         telemetry: {host: 127.0.0.1, port: %d}
         """
             .formatted(home.resolve("state"), otlpPort, rocketMq.address(), telemetryPort));
-    return program("agent", home, installed.agentJar(), config, telemetry("/health"));
+    return installed.program(
+        "agent", "agent", home, installed.agentJar(), config, telemetry("/health"));
   }
 
   private Program server(Path directory, List<SeriesConfig.Dimension> dimensions)
@@ -101,26 +100,13 @@ final class TraceEtl implements Contender {
                 dimensions.stream()
                     .map(dimension -> "{attribute: " + dimension.attribute() + "}")
                     .collect(Collectors.joining(", "))));
-    return program(
+    return installed.program(
+        "server",
         "server",
         home,
         installed.serverJar(),
         config,
         URI.create("http://127.0.0.1:" + serverPort + "/ready"));
-  }
-
-  private Program program(String name, Path home, Path jar, Path config, URI ready) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(installed.jvmOptions(name));
-    command.addAll(
-        List.of(
-            "-Duser.home=" + home,
-            "-Drocketmq.log.root=" + home.resolve("rocketmq-log"),
-            "-jar",
-            jar.toString(),
-            "--config=" + config));
-    return new Program(name, command, Map.of(), home.resolve(name + ".log"), ready);
   }
 
   private URI telemetry(String path) {
