@@ -77,6 +77,7 @@ final class HotspotTest {
     properties.put("trace-etl.index.type", "none");
     properties.put("trace-etl.hotspots.topic", "routing-of-" + topic);
     properties.put("trace-etl.hotspots.interval", "1s");
+    properties.put("trace-etl.metrics.queue-label", "always");
     properties.put("trace-etl.hotspots.grow-after", 2);
     properties.put("trace-etl.hotspots.min-queue-rate", 0);
     properties.put("trace-etl.hotspots.pinned", "small-*");

@@ -12,6 +12,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
@@ -91,7 +92,7 @@ final class Pipeline implements Service {
             journalCounters);
     // What it looks at is what the history's follower reads.
     hotspots =
-        config.hotspots().enabled() && config.history().enabled()
+        decidesOnHotspots(config)
             ? new HotspotDecider(
                 config.hotspots().over(config.window().length()),
                 new RoutingTopic(config.hotspots().topic()),
@@ -179,6 +180,23 @@ final class Pipeline implements Service {
   @Override
   public History history() {
     return sinks.history();
+  }
+
+  /**
+   * A series that moves is shown by two servers for a while, and nothing but the label tells them
+   * apart.
+   */
+  private static boolean decidesOnHotspots(ServerConfig config) {
+    if (!config.hotspots().enabled() || !config.history().enabled()) {
+      return false;
+    }
+    boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS;
+    if (!told) {
+      log.info(
+          "Automatic hotspots are off here: they need trace-etl.metrics.queue-label = always, on all"
+              + " servers");
+    }
+    return told;
   }
 
   @Override
