@@ -26,6 +26,7 @@ import org.traceetl.server.hotspot.Hotspots.State;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.log.Printable;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -49,6 +50,11 @@ public final class HotspotDecider implements AutoCloseable {
 
   /** Applications in the picture that have no decision: those with most load. */
   private static final int OTHERS_SHOWN = 20;
+
+  /** Characters of a name, and of all that changed, in a line of the log. */
+  private static final int MOST_NAME = 200;
+
+  private static final int MOST_CHANGES = 2_000;
 
   private final HotspotsConfig config;
   private final List<Glob> pinned;
@@ -192,7 +198,7 @@ public final class HotspotDecider implements AutoCloseable {
     LOG.warn(
         "Application {} is a hotspot that more queues do not help: it has few hot series, or agents"
             + " do not follow. trace-etl.hotspots.spread-random would spread it at random",
-        application);
+        Printable.of(application, MOST_NAME));
   }
 
   private boolean pinned(String application) {
@@ -347,7 +353,10 @@ public final class HotspotDecider implements AutoCloseable {
             changes.put(name, "default");
           }
         });
-    LOG.info("Hotspots, epoch {}: queues of applications are now {}", now.epoch(), changes);
+    LOG.info(
+        "Hotspots, epoch {}: queues of applications are now {}",
+        now.epoch(),
+        Printable.of(changes.toString(), MOST_CHANGES));
   }
 
   private Hotspots picture(State state, QueueLoads loads, int queues) {
