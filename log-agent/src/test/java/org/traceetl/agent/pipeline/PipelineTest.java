@@ -394,7 +394,8 @@ final class PipelineTest {
       pipeline.router(router(1 + i % 7, Set.of()));
       StringBuilder payload = new StringBuilder();
       for (int o = 0; o < 20; o++) {
-        payload.append("a operation-" + i + "-" + o + "\n");
+        // No number by itself: it would be an identifier, and all one series.
+        payload.append("a operation" + i + "of" + o + "\n");
       }
       offer(payload.toString());
     }
