@@ -22,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Format;
@@ -98,7 +100,10 @@ final class DocumentationTest {
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
   }
 
-  /** As OpenMetrics: the other format leaves out families without samples. */
+  /**
+   * As OpenMetrics: the other format leaves out families without samples. With the label that
+   * hotspots need.
+   */
   private String ownMetrics() {
     ServerConfig d = ServerConfig.defaults();
     IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
@@ -111,7 +116,7 @@ final class DocumentationTest {
                 d.series(),
                 d.histogram(),
                 d.documents(),
-                d.metrics(),
+                new MetricsConfig(null, null, null, QueueLabel.ALWAYS),
                 index,
                 d.history(),
                 d.hotspots(),
