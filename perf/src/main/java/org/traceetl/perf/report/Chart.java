@@ -14,6 +14,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /** Curves over one quantity, as an SVG picture. */
 public final class Chart {
   private final XYChart chart;
+  private int curves;
 
   public Chart(String title, String xTitle, String yTitle) {
     chart =
@@ -38,19 +39,21 @@ public final class Chart {
   /** Adds a curve. */
   public Chart curve(String name, double[] x, double[] y) {
     chart.addSeries(name, x, y);
+    curves++;
     return this;
   }
 
   /** Adds a curve without marks at its points: there are many. */
   public Chart line(String name, double[] x, double[] y) {
     chart.addSeries(name, x, y).setMarker(SeriesMarkers.NONE);
+    curves++;
     return this;
   }
 
   /** Writes the picture. */
   public void write(Path svg) throws IOException {
     // The title says what a single curve is.
-    chart.getStyler().setLegendVisible(chart.getSeriesMap().size() > 1);
+    chart.getStyler().setLegendVisible(curves > 1);
     Files.createDirectories(svg.toAbsolutePath().getParent());
     try (var out = Files.newOutputStream(svg)) {
       VectorGraphicsEncoder.saveVectorGraphic(chart, out, VectorGraphicsFormat.SVG);
