@@ -125,8 +125,8 @@ class OtlpLimitsTest {
   @Test
   void aSendersConnectionsAreLimitedOverBothPorts() throws Exception {
     start(new OtlpLimits(100, 2, 0, 30_000));
-    Socket first = connect(ONE, receiver.httpPort());
-    connect(ONE, receiver.grpcPort());
+    Socket first = acceptedHttp(ONE);
+    acceptedGrpc(ONE);
     assertThat(isClosed(connect(ONE, receiver.httpPort()))).isTrue();
     assertThat(isClosed(connect(ONE, receiver.grpcPort()))).isTrue();
     assertThat(receiver.counters().connectionsRefused(ConnectionRefusal.CLIENT)).isEqualTo(2);
@@ -140,7 +140,7 @@ class OtlpLimitsTest {
     await()
         .until(() -> {
           Socket again = connect(ONE, receiver.httpPort());
-          again.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
+          ask(again);
           return !isClosed(again);
         });
   }
@@ -148,8 +148,8 @@ class OtlpLimitsTest {
   @Test
   void allConnectionsAreLimited() throws Exception {
     start(new OtlpLimits(2, 2, 0, 30_000));
-    connect(ONE, receiver.httpPort());
-    connect(OTHER, receiver.grpcPort());
+    acceptedHttp(ONE);
+    acceptedGrpc(OTHER);
     assertThat(isClosed(connect("127.0.0.3", receiver.httpPort()))).isTrue();
     assertThat(receiver.counters().connectionsRefused(ConnectionRefusal.ALL)).isOne();
   }
@@ -235,6 +235,26 @@ class OtlpLimitsTest {
         new Socket(InetAddress.getByName("127.0.0.1"), port, InetAddress.getByName(from), 0);
     opened.add(socket);
     return socket;
+  }
+
+  /**
+   * A connection that has an answer. Each port accepts in its own thread, so connections to both
+   * are counted in the order in which they were made only if each is waited for.
+   */
+  private Socket acceptedHttp(String from) throws IOException {
+    Socket socket = connect(from, receiver.httpPort());
+    ask(socket);
+    assertThat(isClosed(socket)).isFalse();
+    return socket;
+  }
+
+  /** A connection that has the server's first frame, see {@link #acceptedHttp}. */
+  private void acceptedGrpc(String from) throws IOException {
+    assertThat(isClosed(connect(from, receiver.grpcPort()))).isFalse();
+  }
+
+  private static void ask(Socket socket) throws IOException {
+    socket.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
   }
 
   private void closeAll() throws Exception {
