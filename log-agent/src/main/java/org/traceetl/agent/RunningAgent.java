@@ -10,10 +10,12 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.publish.DecisionsFile;
 import org.traceetl.agent.publish.DecisionsWatch;
+import org.traceetl.agent.publish.Followed;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
@@ -28,6 +30,8 @@ import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.TelemetryServer;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.LearntNames;
 
 /**
  * An agent at work, from its start to its drain. Several can run in one JVM, each with its own
@@ -106,16 +110,8 @@ public final class RunningAgent implements AutoCloseable {
       List<Note.Place> places = spool.places();
       pipeline.start();
       rules.start();
-      if (config.routing().hotspots()) {
-        String topic = config.routing().hotspotsTopic();
-        open(new DecisionsWatch(
-                known -> transport.newest(topic, known),
-                config.rocketmq().routeRefreshMillis(),
-                new DecisionsFile(state, topic, config.rocketmq()),
-                metrics,
-                System::currentTimeMillis,
-                routing::decisions))
-            .start();
+      if (config.routing().hotspots() || config.routing().learntNames()) {
+        follow(config, state, transport, metrics);
       }
       TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
       TopologyWatch watch =
@@ -174,6 +170,33 @@ public final class RunningAgent implements AutoCloseable {
       closeOpened();
       throw e;
     }
+  }
+
+  /** Follows what the servers decide. */
+  private void follow(
+      AgentConfig config, StateDirectory state, RocketMqTransport transport, AgentMetrics metrics) {
+    String topic = config.routing().hotspotsTopic();
+    RocketMqConfig rocketmq = config.rocketmq();
+    open(new DecisionsWatch(
+            known -> transport.newest(topic, known),
+            rocketmq.routeRefreshMillis(),
+            new Followed<>(
+                HotspotDecisions.FORMAT,
+                HotspotDecisions.NONE,
+                config.routing().hotspots()
+                    ? new DecisionsFile(state, "hotspots", topic, rocketmq)
+                    : null,
+                routing::decisions),
+            new Followed<>(
+                LearntNames.FORMAT,
+                LearntNames.NONE,
+                config.routing().learntNames()
+                    ? new DecisionsFile(state, "learnt-names", topic, rocketmq)
+                    : null,
+                routing::learnt),
+            metrics,
+            System::currentTimeMillis))
+        .start();
   }
 
   private <T extends AutoCloseable> T open(T part) {

@@ -90,10 +90,10 @@ final class RocketMqTest {
           .untilAsserted(() ->
               assertThat(transport.newest("decisions", Place.NONE).place().end()).isEqualTo(40));
       DecisionsWatch.Newest newest = transport.newest("decisions", Place.NONE);
-      assertThat(newest.records()).hasSize(16);
+      assertThat(newest.records()).hasSize(32);
       assertThat(newest.records().getLast()).containsExactly(39);
       assertThat(transport.newest("decisions", newest.place()).records()).isEmpty();
-      assertThat(transport.newest("decisions", new Place("another", 40)).records()).hasSize(16);
+      assertThat(transport.newest("decisions", new Place("another", 40)).records()).hasSize(32);
     }
   }
 

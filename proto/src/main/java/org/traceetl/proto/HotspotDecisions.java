@@ -1,46 +1,38 @@
 package org.traceetl.proto;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.traceetl.proto.RecordFormat.BY_BYTES;
+import static org.traceetl.proto.RecordFormat.malformed;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.zip.CRC32C;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
  * On how many queues the servers want applications to live: one record of the routing topic, and
- * all of it, so that the newest one alone is enough. Which of two holds does not depend on where or
- * in which order they stand: see {@link #holdsOver}. Immutable.
+ * all of it, so that the newest one alone is enough. Immutable.
  *
- * <p>Layout, big-endian:
+ * <p>The body, in the frame of {@link RecordFormat}; the magic is {@code TEHS}, the version 1:
  *
  * <pre>
- *  0  magic             4 bytes  "TEHS"
- *  4  version           1 byte   1
- *  5  epoch             8 bytes  above 0
- * 13  decided           8 bytes  milliseconds since 1970
- * 21  applications      2 bytes  0 to 1,000, then for each, in the order of the names' bytes:
+ *       applications    2 bytes  0 to 1,000, then for each, in the order of the names' bytes:
  *       length          2 bytes  of the name, 1 to 1,024
  *       name            UTF-8
  *       queues          2 bytes  1 to 1,024
  *       flags           1 byte   1: spread at random; others 0
  *       level           4 bytes  thousandths, 0 to 2^31 - 1; see {@link Decision#levelMilli}
  *       since           8 bytes  milliseconds since 1970
- *     checksum          4 bytes  CRC-32C of all bytes before
  * </pre>
  *
  * @param epoch rises with each decision
  * @param decidedMillis when it was decided, milliseconds since 1970
  * @param applications decisions by application; the others live on as many queues as by default
  */
-public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decision> applications) {
+public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decision> applications)
+    implements RoutingRecord {
   /** No decision yet. */
   public static final HotspotDecisions NONE = new HotspotDecisions(0, 0, Map.of());
 
@@ -53,21 +45,17 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
   /** Most queues of an application. */
   public static final int MAX_QUEUES = 1_024;
 
-  /** An epoch may be so far ahead of the reader's clock: one from a wrong clock would stay. */
-  private static final long MAX_AHEAD_MILLIS = TimeUnit.DAYS.toMillis(1);
-
   private static final int MAGIC = 0x54454853;
-  private static final int VERSION = 1;
-  private static final int HEADER_BYTES = 23;
+  private static final int COUNT_BYTES = 2;
   private static final int FIXED_BYTES = 17;
-  private static final int CHECKSUM_BYTES = 4;
 
   /** Longest record, bytes. */
   public static final int MAX_BYTES =
-      HEADER_BYTES + MAX_APPLICATIONS * (FIXED_BYTES + MAX_NAME_BYTES) + CHECKSUM_BYTES;
+      RecordFormat.FRAME_BYTES + COUNT_BYTES + MAX_APPLICATIONS * (FIXED_BYTES + MAX_NAME_BYTES);
 
-  private static final Comparator<String> BY_BYTES =
-      Comparator.comparing(name -> name.getBytes(UTF_8), Arrays::compareUnsigned);
+  /** How it stands in the topic. */
+  public static final RecordFormat<HotspotDecisions> FORMAT =
+      new RecordFormat<>(MAGIC, 1, MAX_BYTES, HotspotDecisions::read);
 
   /**
    * One application's.
@@ -100,124 +88,47 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
 
   /** Whether a record can name this application. */
   public static boolean takes(String application) {
-    byte[] bytes = application.getBytes(UTF_8);
-    // A lone surrogate would come back as another name.
-    return bytes.length >= 1
-        && bytes.length <= MAX_NAME_BYTES
-        && new String(bytes, UTF_8).equals(application);
+    return RecordFormat.isText(application, MAX_NAME_BYTES);
   }
 
-  /**
-   * Whether it holds rather than the other: the one with the higher epoch, of two with the same the
-   * one whose bytes as it stands in the topic are greater, compared as unsigned numbers from the
-   * first on. The same for all readers, whichever they read first.
-   */
-  public boolean holdsOver(HotspotDecisions other) {
-    return epoch != other.epoch
-        ? epoch > other.epoch
-        : Arrays.compareUnsigned(encode(), other.encode()) > 0;
-  }
-
-  /** As it stands in the topic. */
+  @Override
   public byte[] encode() {
     List<String> names = new ArrayList<>(applications.keySet());
     names.sort(BY_BYTES);
-    int size = HEADER_BYTES + CHECKSUM_BYTES;
+    int size = COUNT_BYTES;
     for (String name : names) {
       size += FIXED_BYTES + name.getBytes(UTF_8).length;
     }
-    ByteBuffer out = ByteBuffer.allocate(size);
-    out.putInt(MAGIC).put((byte) VERSION).putLong(epoch).putLong(decidedMillis);
-    out.putShort((short) names.size());
-    for (String name : names) {
-      byte[] bytes = name.getBytes(UTF_8);
-      Decision decision = applications.get(name);
-      out.putShort((short) bytes.length).put(bytes);
-      out.putShort((short) decision.queues).put((byte) (decision.random ? 1 : 0));
-      out.putInt(decision.levelMilli).putLong(decision.sinceMillis);
-    }
-    out.putInt(checksum(out.array(), size - CHECKSUM_BYTES));
-    return out.array();
+    return FORMAT.encode(
+        this,
+        size,
+        out -> {
+          out.putShort((short) names.size());
+          for (String name : names) {
+            byte[] bytes = name.getBytes(UTF_8);
+            Decision decision = applications.get(name);
+            out.putShort((short) bytes.length).put(bytes);
+            out.putShort((short) decision.queues).put((byte) (decision.random ? 1 : 0));
+            out.putInt(decision.levelMilli).putLong(decision.sinceMillis);
+          }
+        });
   }
 
-  /**
-   * Reads what stands in the topic; it may be anything. As {@link #decode(byte[])}, and refuses
-   * what would hold for ever.
-   *
-   * @param nowMillis the reader's clock, milliseconds since 1970
-   * @throws MalformedDecisionsException also if the epoch is more than a day ahead of it
-   */
-  public static HotspotDecisions decode(byte[] bytes, long nowMillis)
+  private static HotspotDecisions read(long epoch, long decidedMillis, ByteBuffer in)
       throws MalformedDecisionsException {
-    HotspotDecisions decoded = decode(bytes);
-    if (decoded.epoch - MAX_AHEAD_MILLIS > nowMillis) {
-      throw malformed(
-          Reason.CONTENT,
-          "epoch "
-              + decoded.epoch
-              + " is more than a day ahead of this clock, "
-              + nowMillis
-              + "; a clock is wrong");
-    }
-    return decoded;
-  }
-
-  /**
-   * Reads what stands in the topic; it may be anything.
-   *
-   * @throws MalformedDecisionsException if it is no record of this version, whole and in order
-   */
-  public static HotspotDecisions decode(byte[] bytes) throws MalformedDecisionsException {
-    if (bytes.length < HEADER_BYTES + CHECKSUM_BYTES || bytes.length > MAX_BYTES) {
-      throw malformed(Reason.LENGTH, bytes.length + " bytes");
-    }
-    ByteBuffer in = ByteBuffer.wrap(bytes);
-    if (in.getInt() != MAGIC) {
-      throw malformed(Reason.MAGIC, "not a record of decisions");
-    }
-    int version = in.get();
-    if (version != VERSION) {
-      throw malformed(Reason.VERSION, "version " + version + ", not " + VERSION);
-    }
-    int end = bytes.length - CHECKSUM_BYTES;
-    if (in.getInt(end) != checksum(bytes, end)) {
-      throw malformed(Reason.CHECKSUM, "wrong checksum");
-    }
-    in.limit(end);
-    long epoch = in.getLong();
-    long decidedMillis = in.getLong();
-    int count = Short.toUnsignedInt(in.getShort());
-    if (epoch <= 0 || count > MAX_APPLICATIONS) {
-      throw malformed(Reason.CONTENT, "epoch " + epoch + ", " + count + " applications");
-    }
+    int count = RecordFormat.count(in, 0, MAX_APPLICATIONS, "applications");
     Map<String, Decision> applications = LinkedHashMap.newLinkedHashMap(count);
     String last = "";
     for (int i = 0; i < count; i++) {
-      String name = name(in);
+      String name = RecordFormat.text(in, MAX_NAME_BYTES, "a name");
+      RecordFormat.need(in, FIXED_BYTES - Short.BYTES, "a decision");
       if (BY_BYTES.compare(last, name) >= 0) {
         throw malformed(Reason.CONTENT, "names not in order");
       }
       applications.put(name, decision(in));
       last = name;
     }
-    if (in.hasRemaining()) {
-      throw malformed(Reason.LENGTH, in.remaining() + " bytes too many");
-    }
     return new HotspotDecisions(epoch, decidedMillis, applications);
-  }
-
-  private static String name(ByteBuffer in) throws MalformedDecisionsException {
-    int length = in.remaining() < 2 ? 0 : Short.toUnsignedInt(in.getShort());
-    if (length < 1 || length > MAX_NAME_BYTES || in.remaining() < length + FIXED_BYTES - 2) {
-      throw malformed(Reason.LENGTH, "a name of " + length + " bytes");
-    }
-    ByteBuffer name = in.slice(in.position(), length);
-    in.position(in.position() + length);
-    try {
-      return UTF_8.newDecoder().decode(name).toString();
-    } catch (CharacterCodingException e) {
-      throw malformed(Reason.CONTENT, "a name that is not UTF-8");
-    }
   }
 
   private static Decision decision(ByteBuffer in) throws MalformedDecisionsException {
@@ -229,15 +140,5 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
       throw malformed(Reason.CONTENT, "queues " + queues + ", flags " + flags + ", level " + level);
     }
     return new Decision(queues, flags == 1, level, sinceMillis);
-  }
-
-  private static int checksum(byte[] bytes, int length) {
-    CRC32C checksum = new CRC32C();
-    checksum.update(bytes, 0, length);
-    return (int) checksum.getValue();
-  }
-
-  private static MalformedDecisionsException malformed(Reason reason, String what) {
-    return new MalformedDecisionsException(reason, what);
   }
 }

@@ -38,10 +38,14 @@ final class HotspotDecisionsTest {
           + ("0007" + "6772c3b6c39f65" + "0040" + "01" + "00000000" + "000001a1fd3d1080")
           + "f7cbede8"; // checksum
 
+  static byte[] example() {
+    return EXAMPLE.encode();
+  }
+
   @Test
   void itIsWrittenAsItAlwaysWas() throws MalformedDecisionsException {
     assertThat(HexFormat.of().formatHex(EXAMPLE.encode())).isEqualTo(GOLDEN);
-    assertThat(HotspotDecisions.decode(HexFormat.of().parseHex(GOLDEN))).isEqualTo(EXAMPLE);
+    assertThat(HotspotDecisions.FORMAT.decode(HexFormat.of().parseHex(GOLDEN))).isEqualTo(EXAMPLE);
   }
 
   @Property(tries = 300)
@@ -58,7 +62,7 @@ final class HotspotDecisionsTest {
     });
     HotspotDecisions decisions = new HotspotDecisions(epoch, decided, applications);
 
-    assertThat(HotspotDecisions.decode(decisions.encode())).isEqualTo(decisions);
+    assertThat(HotspotDecisions.FORMAT.decode(decisions.encode())).isEqualTo(decisions);
   }
 
   @Property(tries = 500)
@@ -67,7 +71,7 @@ final class HotspotDecisionsTest {
     int index = Math.floorMod(at, bytes.length);
     if (bytes[index] != other) {
       bytes[index] = other;
-      assertThatThrownBy(() -> HotspotDecisions.decode(bytes))
+      assertThatThrownBy(() -> HotspotDecisions.FORMAT.decode(bytes))
           .isInstanceOf(MalformedDecisionsException.class);
     }
   }
@@ -81,7 +85,7 @@ final class HotspotDecisionsTest {
     byte[] forged = sealed(out.array());
 
     try {
-      assertThat(HotspotDecisions.decode(forged).encode()).isEqualTo(forged);
+      assertThat(HotspotDecisions.FORMAT.decode(forged).encode()).isEqualTo(forged);
     } catch (MalformedDecisionsException e) {
       assertThat(e.reason()).isIn(Reason.LENGTH, Reason.CONTENT);
     }
@@ -127,11 +131,11 @@ final class HotspotDecisionsTest {
   void anEpochMoreThanADayAheadIsRefused() throws MalformedDecisionsException {
     long nowMillis = 1_795_255_000_000L;
     HotspotDecisions ahead = with(nowMillis + 86_400_000, 1, 4);
-    assertThat(HotspotDecisions.decode(ahead.encode(), nowMillis)).isEqualTo(ahead);
+    assertThat(HotspotDecisions.FORMAT.decode(ahead.encode(), nowMillis)).isEqualTo(ahead);
 
     for (long epoch : new long[] {ahead.epoch() + 1, Long.MAX_VALUE}) {
       byte[] further = with(epoch, 1, 4).encode();
-      assertThatThrownBy(() -> HotspotDecisions.decode(further, nowMillis))
+      assertThatThrownBy(() -> HotspotDecisions.FORMAT.decode(further, nowMillis))
           .isInstanceOf(MalformedDecisionsException.class)
           .hasMessageContaining("epoch " + epoch)
           .extracting("reason")
@@ -146,7 +150,7 @@ final class HotspotDecisionsTest {
 
   private static Reason reason(byte[] bytes) {
     return catchThrowableOfType(
-            MalformedDecisionsException.class, () -> HotspotDecisions.decode(bytes))
+            MalformedDecisionsException.class, () -> HotspotDecisions.FORMAT.decode(bytes))
         .reason();
   }
 

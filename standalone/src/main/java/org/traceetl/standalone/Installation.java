@@ -127,6 +127,7 @@ final class Installation implements AutoCloseable {
         routing.file(),
         routing.pollMillis(),
         routing.hotspots(),
+        routing.learntNames(),
         topic == null ? routing.hotspotsTopic() : topic.toString());
   }
 

@@ -12,14 +12,18 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
+import org.traceetl.server.history.HistoryFollower;
 import org.traceetl.server.hotspot.DecisionLog;
 import org.traceetl.server.hotspot.HotspotDecider;
 import org.traceetl.server.hotspot.Hotspots;
@@ -28,11 +32,14 @@ import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.learn.NameDecider;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
 
 /**
  * All parts of one server, constructed and joined here; started against the flow of spans, drained
@@ -55,6 +62,9 @@ final class Pipeline implements Service {
 
   /** Null where they are disabled. */
   private final HotspotDecider hotspots;
+
+  /** Null where none are learnt. */
+  private final NameDecider names;
 
   private final SpanPipeline spans;
 
@@ -90,23 +100,19 @@ final class Pipeline implements Service {
             JournalTiming.system(
                 clock, config.journal().lease(), config.journal().snapshotInterval()),
             journalCounters);
-    // What it looks at is what the history's follower reads.
-    hotspots =
-        decidesOnHotspots(config)
-            ? new HotspotDecider(
-                config.hotspots().over(config.window().length()),
-                new RoutingTopic(config.hotspots().topic()),
-                clock)
+    // What they look at is what the history's follower reads.
+    boolean decides = decides(config);
+    HotspotsConfig routing = config.hotspots().over(config.window().length());
+    DecisionLog decisions = new RoutingTopic(routing.topic());
+    hotspots = decides && routing.enabled() ? new HotspotDecider(routing, decisions, clock) : null;
+    TemplatesConfig templates = config.series().templates();
+    names =
+        templates.enabled() && templates.learn().enabled()
+            ? new NameDecider(
+                routing, templates.learn(), decides, decisions, clock, aggregation::learnt)
             : null;
     sinks =
-        new Sinks(
-            config,
-            logs,
-            journals,
-            aggregation.schema(),
-            hotspots == null ? window -> {} : hotspots::window,
-            telemetry,
-            clock);
+        new Sinks(config, logs, journals, aggregation.schema(), new Deciders(), telemetry, clock);
     List<WindowFollower> followers =
         new ArrayList<>(List.of(pages, telemetry.books(), telemetry.cardinality()));
     followers.addAll(sinks.followers());
@@ -125,6 +131,29 @@ final class Pipeline implements Service {
     observePages();
     if (hotspots != null) {
       observeHotspots();
+    }
+    if (names != null) {
+      observeNames();
+    }
+  }
+
+  /** Those who look at what the whole fleet counts. */
+  private final class Deciders implements HistoryFollower.Listener {
+    @Override
+    public void window(SealedWindow window) {
+      if (hotspots != null) {
+        hotspots.window(window);
+      }
+      if (names != null) {
+        names.window(window);
+      }
+    }
+
+    @Override
+    public void series(QueueImage image) {
+      if (names != null) {
+        names.series(image);
+      }
     }
   }
 
@@ -186,17 +215,14 @@ final class Pipeline implements Service {
    * A series that moves is shown by two servers for a while, and nothing but the label tells them
    * apart.
    */
-  private static boolean decidesOnHotspots(ServerConfig config) {
-    if (!config.hotspots().enabled() || !config.history().enabled()) {
-      return false;
-    }
+  private static boolean decides(ServerConfig config) {
     boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS;
     if (!told) {
       log.info(
-          "Automatic hotspots are off here: they need trace-etl.metrics.queue-label = always, on all"
-              + " servers");
+          "Automatic hotspots and the learning of names are off here: they need"
+              + " trace-etl.metrics.queue-label = always, on all servers");
     }
-    return told;
+    return told && config.history().enabled();
   }
 
   @Override
@@ -205,11 +231,17 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public LearntNames learntNames() {
+    return names == null ? LearntNames.NONE : names.current();
+  }
+
+  @Override
   public boolean alive() {
     return pages.running()
         && spans.alive()
         && sinks.alive()
-        && (hotspots == null || hotspots.alive());
+        && (hotspots == null || hotspots.alive())
+        && (names == null || names.alive());
   }
 
   @Override
@@ -226,6 +258,10 @@ final class Pipeline implements Service {
       throw new UncheckedIOException(e);
     }
     sinks.start();
+    if (names != null) {
+      // Before the first span, as far as can be: it would be counted by its own name.
+      names.start();
+    }
     spans.start();
     if (hotspots != null) {
       hotspots.start();
@@ -247,6 +283,9 @@ final class Pipeline implements Service {
   public void close() {
     if (hotspots != null) {
       hotspots.close();
+    }
+    if (names != null) {
+      names.close();
     }
     spans.close();
     sinks.close();
@@ -346,6 +385,25 @@ final class Pipeline implements Service {
         "trace_etl_hotspot_records_refused_total",
         "Records in the topic of the decisions that could not be read.",
         hotspots::refused);
+  }
+
+  private void observeNames() {
+    telemetry.gauge(
+        "trace_etl_learnt_names_epoch",
+        "Epoch of the learnt names that are in force; 0 for none.",
+        () -> names.current().epoch());
+    telemetry.gauge(
+        "trace_etl_learnt_name_rules",
+        "Rules by which span names are joined, as they were learnt.",
+        () -> names.current().rules());
+    telemetry.counter(
+        "trace_etl_learnt_names_forgotten_total",
+        "Times that what was known of an application's names was forgotten, for there were too many.",
+        names::forgotten);
+    telemetry.counter(
+        "trace_etl_learnt_names_records_refused_total",
+        "Records in the topic of the decisions that could not be read, where names were looked for.",
+        names::refused);
   }
 
   private void observePages() {

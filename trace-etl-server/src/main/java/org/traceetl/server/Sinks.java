@@ -26,7 +26,6 @@ import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SealedWindow;
 
 /** What follows the journal at a pace of its own: the trace index and the live history. */
 final class Sinks implements AutoCloseable {
@@ -47,7 +46,7 @@ final class Sinks implements AutoCloseable {
 
   /**
    * @param schema of the series that this server makes
-   * @param listener told of the windows of the whole fleet, if there is a history
+   * @param listener told of what the whole fleet's journals have, if there is a history
    * @throws UncheckedIOException if the trace index cannot be opened
    */
   Sinks(
@@ -55,7 +54,7 @@ final class Sinks implements AutoCloseable {
       RocketMqLogs logs,
       LogJournals journals,
       long schema,
-      Consumer<SealedWindow> listener,
+      HistoryFollower.Listener listener,
       ServerTelemetry telemetry,
       Clock clock) {
     this.telemetry = telemetry;

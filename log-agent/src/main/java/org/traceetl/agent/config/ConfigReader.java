@@ -250,6 +250,7 @@ public final class ConfigReader {
         routingFile(keys),
         settings.integer("routing.file-poll-millis", standard.pollMillis(), 10, 600_000),
         settings.flag("routing.hotspots", standard.hotspots()),
+        settings.flag("routing.learnt-names", standard.learntNames()),
         topic("routing.hotspots-topic", standard.hotspotsTopic()));
   }
 

@@ -9,17 +9,19 @@ import java.util.Optional;
  * @param file the routing file, if there is one
  * @param pollMillis how often the file is looked at
  * @param hotspots whether the servers' decisions on hotspots are followed
- * @param hotspotsTopic where they stand
+ * @param learntNames whether the names that servers have learnt are followed
+ * @param hotspotsTopic where both stand
  */
 public record RoutingConfig(
     RoutingRules keys,
     Optional<RoutingFile> file,
     int pollMillis,
     boolean hotspots,
+    boolean learntNames,
     String hotspotsTopic) {
-  /** The default rules, no file; decisions are followed. */
+  /** The default rules, no file; decisions and learnt names are followed. */
   public static RoutingConfig defaults() {
     return new RoutingConfig(
-        RoutingRules.defaults(), Optional.empty(), 5_000, true, "trace-routing");
+        RoutingRules.defaults(), Optional.empty(), 5_000, true, true, "trace-routing");
   }
 }

@@ -88,6 +88,7 @@ final class Batcher implements SpanSink {
   void route(Router router, Topology topology) {
     closeAll(Cause.ROUTING);
     resources.clear();
+    seriesHash.forget();
     this.router = router;
     this.topology = topology;
   }

@@ -11,31 +11,35 @@ import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.state.StateDirectory;
 
 /**
- * The last known record of decisions on disk, so that an agent started while the broker is away
- * routes as the others do. A line with the topic and the name servers, then the record.
+ * The last known record of a kind on disk, so that an agent started while the broker is away routes
+ * as the others do. A line with the topic and the name servers, then the record.
  */
 public final class DecisionsFile {
   private static final Logger log = LoggerFactory.getLogger(DecisionsFile.class);
-  private static final String FILE = "hotspots";
 
   private final StateDirectory state;
+  private final String name;
   private final byte[] header;
 
-  public DecisionsFile(StateDirectory state, String topic, RocketMqConfig config) {
+  /**
+   * @param name of the file, and what is in it
+   */
+  public DecisionsFile(StateDirectory state, String name, String topic, RocketMqConfig config) {
     this.state = state;
+    this.name = name;
     header =
-        ("trace-etl hotspots 1 " + topic + " at " + config.nameServer() + "\n").getBytes(UTF_8);
+        ("trace-etl " + name + " 1 " + topic + " at " + config.nameServer() + "\n").getBytes(UTF_8);
   }
 
   /** The record of this topic; empty when there was none or it cannot be read. */
   Optional<byte[]> load() {
     try {
       return state
-          .read(FILE)
+          .read(name)
           .filter(content -> Arrays.mismatch(content, header) == header.length)
           .map(content -> Arrays.copyOfRange(content, header.length, content.length));
     } catch (IOException e) {
-      log.warn("The last known decisions on hotspots cannot be read: {}", e.toString());
+      log.warn("The last known {} cannot be read: {}", name, e.toString());
       return Optional.empty();
     }
   }
@@ -45,9 +49,9 @@ public final class DecisionsFile {
     byte[] content = Arrays.copyOf(header, header.length + record.length);
     System.arraycopy(record, 0, content, header.length, record.length);
     try {
-      state.write(FILE, content);
+      state.write(name, content);
     } catch (IOException e) {
-      log.warn("Decisions on hotspots cannot be kept for the next start: {}", e.toString());
+      log.warn("The {} cannot be kept for the next start: {}", name, e.toString());
     }
   }
 }

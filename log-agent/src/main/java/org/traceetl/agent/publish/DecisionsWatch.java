@@ -7,7 +7,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -15,13 +14,14 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * Follows the servers' decisions on hotspots: begins with those of an earlier run, then reads the
- * newest of the topic at an interval. Which of two holds is {@link HotspotDecisions#holdsOver}'s to
- * say. What is no record is left out and counted.
+ * Follows what the servers have decided on hotspots and learnt of names: begins with what an
+ * earlier run knew, then reads the newest of the topic at an interval. What is no record is left
+ * out and counted.
  */
 public final class DecisionsWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
@@ -58,15 +58,14 @@ public final class DecisionsWatch implements AutoCloseable {
 
   private final Topic topic;
   private final int intervalMillis;
-  private final DecisionsFile file;
+  private final Followed<HotspotDecisions> hotspots;
+  private final List<Followed<?>> kinds;
   private final LongSupplier unixMillis;
-  private final Consumer<HotspotDecisions> listener;
   private final Map<String, LongAdder> refused = new TreeMap<>();
   private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
   private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the broker does not answer must not hold up the end.
   private final Thread thread = Thread.ofPlatform().daemon().name("decisions").unstarted(this::run);
-  private volatile HotspotDecisions current = HotspotDecisions.NONE;
   // Owned by the thread.
   private Place known = Place.NONE;
 
@@ -75,20 +74,19 @@ public final class DecisionsWatch implements AutoCloseable {
    *
    * @param intervalMillis between two questions
    * @param unixMillis milliseconds since 1970
-   * @param listener told of the decisions each time they have changed, on the watch's thread
    */
   public DecisionsWatch(
       Topic topic,
       int intervalMillis,
-      DecisionsFile file,
+      Followed<HotspotDecisions> hotspots,
+      Followed<LearntNames> names,
       AgentMetrics metrics,
-      LongSupplier unixMillis,
-      Consumer<HotspotDecisions> listener) {
+      LongSupplier unixMillis) {
     this.topic = topic;
     this.intervalMillis = intervalMillis;
-    this.file = file;
+    this.hotspots = hotspots;
+    kinds = List.of(hotspots, names);
     this.unixMillis = unixMillis;
-    this.listener = listener;
     Map<String, DoubleSupplier> counts = new TreeMap<>();
     for (Reason reason : Reason.values()) {
       LongAdder count = new LongAdder();
@@ -98,11 +96,19 @@ public final class DecisionsWatch implements AutoCloseable {
     metrics.gauge(
         "hotspot_epoch",
         "Epoch of the servers' decisions on hotspots that are in force; 0 for none.",
-        () -> current.epoch());
+        () -> hotspots.current().epoch());
     metrics.gauge(
         "hotspot_applications",
         "Applications that live on more queues by a decision of the servers.",
-        () -> current.applications().size());
+        () -> hotspots.current().applications().size());
+    metrics.gauge(
+        "learnt_names_epoch",
+        "Epoch of the learnt names that are in force; 0 for none.",
+        () -> names.current().epoch());
+    metrics.gauge(
+        "learnt_name_rules",
+        "Rules by which span names are joined, as the servers have learnt them.",
+        () -> names.current().rules());
     metrics.counter(
         "hotspot_records_refused_total",
         "Records of the servers' decisions that could not be read, by reason.",
@@ -112,20 +118,8 @@ public final class DecisionsWatch implements AutoCloseable {
 
   /** Takes what is kept of an earlier run, and begins to ask. */
   public void start() {
-    file.load()
-        .ifPresent(record -> {
-          try {
-            take(decode(record));
-          } catch (MalformedDecisionsException e) {
-            log.warn("The last known decisions on hotspots are left out: {}", e.getMessage());
-          }
-        });
+    kinds.forEach(kind -> kind.load(unixMillis.getAsLong()));
     thread.start();
-  }
-
-  /** The decisions in force. */
-  public HotspotDecisions current() {
-    return current;
   }
 
   @Override
@@ -139,7 +133,7 @@ public final class DecisionsWatch implements AutoCloseable {
         look();
       } while (!closed.await(intervalMillis, TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
-      log.warn("Decisions on hotspots are not followed any more: interrupted");
+      log.warn("The servers' decisions are not followed any more: interrupted");
     }
   }
 
@@ -147,45 +141,27 @@ public final class DecisionsWatch implements AutoCloseable {
   void look() {
     try {
       Newest newest = topic.newest(known);
-      HotspotDecisions before = current;
       newest.records().forEach(this::read);
       known = newest.place();
-      if (!current.equals(before)) {
-        file.save(current.encode());
-      }
+      kinds.forEach(Followed::save);
     } catch (IOException | RuntimeException e) {
       if (closed.getCount() > 0 && failureLog.permits()) {
-        log.warn(
-            "Decisions on hotspots: {}; those of epoch {} stay in force",
-            e.getMessage(),
-            current.epoch());
+        log.warn("The servers' decisions: {}; those known stay in force", e.getMessage());
       }
     }
   }
 
   private void read(byte[] record) {
+    // What begins as none is to have its reason: the first kind refuses it.
+    Followed<?> its =
+        kinds.stream().filter(kind -> kind.begins(record)).findFirst().orElse(hotspots);
     try {
-      take(decode(record));
+      its.take(record, unixMillis.getAsLong());
     } catch (MalformedDecisionsException e) {
       refused.get(e.reason().label()).increment();
       if (failureLog.permits()) {
-        log.warn("A record of decisions on hotspots is left out: {}", e.getMessage());
+        log.warn("A record of the servers' decisions is left out: {}", e.getMessage());
       }
-    }
-  }
-
-  private HotspotDecisions decode(byte[] record) throws MalformedDecisionsException {
-    return HotspotDecisions.decode(record, unixMillis.getAsLong());
-  }
-
-  private void take(HotspotDecisions decisions) {
-    if (decisions.holdsOver(current)) {
-      current = decisions;
-      log.info(
-          "Hotspots by the servers' decisions of epoch {}: {} applications",
-          decisions.epoch(),
-          decisions.applications().size());
-      listener.accept(decisions);
     }
   }
 }

@@ -44,6 +44,7 @@ import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Limits;
 
 /**
@@ -58,7 +59,11 @@ public final class RocketMqTransport implements Transport {
       "; check rocketmq.access-key and rocketmq.secret-key, and that they may publish to the topic";
 
   /** Enough to pass by what others may have put among the decisions. */
-  private static final int NEWEST_MESSAGES = 16;
+  private static final int NEWEST_MESSAGES = 32;
+
+  /** Longest record of any kind. */
+  private static final int MAX_RECORD_BYTES =
+      Math.max(HotspotDecisions.MAX_BYTES, LearntNames.MAX_BYTES);
 
   private static final byte[] EMPTY = {};
 
@@ -358,7 +363,7 @@ public final class RocketMqTransport implements Transport {
         for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
           byte[] body = message.getBody();
           // What is longer is no record, and not to be kept until the others are read.
-          bodies.add(body == null || body.length > HotspotDecisions.MAX_BYTES ? EMPTY : body);
+          bodies.add(body == null || body.length > MAX_RECORD_BYTES ? EMPTY : body);
         }
       }
       if (result.getNextBeginOffset() <= offset) {

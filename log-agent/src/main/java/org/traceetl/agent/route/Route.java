@@ -3,11 +3,16 @@ package org.traceetl.agent.route;
 import java.util.Arrays;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.NameRules;
 
 /** Where one application's spans go under one topology. Immutable. */
 public final class Route {
   private final long application;
   private final Spread spread;
+
+  /** Null for none. */
+  private final NameRules learnt;
+
   private final BrokerQueue[] queues;
   private final long[] hashes;
 
@@ -16,10 +21,12 @@ public final class Route {
    *
    * @param application hash of the application's name, see {@link RouteHash}
    * @param candidates how many, at least 1; all queues when there are fewer
+   * @param learnt rules for the application's span names; null for none
    */
-  Route(long application, Topology topology, int candidates, Spread spread) {
+  Route(long application, Topology topology, int candidates, Spread spread, NameRules learnt) {
     this.application = application;
     this.spread = spread;
+    this.learnt = learnt;
     int total = topology.queues().size();
     Integer[] byWeight = new Integer[total];
     Arrays.setAll(byWeight, i -> i);
@@ -51,14 +58,16 @@ public final class Route {
   /**
    * Index of the candidate that the span goes to.
    *
-   * @param seriesHash of the calling thread
+   * @param seriesHash of the calling thread, that remembers nothing of routers before this route's
    */
   public int candidate(SpanView span, SeriesHash seriesHash) {
     if (hashes.length == 1) {
       return 0;
     }
     long series =
-        spread == Spread.SERIES ? seriesHash.of(application, span) : span.spanId ^ span.traceIdLow;
+        spread == Spread.SERIES
+            ? seriesHash.of(application, learnt, span)
+            : span.spanId ^ span.traceIdLow;
     int heaviest = 0;
     long heaviestWeight = RouteHash.weight(series, hashes[0]);
     for (int i = 1; i < hashes.length; i++) {

@@ -7,6 +7,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
@@ -19,6 +20,10 @@ import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
 
 /** Spans make no garbage; batches cost their message and little besides. */
 final class BatcherAllocationTest {
@@ -34,7 +39,7 @@ final class BatcherAllocationTest {
       new Batcher(PipelineConfig.defaults(), identity, frame, Long.MAX_VALUE, metrics);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
-  private final byte[][] names = new byte[50][];
+  private byte[][] names = new byte[50][];
   private final byte[] key = "http.response.status_code".getBytes(UTF_8);
   private final byte[] value = "200".getBytes(UTF_8);
   private long batches;
@@ -42,17 +47,40 @@ final class BatcherAllocationTest {
 
   @Test
   void spansAreBatchedWithoutAllocation() {
+    for (int i = 0; i < names.length; i++) {
+      names[i] = ("GET /" + i).getBytes(UTF_8);
+    }
+    spansAreBatchedWithoutAllocation(LearntNames.NONE);
+  }
+
+  /** More names than are remembered: most are joined anew. */
+  @Test
+  void namesAreJoinedWithoutAllocation() {
+    names = new byte[4_000][];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = ("/users/" + word(i) + "/cart").getBytes(UTF_8);
+    }
+    NameRules rules = new NameRules(List.of(new NameRule("/users/", 1, 501, 1)));
+    spansAreBatchedWithoutAllocation(new LearntNames(1, 1, Map.of("checkout", rules)));
+  }
+
+  private static String word(int number) {
+    return ""
+        + (char) ('a' + number % 20)
+        + (char) ('a' + number / 20 % 20)
+        + (char) ('a' + number / 400);
+  }
+
+  private void spansAreBatchedWithoutAllocation(LearntNames learnt) {
     List<BrokerQueue> queues = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       queues.add(new BrokerQueue("broker-a", i));
     }
-    batcher.route(new Router(RoutingRules.defaults()), new Topology(queues));
+    batcher.route(
+        new Router(RoutingRules.defaults(), HotspotDecisions.NONE, learnt), new Topology(queues));
     byte[] service = "service.name".getBytes(UTF_8);
     byte[] checkout = "checkout".getBytes(UTF_8);
     resource.add(service, 0, service.length, checkout, 0, checkout.length);
-    for (int i = 0; i < names.length; i++) {
-      names[i] = ("GET /" + i).getBytes(UTF_8);
-    }
     run();
     batches = 0;
     bytes = 0;

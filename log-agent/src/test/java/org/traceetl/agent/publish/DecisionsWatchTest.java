@@ -16,11 +16,18 @@ import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
 
 final class DecisionsWatchTest {
   private final AgentMetrics metrics = new AgentMetrics();
   private final List<byte[]> topic = new ArrayList<>();
   private final List<HotspotDecisions> told = new ArrayList<>();
+  private final List<LearntNames> learnt = new ArrayList<>();
+  private Followed<HotspotDecisions> hotspots;
+  private Followed<LearntNames> names;
+  private boolean namesFollowed = true;
   private String broker = "a";
   private boolean away;
 
@@ -39,12 +46,12 @@ final class DecisionsWatchTest {
       topic.add(decisions(7, 8).encode());
       watch.look();
 
-      assertThat(watch.current()).isEqualTo(decisions(7, 16));
+      assertThat(hotspots.current()).isEqualTo(decisions(7, 16));
       assertThat(told).containsExactly(decisions(5, 4), decisions(7, 8), decisions(7, 16));
       away = true;
       try (DecisionsWatch next = watch(state, "trace-routing")) {
         next.start();
-        assertThat(next.current()).isEqualTo(decisions(7, 16));
+        assertThat(hotspots.current()).isEqualTo(decisions(7, 16));
       }
     }
   }
@@ -59,7 +66,7 @@ final class DecisionsWatchTest {
       broker = "b";
       watch.look();
 
-      assertThat(watch.current()).isEqualTo(decisions(6, 8));
+      assertThat(hotspots.current()).isEqualTo(decisions(6, 8));
     }
   }
 
@@ -71,7 +78,7 @@ final class DecisionsWatchTest {
       topic.add(decisions(5, 4).encode());
       watch.look();
 
-      assertThat(watch.current()).isEqualTo(decisions(5, 4));
+      assertThat(hotspots.current()).isEqualTo(decisions(5, 4));
       assertThat(refused("content")).isEqualTo(1);
     }
   }
@@ -100,7 +107,7 @@ final class DecisionsWatchTest {
       topic.add(new byte[100]);
       watch.look();
 
-      assertThat(watch.current()).isEqualTo(decisions(5, 4));
+      assertThat(hotspots.current()).isEqualTo(decisions(5, 4));
       assertThat(refused("length")).isEqualTo(1);
       assertThat(refused("version")).isEqualTo(1);
       assertThat(refused("magic")).isEqualTo(1);
@@ -116,12 +123,12 @@ final class DecisionsWatchTest {
       away = true;
       try (DecisionsWatch next = watch(state, "trace-routing")) {
         next.start();
-        assertThat(next.current()).isEqualTo(decisions(7, 8));
+        assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
         assertThat(told).containsExactly(decisions(7, 8));
       }
       try (DecisionsWatch elsewhere = watch(state, "another-topic")) {
         elsewhere.start();
-        assertThat(elsewhere.current()).isEqualTo(HotspotDecisions.NONE);
+        assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
       }
     }
   }
@@ -137,13 +144,70 @@ final class DecisionsWatchTest {
       away = true;
       try (DecisionsWatch next = watch(state, "trace-routing")) {
         next.start();
-        assertThat(next.current()).isEqualTo(HotspotDecisions.NONE);
+        assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
       }
     }
   }
 
+  @Test
+  void learntNamesAreFollowedAndKeptBesideHotspots() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      topic.add(decisions(7, 8).encode());
+      topic.add(learnt(6, "/users/").encode());
+      topic.add(learnt(5, "/orders/").encode());
+      watch(state, "trace-routing").look();
+
+      assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+      assertThat(learnt).containsExactly(learnt(6, "/users/"));
+      assertThat(sample("learnt_names_epoch")).isEqualTo(6);
+      assertThat(sample("learnt_name_rules")).isEqualTo(1);
+      assertThat(refused("magic")).isZero();
+      learnt.clear();
+      away = true;
+      try (DecisionsWatch next = watch(state, "trace-routing")) {
+        next.start();
+        assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
+        assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+        assertThat(learnt).hasSize(1);
+      }
+    }
+  }
+
+  @Test
+  void aKindThatIsNotFollowedIsPassedBy() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      namesFollowed = false;
+      topic.add(learnt(6, "/users/").encode());
+      topic.add(decisions(7, 8).encode());
+      watch(state, "trace-routing").look();
+
+      assertThat(names.current()).isEqualTo(LearntNames.NONE);
+      assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+      assertThat(refused("magic")).isZero();
+    }
+  }
+
+  private static LearntNames learnt(long epoch, String prefix) {
+    NameRules rules = new NameRules(List.of(new NameRule(prefix, 1, 501, 1)));
+    return new LearntNames(epoch, 1, Map.of("shop", rules));
+  }
+
   private DecisionsWatch watch(StateDirectory state, String name) {
     metrics.registry.clear();
+    hotspots =
+        new Followed<>(
+            HotspotDecisions.FORMAT,
+            HotspotDecisions.NONE,
+            new DecisionsFile(state, "hotspots", name, RocketMqConfig.defaults()),
+            told::add);
+    names =
+        new Followed<>(
+            LearntNames.FORMAT,
+            LearntNames.NONE,
+            namesFollowed
+                ? new DecisionsFile(state, "learnt-names", name, RocketMqConfig.defaults())
+                : null,
+            learnt::add);
     return new DecisionsWatch(
         known -> {
           if (away) {
@@ -153,10 +217,10 @@ final class DecisionsWatchTest {
           return new Newest(end, end.equals(known) ? List.of() : topic);
         },
         600_000,
-        new DecisionsFile(state, name, RocketMqConfig.defaults()),
+        hotspots,
+        names,
         metrics,
-        () -> 1_000,
-        told::add);
+        () -> 1_000);
   }
 
   private static HotspotDecisions decisions(long epoch, int queues) {

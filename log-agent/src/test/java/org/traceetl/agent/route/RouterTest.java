@@ -20,6 +20,9 @@ import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
 
 final class RouterTest {
   private final Router router = new Router(RoutingRules.defaults());
@@ -151,7 +154,8 @@ final class RouterTest {
                     "pinned", six,
                     "spread", six,
                     "small", new Decision(1, false, 1, 1),
-                    "single", new Decision(4, true, 1, 1))));
+                    "single", new Decision(4, true, 1, 1))),
+            LearntNames.NONE);
     Topology topology = topology(8);
 
     assertThat(route(decided, "hot", topology).size()).isEqualTo(6);
@@ -179,6 +183,38 @@ final class RouterTest {
       assertThat(route.candidate(span("GET /users/" + user, 2, 0), seriesHash))
           .isEqualTo(ofTemplate);
     }
+  }
+
+  @Test
+  void spansOfALearntSeriesGoToOneQueueOnceTheRuleIsKnown() {
+    NameRules rules = new NameRules(List.of(new NameRule("/users/", 1, 500, 1)));
+    Router learnt =
+        new Router(
+            new RoutingRules(new Rule(8, Spread.SERIES, false), Map.of(), Set.of()),
+            HotspotDecisions.NONE,
+            new LearntNames(1, 1, Map.of("shop", rules)));
+    Route before = route(ruled(8, Map.of()), "shop", topology(8));
+    Route after = route(learnt, "shop", topology(8));
+    Route ofOther = route(learnt, "bank", topology(8));
+    SeriesHash seriesHash = new SeriesHash();
+    Set<Integer> used = new HashSet<>();
+    for (int user = 0; user < 100; user++) {
+      used.add(before.candidate(span(cartOf(user), 2, 0), seriesHash));
+    }
+    assertThat(used).hasSize(8);
+    seriesHash.forget();
+    int ofRule = after.candidate(span("/users/{*}/cart", 2, 0), new SeriesHash());
+    used.clear();
+    for (int user = 0; user < 100; user++) {
+      assertThat(after.candidate(span(cartOf(user), 2, 0), seriesHash)).isEqualTo(ofRule);
+      used.add(ofOther.candidate(span(cartOf(user), 2, 0), seriesHash));
+    }
+    assertThat(used).hasSize(8);
+  }
+
+  /** No identifier is in it. */
+  private static String cartOf(int user) {
+    return "/users/" + (char) ('a' + user % 26) + (char) ('a' + user / 26) + "/cart";
   }
 
   @Property(tries = 200)

@@ -134,6 +134,7 @@ final class RulesWatchTest {
             Optional.of(new RoutingFile(file)),
             pollMillis,
             true,
+            true,
             "trace-routing");
     return new RulesWatch(config, metrics, told::add);
   }

@@ -23,6 +23,7 @@ import org.traceetl.perf.report.Chart;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.hotspot.HotspotPolicy;
 import org.traceetl.server.hotspot.QueueLoads;
@@ -258,7 +259,8 @@ public final class Routing implements Callable<Integer> {
     }
 
     private Router router(Map<String, Decision> decided) {
-      return new Router(RoutingRules.defaults(), new HotspotDecisions(1, 1, decided));
+      return new Router(
+          RoutingRules.defaults(), new HotspotDecisions(1, 1, decided), LearntNames.NONE);
     }
 
     private Route route(Router router, String application, Topology topology) {

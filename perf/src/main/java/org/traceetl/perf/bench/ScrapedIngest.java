@@ -26,6 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.report.Results;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -405,6 +406,11 @@ final class ScrapedIngest {
     @Override
     public Hotspots hotspots() {
       return null;
+    }
+
+    @Override
+    public LearntNames learntNames() {
+      return LearntNames.NONE;
     }
 
     @Override

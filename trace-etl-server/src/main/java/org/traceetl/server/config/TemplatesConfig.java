@@ -15,8 +15,9 @@ import java.util.List;
  *     default true
  * @param patterns names that match one of these are replaced by its template instead, the first
  *     that matches decides; in force also where {@code enabled} is false; default none
+ * @param learn names that are learnt; not in force where {@code enabled} is false
  */
-public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
+public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig learn) {
   private static final String PREFIX = "trace-etl.series.templates.";
   private static final int MAX_PATTERNS = 100;
   private static final int MAX_LENGTH = 1_000;
@@ -24,6 +25,7 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
   public TemplatesConfig {
     enabled = orElse(enabled, true);
     patterns = List.copyOf(orElse(patterns, List.of()));
+    learn = orElse(learn, LearnConfig.defaults());
     check(
         patterns.size() <= MAX_PATTERNS,
         PREFIX + "patterns",
@@ -32,7 +34,7 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
   }
 
   public static TemplatesConfig defaults() {
-    return new TemplatesConfig(null, null);
+    return new TemplatesConfig(null, null, null);
   }
 
   /**

@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -22,7 +23,10 @@ import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 
-/** How spans are aggregated: the configuration made ready for use, shared by all queues. */
+/**
+ * How spans are aggregated: the configuration made ready for use and what is learnt of names,
+ * shared by all queues.
+ */
 public final class Aggregation {
   /** Agents remembered on one queue: each takes about 1 KB. */
   private static final int MAX_AGENTS = 10_000;
@@ -42,6 +46,7 @@ public final class Aggregation {
   private final DocumentsConfig documents;
   private final long idleMillis;
   private final long schema;
+  private volatile LearntNames learnt = LearntNames.NONE;
 
   /**
    * With classic buckets alone, which go by no unit.
@@ -131,8 +136,14 @@ public final class Aggregation {
     return new QueueImage(schema, buckets.count(), MAX_AGENTS);
   }
 
+  /** Batches from the next one on are joined by what is learnt now. Any thread. */
+  public void learnt(LearntNames now) {
+    learnt = now;
+  }
+
   SpanNames newSpanNames() {
-    return new SpanNames(namePatterns, series.templates().enabled(), series.maxValueBytes());
+    return new SpanNames(
+        namePatterns, series.templates().enabled(), series.maxValueBytes(), () -> learnt);
   }
 
   Metrics newMetrics() {

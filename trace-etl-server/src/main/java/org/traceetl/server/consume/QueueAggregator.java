@@ -268,7 +268,7 @@ public final class QueueAggregator {
     keyHashes.nextBatch();
     int symbol = applications.symbol(application);
     this.application = application == Applications.OTHER ? null : applications.name(application);
-    names.nextBatch(names.hasPatterns() ? ownName() : null, entries);
+    names.nextBatch(names.hasPatterns() ? ownName() : this.application, entries);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
     int size = spans.size();

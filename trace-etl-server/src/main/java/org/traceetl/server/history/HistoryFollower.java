@@ -43,13 +43,22 @@ public final class HistoryFollower implements AutoCloseable {
         throws IOException, InterruptedException;
   }
 
+  /** Who else is told of what the journals have, on the follower's thread. */
+  public interface Listener {
+    /** Each window of each queue. */
+    void window(SealedWindow window);
+
+    /** The series that a queue had before its first window; only to be read, and now. */
+    default void series(QueueImage image) {}
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(HistoryFollower.class);
   private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   private final History history;
   private final Journals journals;
-  private final Consumer<SealedWindow> listener;
+  private final Listener listener;
   private final long lookBackMillis;
   private final long schema;
   private final int stride;
@@ -80,7 +89,6 @@ public final class HistoryFollower implements AutoCloseable {
    *     is a snapshot before it
    * @param schema of series with this server's buckets
    * @param stride their number
-   * @param listener told of each window of each queue, on the follower's thread
    */
   public HistoryFollower(
       History history,
@@ -88,7 +96,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
-      Consumer<SealedWindow> listener,
+      Listener listener,
       InstantSource clock) {
     this(history, journals, lookBack, schema, stride, listener, clock, System::nanoTime);
   }
@@ -99,7 +107,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
-      Consumer<SealedWindow> listener,
+      Listener listener,
       InstantSource clock,
       LongSupplier nanoTime) {
     this.history = history;
@@ -171,7 +179,7 @@ public final class HistoryFollower implements AutoCloseable {
     for (JournalTail.Kept kept : queue.tail().read(nowNanos)) {
       SealedWindow window = kept.window();
       history.add(window.openedMillis(), queue.series().fold(window));
-      listener.accept(window);
+      listener.window(window);
       windows.increment();
     }
     unknownRows.add(queue.series().takeUnknownRows());
@@ -198,7 +206,14 @@ public final class HistoryFollower implements AutoCloseable {
     return new Followed(
         new PacedTail(
             queue,
-            () -> journals.open(queue, clock.millis() - lookBackMillis, series::replace),
+            () ->
+                journals.open(
+                    queue,
+                    clock.millis() - lookBackMillis,
+                    image -> {
+                      series.replace(image);
+                      listener.series(image);
+                    }),
             nowNanos,
             throttle),
         series);

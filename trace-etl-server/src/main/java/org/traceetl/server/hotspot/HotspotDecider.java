@@ -7,23 +7,19 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
-import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots.State;
-import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.log.Printable;
@@ -41,12 +37,6 @@ import org.traceetl.server.window.SealedWindow;
  */
 public final class HotspotDecider implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
-
-  /** The broker forgets old messages: a record is written again before it could. */
-  private static final long REPEAT_NANOS = TimeUnit.HOURS.toNanos(1);
-
-  /** So many of the newest records are read: enough to pass by what others have put there. */
-  private static final int NEWEST = 16;
 
   /** Applications in the picture that have no decision: those with most load. */
   private static final int OTHERS_SHOWN = 20;
@@ -67,26 +57,11 @@ public final class HotspotDecider implements AutoCloseable {
   private final SinkThread thread;
   private final LongAdder decided = new LongAdder();
   private final LongAdder lost = new LongAdder();
-  private final LongAdder refused = new LongAdder();
   private volatile Hotspots picture = new Hotspots(State.AWAY, 0, 0, 0, 0, Double.NaN, List.of());
 
   // The thread's own.
 
-  /** Null while the topic is not known to exist. */
-  private QueueId place;
-
-  /** The one at that place. */
-  private JournalLog log;
-
-  private long readTo;
-  private HotspotDecisions current = HotspotDecisions.NONE;
-
-  /** Whether it is in that log. */
-  private boolean written;
-
-  /** When it was put or found there. */
-  private long writtenNanos;
-
+  private final PublishedRecord<HotspotDecisions> published;
   private boolean wasDecider;
   private long dueNanos;
 
@@ -104,6 +79,16 @@ public final class HotspotDecider implements AutoCloseable {
     this.nanoTime = nanoTime;
     policy = new HotspotPolicy(config);
     throttle = new LogThrottle(clock);
+    published =
+        new PublishedRecord<>(
+            config.topic(),
+            HotspotDecisions.FORMAT,
+            epoch -> new HotspotDecisions(epoch, epoch, Map.of()),
+            decisions,
+            clock,
+            nanoTime,
+            throttle,
+            now -> policy.adopt(now.applications()));
     thread = new SinkThread("trace-hotspots", this::step, throttle);
     dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
   }
@@ -146,7 +131,7 @@ public final class HotspotDecider implements AutoCloseable {
 
   /** Records in the topic that could not be read. */
   public long refused() {
-    return refused.sum();
+    return published.refused();
   }
 
   long step() throws InterruptedException {
@@ -170,12 +155,11 @@ public final class HotspotDecider implements AutoCloseable {
     Set<QueueId> queues = new TreeSet<>(decisions.queues());
     QueueLoads taken = meter.take(queues);
     QueueLoads loads = decisions.upToDate() ? taken : null;
-    goTo(decisions.place());
-    if (place == null) {
+    if (!published.find()) {
       picture = picture(State.NO_TOPIC, loads, queues.size());
       return;
     }
-    boolean readAll = read();
+    boolean readAll = published.read();
     boolean decider = !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
     if (decider != wasDecider) {
       LOG.info("This server {} about hotspots", decider ? "decides" : "no longer decides");
@@ -187,8 +171,8 @@ public final class HotspotDecider implements AutoCloseable {
       policy.takeNewlyStuck().forEach(HotspotDecider::tell);
       if (changed) {
         decide();
-      } else if (written ? nanoTime.getAsLong() - writtenNanos >= REPEAT_NANOS : readAll) {
-        write();
+      } else {
+        published.repeat(readAll);
       }
     }
     picture = picture(decider ? State.DECIDER : State.FOLLOWER, loads, queues.size());
@@ -208,133 +192,25 @@ public final class HotspotDecider implements AutoCloseable {
         || pinned.stream().anyMatch(glob -> glob.matches(application));
   }
 
-  /** From now on decisions stand there; what holds is to stand there as well. */
-  private void goTo(QueueId now) {
-    if (!Objects.equals(now, place)) {
-      log = now == null ? null : decisions.open(now);
-      readTo = 0;
-      written = false;
-      place = now;
-    }
-  }
-
-  /**
-   * Takes over what stands newest in the log.
-   *
-   * @return whether all of it could be read
-   */
-  private boolean read() throws IOException, InterruptedException {
-    long end = log.end();
-    if (end < readTo) {
-      // The topic was made anew: what holds is to stand in it again.
-      readTo = 0;
-      written = false;
-    }
-    long from = Math.max(readTo, end - NEWEST);
-    boolean given = true;
-    while (given && from < end) {
-      List<JournalLog.Entry> entries = log.read(from);
-      if (entries.isEmpty()) {
-        // The broker has forgotten all of it, or gives it only later.
-        given = log.begin() >= end;
-        from = given ? end : from;
-      }
-      for (JournalLog.Entry entry : entries) {
-        take(entry.body());
-        from = entry.offset() + 1;
-      }
-    }
-    readTo = Math.max(readTo, from);
-    return given;
-  }
-
-  private void take(byte[] record) {
-    try {
-      HotspotDecisions read = HotspotDecisions.decode(record, clock.millis());
-      if (read.holdsOver(current)) {
-        holds(read);
-      } else if (!written && read.equals(current)) {
-        seen();
-      }
-    } catch (MalformedDecisionsException e) {
-      refused.increment();
-      if (throttle.permits()) {
-        LOG.warn("A record of topic {} is left out: {}", config.topic(), e.getMessage());
-      }
-    }
-  }
-
-  private void holds(HotspotDecisions now) {
-    current = now;
-    policy.adopt(now.applications());
-    seen();
-  }
-
-  private void seen() {
-    written = true;
-    writtenNanos = nanoTime.getAsLong();
-  }
-
-  /**
-   * Writes again what holds, for agents that come later than the broker keeps it. Where nothing
-   * does, that is written: agents may know what no server knows any more, of a topic before this
-   * one.
-   */
-  private void write() throws IOException, InterruptedException {
-    long nowMillis = clock.millis();
-    HotspotDecisions now =
-        current.epoch() > 0 ? current : new HotspotDecisions(nowMillis, nowMillis, Map.of());
-    log.append(now.encode());
-    current = now;
-    seen();
-  }
-
   private void decide() throws IOException, InterruptedException {
-    long nowMillis = clock.millis();
-    // Above all before it, also where the topic was made anew and begins without them.
-    long epoch = Math.max(current.epoch() + 1, nowMillis);
-    HotspotDecisions next = new HotspotDecisions(epoch, nowMillis, policy.decided());
-    HotspotDecisions before = current;
-    long offset;
+    HotspotDecisions before = published.current();
+    HotspotDecisions next =
+        new HotspotDecisions(published.nextEpoch(), clock.millis(), policy.decided());
+    boolean holds;
     try {
-      offset = log.append(next.encode());
-      takeUntil(offset);
+      holds = published.put(next);
     } catch (IOException e) {
       // It may be there or not: the next look reads it, or decides anew.
-      policy.adopt(current.applications());
+      policy.adopt(published.current().applications());
       throw e;
     }
-    readTo = offset + 1;
-    if (!next.holdsOver(current)) {
+    if (holds) {
+      decided.increment();
+      tell(before.applications(), next);
+    } else {
       lost.increment();
-      policy.adopt(current.applications());
+      policy.adopt(published.current().applications());
       policy.forget();
-      return;
-    }
-    holds(next);
-    decided.increment();
-    tell(before.applications(), next);
-  }
-
-  /**
-   * Takes over what others have written before a record of ours.
-   *
-   * @throws IOException also while the broker does not give it yet: reads lag behind appends
-   */
-  private void takeUntil(long offset) throws IOException, InterruptedException {
-    long from = readTo;
-    while (from < offset) {
-      List<JournalLog.Entry> entries = log.read(from);
-      if (entries.isEmpty()) {
-        throw new IOException(
-            "Topic " + config.topic() + " at " + place + " cannot be read at " + from + " yet");
-      }
-      for (JournalLog.Entry entry : entries) {
-        if (entry.offset() < offset) {
-          take(entry.body());
-        }
-        from = entry.offset() + 1;
-      }
     }
   }
 
@@ -363,6 +239,7 @@ public final class HotspotDecider implements AutoCloseable {
     if (loads == null) {
       return shown(state, picture.loadMillis(), picture.maxToMean(), queues);
     }
+    HotspotDecisions current = published.current();
     double[] totals = loads.totals();
     double all = Arrays.stream(totals).sum();
     List<Hotspots.Application> applications = new ArrayList<>();
@@ -391,7 +268,7 @@ public final class HotspotDecider implements AutoCloseable {
   }
 
   private Hotspots.Application application(String name, double[] rates, double all) {
-    Decision decision = current.applications().get(name);
+    Decision decision = published.current().applications().get(name);
     double rate = Arrays.stream(rates).sum();
     return new Hotspots.Application(
         name,
@@ -407,6 +284,7 @@ public final class HotspotDecider implements AutoCloseable {
   }
 
   private Hotspots shown(State state, long loadMillis, double maxToMean, int queues) {
+    HotspotDecisions current = published.current();
     return new Hotspots(
         state,
         current.epoch(),

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.SeriesConfig;
@@ -27,8 +28,9 @@ import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.Utf8;
 
 /**
- * Counts the series that a configuration would make of batches of spans, without its limits. Keys
- * are remembered by hashes of 64 bits, a bounded number of them. One thread.
+ * Counts the series that a configuration would make of batches of spans, without its limits and
+ * without what is learnt of names. Keys are remembered by hashes of 64 bits, a bounded number of
+ * them. One thread.
  */
 final class Preview {
   private static final HashFunction HASH = Hashing.farmHashFingerprint64();
@@ -58,7 +60,8 @@ final class Preview {
         new SpanNames(
             new NamePatterns(config.templates().patterns()),
             config.templates().enabled(),
-            config.maxValueBytes());
+            config.maxValueBytes(),
+            () -> LearntNames.NONE);
     filter = new SpanFilter(config.filters());
     values = new long[config.dimensions().size()];
   }

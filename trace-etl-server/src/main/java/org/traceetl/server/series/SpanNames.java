@@ -3,12 +3,17 @@ package org.traceetl.server.series;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import java.util.function.Supplier;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameJoiner;
+import org.traceetl.proto.NameRules;
 import org.traceetl.proto.NameTemplate;
 
 /**
  * What the spans of one queue are called in series: a name that matches a configured pattern has
- * its template, any other one has its identifiers taken out. Asked before a symbol is sought: a
- * name that is replaced never takes one.
+ * its template, any other one has its identifiers taken out and is joined with others by what is
+ * learnt. Asked before a symbol is sought: a name that is replaced never takes one. A batch sees
+ * one version of what is learnt.
  *
  * <p>Without patterns nothing is allocated and nothing kept. What patterns said is kept for the
  * batch, and to short names in a table of fixed size, where a new name takes an older one's place.
@@ -30,9 +35,15 @@ public final class SpanNames {
   private final NamePatterns patterns;
   private final boolean enabled;
   private final int maxBytes;
+  private final Supplier<LearntNames> learnt;
   private final NameTemplate template = new NameTemplate();
+  private final NameJoiner joiner = new NameJoiner();
 
   private String application;
+
+  /** What is learnt of the batch's application; null for nothing. */
+  private NameRules rules;
+
   private int matchedBytes;
   private int unmatched;
 
@@ -51,10 +62,13 @@ public final class SpanNames {
   private int length;
 
   /**
-   * @param enabled whether identifiers are taken out of names
+   * @param enabled whether identifiers are taken out of names, and they are joined
    * @param maxBytes patterns see so much of a name
+   * @param learnt gives what is learnt now; asked once a batch
    */
-  public SpanNames(NamePatterns patterns, boolean enabled, int maxBytes) {
+  public SpanNames(
+      NamePatterns patterns, boolean enabled, int maxBytes, Supplier<LearntNames> learnt) {
+    this.learnt = learnt;
     this.patterns = patterns;
     this.enabled = enabled;
     this.maxBytes = maxBytes;
@@ -72,11 +86,13 @@ public final class SpanNames {
   /**
    * Begins a batch.
    *
-   * @param application its own name; null where there are no patterns
+   * @param application its own name; where there are no patterns it may be null: then no names are
+   *     joined
    * @param entries of its dictionary
    */
   public void nextBatch(String application, int entries) {
     unmatched = 0;
+    rules = enabled && application != null ? learnt.get().applications().get(application) : null;
     if (patterns.isEmpty()) {
       return;
     }
@@ -110,6 +126,13 @@ public final class SpanNames {
     buffer = replaced ? template.buffer() : bytes;
     offset = replaced ? 0 : from;
     length = replaced ? written : size;
+    int joined = rules == null ? NameJoiner.UNCHANGED : joiner.write(rules, buffer, offset, length);
+    if (joined != NameJoiner.UNCHANGED) {
+      buffer = joiner.buffer();
+      offset = 0;
+      length = joined;
+      replaced = true;
+    }
     return replaced;
   }
 

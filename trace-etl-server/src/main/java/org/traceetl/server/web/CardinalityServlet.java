@@ -6,6 +6,9 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Set;
+import java.util.TreeMap;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.telemetry.CardinalityReports;
 import tools.jackson.databind.json.JsonMapper;
@@ -15,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * {@code GET /api/cardinality}: the applications on this server's queues that are near or at a
  * limit of series, with the dimension that makes them many; those with most spans without room
- * first.
+ * first. Then, whichever server is asked, the rules by which span names are joined.
  */
 final class CardinalityServlet extends HttpServlet {
   static final String PATH = "/api/cardinality";
@@ -25,10 +28,10 @@ final class CardinalityServlet extends HttpServlet {
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 1_000;
 
-  private final transient CardinalityReports reports;
+  private final transient Service service;
 
-  CardinalityServlet(CardinalityReports reports) {
-    this.reports = reports;
+  CardinalityServlet(Service service) {
+    this.service = service;
   }
 
   @Override
@@ -45,7 +48,10 @@ final class CardinalityServlet extends HttpServlet {
     }
     ObjectNode root = JSON.createObjectNode();
     ArrayNode applications = root.putArray("applications");
-    reports.all().stream().limit(limit).forEach(report -> put(applications.addObject(), report));
+    service.telemetry().cardinality().all().stream()
+        .limit(limit)
+        .forEach(report -> put(applications.addObject(), report));
+    put(root.putObject("learntNames"), service.learntNames(), limit);
     response.setContentType("application/json");
     response.getOutputStream().write(JSON.writeValueAsBytes(root));
   }
@@ -66,5 +72,24 @@ final class CardinalityServlet extends HttpServlet {
     ArrayNode examples = node.putArray("examples");
     culprit.examples().forEach(examples::add);
     node.put("at", Instant.ofEpochMilli(cardinality.atMillis()).toString());
+  }
+
+  private static void put(ObjectNode node, LearntNames learnt, int limit) {
+    node.put("epoch", learnt.epoch());
+    ArrayNode rules = node.putArray("rules");
+    new TreeMap<>(learnt.applications())
+        .forEach((application, its) -> {
+          for (NameRule rule : its.rules()) {
+            if (rules.size() < limit) {
+              rules
+                  .addObject()
+                  .put("application", application)
+                  .put("rule", rule.text())
+                  .put("tokensBehind", rule.behind())
+                  .put("values", rule.values())
+                  .put("since", Instant.ofEpochMilli(rule.sinceMillis()).toString());
+            }
+          }
+        });
   }
 }

@@ -2,6 +2,7 @@ package org.traceetl.server.web;
 
 import java.time.Duration;
 import java.util.Map;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots;
@@ -23,6 +24,9 @@ public interface Service extends AutoCloseable {
 
   /** As of the last look; null where hotspots are disabled. */
   Hotspots hotspots();
+
+  /** As of the last look; empty where none are learnt. */
+  LearntNames learntNames();
 
   /** Whether it does its work; false only for what a restart would mend. Never waits. */
   boolean alive();

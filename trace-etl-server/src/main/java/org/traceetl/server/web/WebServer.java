@@ -144,8 +144,7 @@ public final class WebServer implements AutoCloseable {
         ServletRegistrationBean.class,
         () ->
             new ServletRegistrationBean<>(
-                new CardinalityServlet(service.telemetry().cardinality()),
-                CardinalityServlet.PATH));
+                new CardinalityServlet(service), CardinalityServlet.PATH));
     if (service.history() != null) {
       context.registerBean(
           "history",

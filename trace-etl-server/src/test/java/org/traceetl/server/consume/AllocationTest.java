@@ -7,10 +7,14 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -43,6 +47,43 @@ class AllocationTest {
     assertThat(allocated).isZero();
     assertThat(books(aggregator, Books::recorded))
         .isEqualTo((long) (WARM_UP + ROUNDS) * workload.spans());
+  }
+
+  @Test
+  void aSpanWhoseNameIsJoinedAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(null, null, null, 5, 1, null, null, null, null),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    aggregation.learnt(
+        new LearntNames(
+            1, 1, Map.of("shop", new NameRules(List.of(new NameRule("GET /item/", 1, 501, 1))))));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    Deque<byte[]> messages = new ArrayDeque<>();
+    int sequence = 0;
+    for (int round = 0; round < WARM_UP + ROUNDS; round++) {
+      for (String application : List.of("shop", "bank " + round)) {
+        Batch batch = new Batch(application);
+        for (int span = 0; span < 50; span++) {
+          batch.span("GET /item/x" + round + "y" + span + "z/buy", 1_000);
+        }
+        messages.add(batch.message(sequence++));
+      }
+    }
+
+    long allocated =
+        allocated(() -> {
+          aggregator.accept(messages.poll(), 1_000);
+          aggregator.accept(messages.poll(), 1_000);
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(aggregator.symbolCount()).isEqualTo(3); // _other, shop, GET /item/{*}/buy
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(sequence / 2 * 50L);
   }
 
   @Test

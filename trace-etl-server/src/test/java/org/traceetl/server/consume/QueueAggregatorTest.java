@@ -259,7 +259,8 @@ class QueueAggregatorTest {
             false,
             List.of(
                 new Rule("sh*", "GET /([a-z]+)/(\\w+)(/x)?", "get $1 $3"),
-                new Rule("bank", "GET .*", "bank $")));
+                new Rule("bank", "GET .*", "bank $")),
+            null);
     for (int round = 0; round < 2; round++) {
       accept(new Batch("shop").span("GET /users/jane", MILLI).span("GET /users/42/y", MILLI));
       accept(new Batch("bank").span("GET /users/jane", MILLI));
@@ -623,7 +624,7 @@ class QueueAggregatorTest {
 
   @Test
   void applicationsWithoutRoomHaveTheirOwnTemplates() {
-    templates = new TemplatesConfig(false, List.of(new Rule("bank", "job .*", "job {name}")));
+    templates = new TemplatesConfig(false, List.of(new Rule("bank", "job .*", "job {name}")), null);
     filters.add(new Filter(null, "job {name}", null));
     maxApplications = 1;
     accept(new Batch("shop").span("job a", MILLI));

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.hotspot.Hotspots.State;
 import org.traceetl.server.journal.JournalLog;
@@ -333,6 +334,24 @@ final class HotspotDeciderTest {
   }
 
   @Test
+  void learntNamesArePassedByAndDoNotBuryTheRecord() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+    upToDate = false; // no further decision
+    HotspotDecisions before = newest();
+    for (int i = 1; i <= 20; i++) {
+      log.append(new LearntNames(nowMillis + i, 1, Map.of()).encode());
+    }
+    long end = log.end();
+    looks(2);
+
+    assertThat(one.decider.refused()).isZero();
+    assertThat(log.end()).isEqualTo(end + 1);
+    assertThat(HotspotDecisions.FORMAT.decode(log.read(end).getFirst().body(), Long.MAX_VALUE))
+        .isEqualTo(before);
+  }
+
+  @Test
   void withoutItsTopicItOnlyLooks() throws Exception {
     place = null;
     one.owned.add(new QueueId("a", 0));
@@ -477,7 +496,7 @@ final class HotspotDeciderTest {
     HotspotDecisions newest = HotspotDecisions.NONE;
     for (JournalLog.Entry entry : of.read(0)) {
       if (entry.body().length > 10) {
-        HotspotDecisions read = HotspotDecisions.decode(entry.body());
+        HotspotDecisions read = HotspotDecisions.FORMAT.decode(entry.body(), Long.MAX_VALUE);
         newest = read.epoch() > newest.epoch() ? read : newest;
       }
     }

@@ -6,7 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
 import org.traceetl.server.config.TemplatesConfig;
 
 class SpanNamesTest {
@@ -17,7 +22,7 @@ class SpanNamesTest {
   private static SpanNames newNames(String pattern, String template) {
     NamePatterns patterns =
         new NamePatterns(List.of(new TemplatesConfig.Rule("*", pattern, template)));
-    return new SpanNames(patterns, true, 1_024);
+    return new SpanNames(patterns, true, 1_024, () -> LearntNames.NONE);
   }
 
   private static String resolve(SpanNames names, int entry, String name) {
@@ -85,6 +90,31 @@ class SpanNamesTest {
     allocatedBytes(round);
 
     assertThat(allocatedBytes(round)).isEqualTo(allocatedBytes(() -> {}));
+  }
+
+  @Test
+  void namesAreJoinedByWhatIsLearntBehindPatternsAndIdentifiers() {
+    AtomicReference<LearntNames> learnt = new AtomicReference<>(LearntNames.NONE);
+    NamePatterns patterns =
+        new NamePatterns(
+            List.of(new TemplatesConfig.Rule("*", "/users/root/.*", "/users/x/{any}")));
+    SpanNames joined = new SpanNames(patterns, true, 1_024, learnt::get);
+    joined.nextBatch("shop", 9);
+    learnt.set(
+        new LearntNames(
+            1, 1, Map.of("shop", new NameRules(List.of(new NameRule("/users/", 1, 501, 1))))));
+    assertThat(resolve(joined, 0, "/users/jane/42")).isEqualTo("/users/jane/{id}");
+    joined.nextBatch("shop", 9);
+
+    assertThat(resolve(joined, 0, "/users/jane/42")).isEqualTo("/users/{*}/{id}");
+    assertThat(resolve(joined, 1, "/users/42/cart")).isEqualTo("/users/{id}/cart");
+    assertThat(resolve(joined, 2, "/users/jane")).isEqualTo("/users/jane");
+    assertThat(resolve(joined, 3, "/users/root/cart")).isEqualTo("/users/x/{any}");
+    joined.nextBatch("bank", 9);
+    assertThat(resolve(joined, 0, "/users/jane/cart")).isEqualTo("/users/jane/cart");
+    SpanNames asTheyAre = new SpanNames(patterns, false, 1_024, learnt::get);
+    asTheyAre.nextBatch("shop", 9);
+    assertThat(resolve(asTheyAre, 0, "/users/jane/42")).isEqualTo("/users/jane/42");
   }
 
   private static long allocatedBytes(Runnable work) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
@@ -30,6 +31,7 @@ final class HandMadeService implements Service {
   final History history;
   volatile Hotspots hotspots =
       new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of());
+  volatile LearntNames learnt = LearntNames.NONE;
   volatile Map<String, String> missing = Map.of();
   volatile boolean drained;
   volatile boolean closed;
@@ -110,6 +112,11 @@ final class HandMadeService implements Service {
   @Override
   public Hotspots hotspots() {
     return hotspots;
+  }
+
+  @Override
+  public LearntNames learntNames() {
+    return learnt;
   }
 
   @Override

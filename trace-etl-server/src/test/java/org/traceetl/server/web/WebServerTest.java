@@ -20,6 +20,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
 import org.traceetl.server.history.Histories;
 import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.Cursor;
@@ -339,6 +342,26 @@ class WebServerTest {
                 + "\"values\":{\"span_name\":50},\"examples\":[\"a\",\"b\"],"
                 + "\"at\":\"1970-01-01T00:00:00Z\"}");
     assertThat(get("/api/cardinality?limit=0").statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void learntNamesAreListed() throws Exception {
+    NameRule ofUsers = new NameRule("/users/", 1, 501, 0);
+    NameRule ofOrders = new NameRule("/orders/", 0, 502, 0);
+    FACTORY.made.learnt =
+        new LearntNames(7, 1, Map.of("shop", new NameRules(List.of(ofUsers, ofOrders))));
+    try {
+      assertThat(json(get("/api/cardinality")).get("learntNames").toString())
+          .isEqualTo(
+              "{\"epoch\":7,\"rules\":["
+                  + "{\"application\":\"shop\",\"rule\":\"/orders/{*}\",\"tokensBehind\":0,"
+                  + "\"values\":502,\"since\":\"1970-01-01T00:00:00Z\"},"
+                  + "{\"application\":\"shop\",\"rule\":\"/users/{*}\",\"tokensBehind\":1,"
+                  + "\"values\":501,\"since\":\"1970-01-01T00:00:00Z\"}]}");
+      assertThat(json(get("/api/cardinality?limit=1")).get("learntNames").get("rules")).hasSize(1);
+    } finally {
+      FACTORY.made.learnt = LearntNames.NONE;
+    }
   }
 
   @Test
