@@ -31,6 +31,10 @@ public final class DecisionsFile {
         ("trace-etl " + name + " 1 " + topic + " at " + config.nameServer() + "\n").getBytes(UTF_8);
   }
 
+  String name() {
+    return name;
+  }
+
   /** The record of this topic; empty when there was none or it cannot be read. */
   Optional<byte[]> load() {
     try {

@@ -51,6 +51,7 @@ public final class Followed<R extends RoutingRecord> {
     R read = format.decode(record, nowMillis);
     if (read.holdsOver(current)) {
       current = read;
+      log.info("The servers' {} of epoch {} are in force", file.name(), read.epoch());
       listener.accept(read);
     }
   }
@@ -66,7 +67,7 @@ public final class Followed<R extends RoutingRecord> {
             take(record, nowMillis);
             kept = current;
           } catch (MalformedDecisionsException e) {
-            log.warn("What an earlier run knew of the servers' decisions: {}", e.getMessage());
+            log.warn("What an earlier run knew of {} is left out: {}", file.name(), e.getMessage());
           }
         });
   }

@@ -31,11 +31,13 @@ import org.traceetl.server.window.SeriesDefinition;
  *
  * <p>Bounded: tokens are remembered by their hashes, each with some 100 bytes. An application with
  * {@value #MAX_OF_APPLICATION} of them begins anew, as does one that had no new one for an hour;
- * where all have {@value #MAX}, the one that had no name for longest is forgotten.
+ * where all have {@value #MAX}, or are more than {@value #MAX_APPLICATIONS}, the one that had no
+ * name for longest is forgotten.
  */
 final class NameVariety {
   private static final int MAX = 250_000;
   private static final int MAX_OF_APPLICATION = 20_000;
+  private static final int MAX_APPLICATIONS = 20_000;
   private static final int MAX_FOUND = LearntNames.MAX_RULES;
   private static final int MAX_NAME_BYTES = 1_024;
   private static final long IDLE_MILLIS = TimeUnit.HOURS.toMillis(1);
@@ -120,7 +122,7 @@ final class NameVariety {
     return List.copyOf(found);
   }
 
-  /** Times that an application began anew, or was forgotten, as there were too many tokens. */
+  /** Times that an application began anew, or was forgotten, for there was too much to know. */
   synchronized long forgotten() {
     return forgotten;
   }
@@ -136,7 +138,7 @@ final class NameVariety {
   private void add(String application, String name) {
     byte[] bytes = name.getBytes(UTF_8);
     int length = bytes.length;
-    if (length > MAX_NAME_BYTES) {
+    if (length > MAX_NAME_BYTES || !LearntNames.takes(application)) {
       return;
     }
     NameRules its = rules.get(application);
@@ -181,7 +183,7 @@ final class NameVariety {
       clear(names);
       forgotten++;
     }
-    while (tokens >= MAX) {
+    while (tokens >= MAX || applications.size() > MAX_APPLICATIONS) {
       Iterator<Names> longestWithout = applications.values().iterator();
       clear(longestWithout.next());
       longestWithout.remove();
@@ -202,10 +204,7 @@ final class NameVariety {
   /** Also what nobody may learn now: what may be learnt is for the decider to say. */
   private void find(String application, String prefix, int behind) {
     Variety variety = new Variety(application, prefix, behind, moreThan + 1);
-    if (found.size() < MAX_FOUND
-        && LearntNames.takes(application)
-        && NameRule.takes(prefix)
-        && found.add(variety)) {
+    if (found.size() < MAX_FOUND && NameRule.takes(prefix) && found.add(variety)) {
       join(variety);
     }
   }

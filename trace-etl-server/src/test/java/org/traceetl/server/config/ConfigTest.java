@@ -45,6 +45,14 @@ class ConfigTest {
   }
 
   @Test
+  void aWrongValueOfLearntNamesIsNamed() {
+    assertThatThrownBy(() -> new LearnConfig(null, 19, null, null))
+        .hasMessage("trace-etl.series.templates.learn.more-than = 19: must be 20 to 10000");
+    assertThatThrownBy(() -> new LearnConfig(null, null, 1_001, null))
+        .hasMessage("trace-etl.series.templates.learn.max-rules = 1001: must be 1 to 1000");
+  }
+
+  @Test
   void aWrongValueOfHotspotsIsNamed() {
     assertThatThrownBy(() -> hotspots(null, 4, 2, null, null))
         .hasMessage("trace-etl.hotspots.max-queues = 2: must be 4 to 1024");

@@ -46,6 +46,7 @@ final class HistoryFollowerTest {
   private long nowNanos = Long.MAX_VALUE - 1;
   private final History history = new History(10, BOUNDS_NANOS, this::now);
   private final List<SealedWindow> heard = new ArrayList<>();
+  private final List<SeriesDefinition> definitions = new ArrayList<>();
   private boolean away;
   private boolean unregistered;
   private HistoryFollower follower = follower();
@@ -78,7 +79,19 @@ final class HistoryFollowerTest {
         Duration.ofMinutes(70),
         SCHEMA,
         STRIDE,
-        heard::add,
+        new HistoryFollower.Listener() {
+          @Override
+          public void window(SealedWindow window) {
+            heard.add(window);
+          }
+
+          @Override
+          public void series(QueueImage image) {
+            for (int series = 0; series < image.slots(); series++) {
+              definitions.add(image.definition(series));
+            }
+          }
+        },
         this::now,
         () -> nowNanos);
   }
@@ -170,6 +183,7 @@ final class HistoryFollowerTest {
 
     assertThat(calls("shop")).isEqualTo(200);
     assertThat(history.upToDate()).isTrue();
+    assertThat(definitions).contains(series(3, "shop", "0"));
   }
 
   @Test

@@ -128,6 +128,15 @@ final class NameVarietyTest {
   }
 
   @Test
+  void applicationsAreBounded() {
+    for (int application = 0; application < 20_050; application++) {
+      make("shop" + application, 1, i -> "/users/{id}");
+    }
+
+    assertThat(variety.forgotten()).isEqualTo(50);
+  }
+
+  @Test
   void whatNoRecordTakesIsNotFound() {
     make("x".repeat(300), MORE_THAN + 1, i -> "/users/" + word(i));
     make("shop", MORE_THAN + 1, i -> "/" + "u".repeat(300) + "/" + word(i));
