@@ -11,6 +11,9 @@ namespace py traceetl.proto
 /** Version of this format; a reader refuses what it does not know. */
 const i32 VERSION = 1
 
+/** Version of a batch that has groups: a reader that does not know them must not miscount it. */
+const i32 VERSION_WITH_GROUPS = 2
+
 struct Span {
   /** Big-endian: trace ID (16 bytes), span ID (8), and for a span with a parent its span ID (8): 24 or 32 bytes. */
   1: required binary ids
@@ -32,7 +35,22 @@ struct Span {
   9: optional i32 status_message
 }
 
+/**
+ * Spans that are counted and no more: alike in all but their duration, without identity or place in
+ * time, so that none of them can be found or shown as an example. Fields as in Span.
+ */
+struct SpanGroup {
+  1: required i32 name
+  2: required i8 kind
+  3: required i8 status
+  4: optional list<i32> attributes
+  5: optional i64 sampling_threshold
+  /** One for each span, 1 at least: exact for whatever buckets the reader has. */
+  6: required list<i64> durations_nanos
+}
+
 struct SpanBatch {
+  /** 2 with groups, else 1. */
   1: required i32 version
   /** The batch's name, part 1: the agent, 16 bytes, stable across its restarts. */
   2: required binary agent
@@ -40,7 +58,7 @@ struct SpanBatch {
   3: required i64 epoch
   /** The batch's name, part 3: counts 0, 1, 2, ... for each queue within the epoch. */
   4: required i64 sequence
-  /** Number of spans, so that the books of a rejected batch balance. */
+  /** Number of spans, those in groups among them, so that the books of a rejected batch balance. */
   5: required i32 span_count
   /** UTF-8 strings, each once. */
   6: required list<binary> dictionary
@@ -51,4 +69,5 @@ struct SpanBatch {
   /** Base of the spans' start times, nanoseconds since 1970. */
   9: required i64 base_unix_nanos
   10: required list<Span> spans
+  11: optional list<SpanGroup> groups
 }

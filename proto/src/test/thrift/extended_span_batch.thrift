@@ -42,6 +42,17 @@ struct Span {
   200: optional Unknown after
 }
 
+struct SpanGroup {
+  1: optional i32 name
+  2: optional i8 kind
+  3: optional i8 status
+  4: optional list<i32> attributes
+  5: optional i64 sampling_threshold
+  6: optional list<i64> durations_nanos
+  9: optional bool flag
+  200: optional Unknown after
+}
+
 struct SpanBatch {
   1: optional i32 version
   2: optional binary agent
@@ -53,6 +64,7 @@ struct SpanBatch {
   8: optional list<i32> resource
   9: optional i64 base_unix_nanos
   10: optional list<Span> spans
-  11: optional Unknown after
+  11: optional list<SpanGroup> groups
+  12: optional Unknown after
   3000: optional list<Unknown> far_after
 }

@@ -53,6 +53,13 @@ final class BatchDictionary {
     return at + end;
   }
 
+  /** Copies one string, without its length; answers where it ends. */
+  int copyTo(int index, byte[] out, int at) {
+    long place = places[index];
+    System.arraycopy(encoded, (int) (place >>> 32), out, at, (int) place);
+    return at + (int) place;
+  }
+
   /**
    * The string's index, added at its first sight.
    *

@@ -39,6 +39,7 @@ final class Compact {
   static final int RESOURCE = 8;
   static final int BASE_UNIX_NANOS = 9;
   static final int SPANS = 10;
+  static final int GROUPS = 11;
 
   // Fields of Span.
   static final int IDS = 1;
@@ -51,7 +52,19 @@ final class Compact {
   static final int SAMPLING_THRESHOLD = 8;
   static final int STATUS_MESSAGE = 9;
 
+  // Fields of SpanGroup.
+  static final int GROUP_NAME = 1;
+  static final int GROUP_KIND = 2;
+  static final int GROUP_STATUS = 3;
+  static final int GROUP_ATTRIBUTES = 4;
+  static final int GROUP_SAMPLING_THRESHOLD = 5;
+  static final int GROUP_DURATIONS_NANOS = 6;
+
   static final int FORMAT_VERSION = 1;
+
+  /** Version of a batch that has groups. */
+  static final int FORMAT_VERSION_WITH_GROUPS = 2;
+
   static final int AGENT_BYTES = 16;
 
   /** Length of a span's IDs without and with a parent. */
@@ -124,6 +137,15 @@ final class Compact {
     out[at] = (byte) (value | more << 7);
     out[at + 1] = (byte) (value >>> 7);
     return at + 1 + more;
+  }
+
+  static int putListHeader(byte[] out, int at, int type, int count) {
+    if (count < LONG_LIST) {
+      out[at] = (byte) (count << 4 | type);
+      return at + 1;
+    }
+    out[at] = (byte) (LONG_LIST << 4 | type);
+    return putVarint(out, at + 1, count);
   }
 
   /** The array, or a longer copy if {@code more} bytes do not fit after those used. */

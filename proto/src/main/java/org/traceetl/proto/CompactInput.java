@@ -222,7 +222,7 @@ final class CompactInput {
     }
   }
 
-  private long readVarint64() {
+  long readVarint64() {
     long value = 0;
     for (int shift = 0; ; shift += 7) {
       int b = take();

@@ -6,10 +6,11 @@ import java.util.Objects;
  * A cursor over one {@code SpanBatch} message. It reads in place: no object per span, no {@code
  * String}; arrays are kept from message to message.
  *
- * <p>Use: {@link #wrap}; if it answers {@link Rejection#NONE}, {@link #next} until false; then
- * {@link #rejection} tells whether the batch ended well. A batch refused midway must not count, so
- * callers collect before they record. Unknown fields are skipped. No content of a message makes it
- * throw, nor allocate more than {@link Limits} and the message's own length justify.
+ * <p>Use: {@link #wrap}; if it answers {@link Rejection#NONE}, {@link #next} until false, then
+ * {@link #nextGroup} until false; then {@link #rejection} tells whether the batch ended well. A
+ * batch refused midway must not count, so callers collect before they record. Unknown fields are
+ * skipped. No content of a message makes it throw, nor allocate more than {@link Limits} and the
+ * message's own length justify.
  *
  * <p>Every index it gives out is inside the dictionary. The bytes of the dictionary are not checked
  * to be UTF-8: they are compared as bytes, and who renders one replaces what is malformed.
@@ -21,6 +22,9 @@ public final class SpanBatchReader {
 
   /** Fewest bytes of a span: its required fields, one byte for each number. */
   private static final int MIN_SPAN_BYTES = 37;
+
+  /** Fewest bytes of a group: its required fields, one duration, one byte for each number. */
+  private static final int MIN_GROUP_BYTES = 10;
 
   /** Most bytes of fields 1 to 6 and a list header as the fast path takes them, with some spare. */
   private static final int FAST_HEAD_BYTES = 80;
@@ -52,6 +56,12 @@ public final class SpanBatchReader {
           | 1 << Compact.START_DELTA_NANOS
           | 1 << Compact.DURATION_NANOS;
 
+  private static final int GROUP_REQUIRED =
+      1 << Compact.GROUP_NAME
+          | 1 << Compact.GROUP_KIND
+          | 1 << Compact.GROUP_STATUS
+          | 1 << Compact.GROUP_DURATIONS_NANOS;
+
   private final CompactInput input = new CompactInput();
 
   private int seenBatchFields;
@@ -71,8 +81,16 @@ public final class SpanBatchReader {
   /** Spans not read yet. */
   private int spansLeft;
 
-  /** Whether the fields after the spans, if any, have been read. */
+  /** Whether the fields after the spans, if any, have been read, to the last. */
   private boolean tailRead;
+
+  /** Where the groups not read yet begin, or {@link #NONE} if there was no such field so far. */
+  private int groupsStart;
+
+  private int groupsLeft;
+
+  /** Spans declared that have to be in groups not read yet. */
+  private int groupedSpansLeft;
 
   private long traceIdHigh;
   private long traceIdLow;
@@ -87,6 +105,9 @@ public final class SpanBatchReader {
   private int statusMessage;
   private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
   private int attributeCount;
+
+  private long[] groupDurationsNanos = new long[64];
+  private int groupSize;
 
   /**
    * Reads everything up to the spans.
@@ -109,6 +130,10 @@ public final class SpanBatchReader {
     baseUnixNanos = 0;
     spansLeft = 0;
     tailRead = false;
+    groupsStart = NONE;
+    groupsLeft = 0;
+    groupedSpansLeft = 0;
+    groupSize = 0;
     attributeCount = 0;
     if (length > Limits.MAX_MESSAGE_BYTES) {
       input.refuse(Rejection.TOO_LARGE);
@@ -118,18 +143,44 @@ public final class SpanBatchReader {
     return input.rejection();
   }
 
-  /** Moves to the next span. False at the end and when the batch is refused: {@link #rejection}. */
+  /**
+   * Moves to the next span. False after the last that stands for itself, and when the batch is
+   * refused: {@link #rejection}.
+   */
   public boolean next() {
     if (spansLeft == 0) {
       attributeCount = 0;
-      if (!tailRead && !input.isRefused()) {
-        input.fieldsAfter(Compact.SPANS);
-        readTail();
+      if (groupsStart == NONE && !input.isRefused()) {
+        endSpans();
       }
       return false;
     }
     spansLeft--;
     return readExpectedSpan() || readAnySpan();
+  }
+
+  /**
+   * Moves to the next group, once {@link #next} has answered false. False after the last one, and
+   * when the batch is refused: {@link #rejection}.
+   */
+  public boolean nextGroup() {
+    if (spansLeft > 0) {
+      throw new IllegalStateException(spansLeft + " spans stand before the groups");
+    }
+    attributeCount = 0;
+    groupSize = 0;
+    if (groupsStart == NONE || input.isRefused()) {
+      return false;
+    }
+    if (groupsLeft == 0) {
+      endGroups();
+      return false;
+    }
+    groupsLeft--;
+    input.moveTo(groupsStart);
+    boolean read = readGroup();
+    groupsStart = input.position();
+    return read;
   }
 
   /** Why the batch was refused; {@link Rejection#NONE} while nothing is wrong with it. */
@@ -163,8 +214,8 @@ public final class SpanBatchReader {
 
   /**
    * Spans that the batch declares, 0 to {@link Limits#MAX_SPANS}; 0 when it was refused before that
-   * field was read. When {@link #next} has answered false with no rejection it equals the spans
-   * read.
+   * field was read. When {@link #nextGroup} has answered false with no rejection it equals the
+   * spans read, those in groups among them.
    */
   public int spanCount() {
     return spanCount;
@@ -204,7 +255,7 @@ public final class SpanBatchReader {
     return resource[2 * i + 1];
   }
 
-  // The span at the cursor
+  // The span or group at the cursor. A group has no identity, start, duration or message.
 
   public long traceIdHigh() {
     return traceIdHigh;
@@ -269,6 +320,19 @@ public final class SpanBatchReader {
     return attributes;
   }
 
+  /** Spans in the group at the cursor, at least 1; 0 when a span is there, or nothing. */
+  public int groupSize() {
+    return groupSize;
+  }
+
+  /**
+   * Durations of the spans in the group at the cursor, in {@code [0, groupSize())}: each at least
+   * 0. Valid until {@link #nextGroup}.
+   */
+  public long[] groupDurationsNanos() {
+    return groupDurationsNanos;
+  }
+
   // The batch's fields
 
   private void readHead() {
@@ -280,30 +344,61 @@ public final class SpanBatchReader {
       }
       int count = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
       int spansStart = input.position();
-      if ((seenBatchFields & BATCH_HEAD) != BATCH_HEAD) {
-        // Fields may follow that callers want before the spans: read them first, then come back.
+      if ((seenBatchFields & BATCH_HEAD) != BATCH_HEAD || groupsStart != NONE) {
+        // Fields may follow that callers want before the spans, and who has been at the groups does
+        // not come by the end again: read what follows first, then come back.
         input.skipStructs(count);
-        readTail();
+        readTail(false);
       }
       if ((seenBatchFields & BATCH_REQUIRED) != BATCH_REQUIRED) {
         input.refuse(Rejection.MISSING_FIELD);
-      } else if (count != spanCount) {
+      } else if (count > spanCount) {
         input.refuse(Rejection.BAD_LENGTH);
       }
       if (!input.isRefused()) {
         input.moveTo(spansStart);
         spansLeft = count;
+        groupedSpansLeft = spanCount - count;
       }
       return;
     }
     input.refuse(Rejection.MISSING_FIELD);
   }
 
-  /** Reads what stands after the spans. */
-  private void readTail() {
+  private void endSpans() {
+    if (!tailRead) {
+      input.fieldsAfter(Compact.SPANS);
+      readTail(true);
+    }
+    if (groupsStart == NONE && groupedSpansLeft != 0) {
+      input.refuse(Rejection.BAD_LENGTH);
+    }
+  }
+
+  private void endGroups() {
+    if (!tailRead) {
+      input.fieldsAfter(Compact.GROUPS);
+      readTail(false);
+    }
+    if (groupedSpansLeft != 0) {
+      input.refuse(Rejection.BAD_LENGTH);
+    }
+  }
+
+  /**
+   * Reads what stands after the spans.
+   *
+   * @param toGroups whether to stop at groups, if there are any, to read them where they stand
+   */
+  private void readTail(boolean toGroups) {
     while (input.readFieldHeader()) {
       if (input.fieldId() == Compact.SPANS) {
         input.refuse(Rejection.MALFORMED);
+      } else if (toGroups && input.fieldId() == Compact.GROUPS) {
+        readGroupsHeader();
+        if (groupsLeft > 0) {
+          return;
+        }
       } else {
         readBatchField();
       }
@@ -314,10 +409,22 @@ public final class SpanBatchReader {
     tailRead = true;
   }
 
+  private void readGroupsHeader() {
+    seenBatchFields = input.seenOnce(seenBatchFields, Compact.GROUPS);
+    groupsLeft = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_GROUP_BYTES);
+    groupsStart = input.position();
+  }
+
   private void readBatchField() {
     int id = input.fieldId();
-    if (id < Compact.VERSION || id > Compact.SPANS) {
+    if (id < Compact.VERSION || id > Compact.GROUPS) {
       input.skipField();
+      return;
+    }
+    if (id == Compact.GROUPS) {
+      // The fields that follow may be wanted before the groups.
+      readGroupsHeader();
+      input.skipStructs(groupsLeft);
       return;
     }
     seenBatchFields = input.seenOnce(seenBatchFields, id);
@@ -326,7 +433,8 @@ public final class SpanBatchReader {
     }
     switch (id) {
       case Compact.VERSION -> {
-        if (input.readI32() != Compact.FORMAT_VERSION) {
+        int version = input.readI32();
+        if (version != Compact.FORMAT_VERSION && version != Compact.FORMAT_VERSION_WITH_GROUPS) {
           input.refuse(Rejection.UNSUPPORTED_VERSION);
         }
       }
@@ -593,6 +701,89 @@ public final class SpanBatchReader {
       return false;
     }
     return true;
+  }
+
+  /** Reads the group that begins here; false if the batch is refused. */
+  private boolean readGroup() {
+    clearSpan();
+    int seen = 0;
+    input.fieldsAfter(0);
+    while (input.readFieldHeader()) {
+      int id = input.fieldId();
+      if (id < Compact.GROUP_NAME || id > Compact.GROUP_DURATIONS_NANOS) {
+        input.skipField();
+        continue;
+      }
+      seen = input.seenOnce(seen, id);
+      switch (id) {
+        case Compact.GROUP_NAME -> name = readIndex();
+        case Compact.GROUP_KIND -> kind = input.readByte(Compact.MAX_KIND);
+        case Compact.GROUP_STATUS -> status = input.readByte(Compact.MAX_STATUS);
+        case Compact.GROUP_ATTRIBUTES -> attributeCount = readAttributes(attributes);
+        case Compact.GROUP_SAMPLING_THRESHOLD ->
+            samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
+        default -> readDurations();
+      }
+    }
+    if ((seen & GROUP_REQUIRED) != GROUP_REQUIRED) {
+      input.refuse(Rejection.MISSING_FIELD);
+    }
+    if (input.isRefused()) {
+      attributeCount = 0;
+      groupSize = 0;
+      return false;
+    }
+    groupedSpansLeft -= groupSize;
+    return true;
+  }
+
+  /** Nothing of the last span may show in a group. */
+  private void clearSpan() {
+    traceIdHigh = 0;
+    traceIdLow = 0;
+    spanId = 0;
+    parentSpanId = 0;
+    startUnixNanos = 0;
+    durationNanos = 0;
+    samplingThreshold = 0;
+    statusMessage = NONE;
+  }
+
+  private void readDurations() {
+    int count = input.readListHeader(Compact.I64, groupedSpansLeft, 1);
+    if (count == 0) {
+      input.refuse(Rejection.BAD_LENGTH);
+      return;
+    }
+    if (count > groupDurationsNanos.length) {
+      groupDurationsNanos = new long[Integer.highestOneBit(count - 1) << 1];
+    }
+    long[] out = groupDurationsNanos;
+    byte[] in = input.bytes();
+    int end = input.limit();
+    int at = input.position();
+    for (int i = 0; i < count; i++) {
+      long zigZag;
+      long word = end - at < Long.BYTES ? -1 : (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
+      int length = Compact.varintLength(word);
+      if (length <= Long.BYTES) {
+        zigZag = Compact.varint(word);
+        at += length;
+      } else {
+        input.moveTo(at);
+        zigZag = input.readVarint64();
+        at = input.position();
+      }
+      out[i] = Compact.unZigZag(zigZag);
+      if (out[i] < 0) {
+        input.refuse(Rejection.BAD_VALUE);
+      }
+      if (input.isRefused()) {
+        return;
+      }
+    }
+    input.moveTo(at);
+    groupSize = count;
   }
 
   private void readIds() {

@@ -4,11 +4,12 @@ package org.traceetl.proto;
  * Builds one {@code SpanBatch} message at a time from slices of bytes, without an object per span.
  *
  * <p>Use: {@link #begin}, then for each span {@link #startSpan}, {@link #attribute} …, {@link
- * #endSpan}, then {@link #finish}, which leaves the message in {@link #buffer()}. Strings are given
- * as dictionary indexes from {@link #intern}. Reusable: {@code begin} starts anew, with the arrays
- * of the last batch, which have grown to the largest batch so far and are bounded by {@link
- * Limits}; at its own cost it allocates nothing more. A message that this writer finishes is one
- * that {@link SpanBatchReader} accepts: arguments out of range are refused here with an {@code
+ * #endSpan}, then {@link #finish}, which leaves the message in {@link #buffer()}. Spans of which
+ * only count and duration matter start with {@link #startGroupedSpan} instead. Strings are given as
+ * dictionary indexes from {@link #intern}. Reusable: {@code begin} starts anew, with the arrays of
+ * the last batch, which have grown to the largest batch so far and are bounded by {@link Limits};
+ * at its own cost it allocates nothing more. A message that this writer finishes is one that {@link
+ * SpanBatchReader} accepts: arguments out of range are refused here with an {@code
  * IllegalArgumentException}, batches that outgrow {@link Limits} with an {@code
  * IllegalStateException}. Not thread-safe: one owner.
  */
@@ -16,12 +17,12 @@ public final class SpanBatchWriter {
   private static final int NONE = -1;
 
   /**
-   * Bytes of a message that are neither dictionary nor resource nor spans, at most: field headers,
-   * list headers, the batch's name, numbers, the end.
+   * Bytes of a message that are neither dictionary nor resource nor spans nor groups, at most:
+   * field headers, list headers, the batch's name, numbers, the end.
    */
   private static final int FRAME_BYTES = 128;
 
-  /** Bytes of a span without its attributes, at most. */
+  /** Bytes of a span, or of a group's head, without its attributes, at most. */
   private static final int SPAN_FRAME_BYTES = 96;
 
   /** Bytes of a dictionary index as a varint, at most: {@code 2 * 262,143} has 19 bits. */
@@ -41,8 +42,15 @@ public final class SpanBatchWriter {
   private int spanCount;
   private long baseUnixNanos;
 
+  private final SpanGroups groups = new SpanGroups();
+
   private boolean inSpan;
+
+  /** Whether the span started goes into a group. */
+  private boolean grouped;
+
   private int spanEnd;
+  private long groupedNanos;
   private long samplingThreshold;
   private int statusMessage;
   private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
@@ -55,6 +63,7 @@ public final class SpanBatchWriter {
     resourceLength = 0;
     spansEnd = 0;
     spanCount = 0;
+    groups.clear();
     inSpan = false;
   }
 
@@ -128,15 +137,7 @@ public final class SpanBatchWriter {
       long startUnixNanos,
       long durationNanos,
       long samplingThreshold) {
-    if (spanCount == Limits.MAX_SPANS) {
-      throw new IllegalStateException(
-          "the batch has " + spanCount + " spans, the most it may have; finish it first");
-    }
-    checkRange("kind", kind, Compact.MAX_KIND);
-    checkRange("status", status, Compact.MAX_STATUS);
-    checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
-    checkRange("samplingThreshold", samplingThreshold, Compact.THRESHOLD_END - 1);
-    checkedIndex(name);
+    check(name, kind, status, durationNanos, samplingThreshold);
     if (spanCount == 0) {
       baseUnixNanos = startUnixNanos;
     }
@@ -164,9 +165,56 @@ public final class SpanBatchWriter {
     at = Compact.putVarint(out, at, Compact.zigZag(startUnixNanos - baseUnixNanos));
     out[at++] = Compact.field(1, Compact.I64);
     at = Compact.putVarint(out, at, Compact.zigZag(durationNanos));
-    spanEnd = at;
+    started(at, samplingThreshold);
+    grouped = false;
+  }
 
-    this.samplingThreshold = samplingThreshold;
+  /**
+   * Starts a span that only counts: it has no identity and no place in time, and at its end goes
+   * into the group of those that are like it in all but the duration. Attributes follow as with
+   * {@link #startSpan}; a status message is left out. One started before and not ended is
+   * forgotten.
+   *
+   * @param name dictionary index
+   * @param kind as in OTLP, 0 to 5
+   * @param status as in OTLP, 0 to 2
+   * @param durationNanos at least 0
+   * @param samplingThreshold 0 when the span stands for itself alone, else below 2^56
+   * @throws IllegalStateException when the batch has {@link Limits#MAX_SPANS} spans
+   */
+  public void startGroupedSpan(
+      int name, int kind, int status, long durationNanos, long samplingThreshold) {
+    check(name, kind, status, durationNanos, samplingThreshold);
+    // Beyond the spans, where it is not kept.
+    spans = Compact.grown(spans, spansEnd, SPAN_FRAME_BYTES);
+    byte[] out = spans;
+    int at = spansEnd;
+    out[at++] = Compact.field(Compact.GROUP_NAME, Compact.I32);
+    at = Compact.putVarint(out, at, (long) name << 1);
+    out[at++] = Compact.field(1, Compact.BYTE);
+    out[at++] = (byte) kind;
+    out[at++] = Compact.field(1, Compact.BYTE);
+    out[at++] = (byte) status;
+    started(at, samplingThreshold);
+    groupedNanos = durationNanos;
+    grouped = true;
+  }
+
+  private void check(int name, int kind, int status, long durationNanos, long threshold) {
+    if (spanCount() == Limits.MAX_SPANS) {
+      throw new IllegalStateException(
+          "the batch has " + spanCount() + " spans, the most it may have; finish it first");
+    }
+    checkRange("kind", kind, Compact.MAX_KIND);
+    checkRange("status", status, Compact.MAX_STATUS);
+    checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
+    checkRange("samplingThreshold", threshold, Compact.THRESHOLD_END - 1);
+    checkedIndex(name);
+  }
+
+  private void started(int end, long threshold) {
+    spanEnd = end;
+    samplingThreshold = threshold;
     statusMessage = NONE;
     attributesLength = 0;
     inSpan = true;
@@ -225,19 +273,29 @@ public final class SpanBatchWriter {
     spans = Compact.grown(spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * attributesLength);
     byte[] out = spans;
     int at = spanEnd;
-    int last = Compact.DURATION_NANOS;
+    // After the fields written so far a span and a group's head go on alike: attributes, threshold
+    // and then the message or the durations. What is left out is passed.
+    int delta = 1;
     if (attributesLength != 0) {
-      out[at++] = Compact.field(Compact.ATTRIBUTES - last, Compact.LIST);
+      out[at++] = Compact.field(delta, Compact.LIST);
       at = putIndexes(out, at, attributes, attributesLength);
-      last = Compact.ATTRIBUTES;
+      delta = 0;
     }
+    delta++;
     if (samplingThreshold != 0) {
-      out[at++] = Compact.field(Compact.SAMPLING_THRESHOLD - last, Compact.I64);
+      out[at++] = Compact.field(delta, Compact.I64);
       at = Compact.putVarint(out, at, Compact.zigZag(samplingThreshold));
-      last = Compact.SAMPLING_THRESHOLD;
+      delta = 0;
+    }
+    delta++;
+    if (grouped) {
+      out[at++] = Compact.field(delta, Compact.LIST);
+      inSpan = false;
+      groups.add(out, spansEnd, at - spansEnd, groupedNanos);
+      return;
     }
     if (statusMessage != NONE) {
-      out[at++] = Compact.field(Compact.STATUS_MESSAGE - last, Compact.I32);
+      out[at++] = Compact.field(delta, Compact.I32);
       at = Compact.putVarint(out, at, (long) statusMessage << 1);
     }
     out[at++] = Compact.STOP;
@@ -250,17 +308,32 @@ public final class SpanBatchWriter {
     spanCount++;
   }
 
-  /** Spans ended in the batch so far. */
+  /** Spans ended in the batch so far, those in groups among them. */
   public int spanCount() {
-    return spanCount;
+    return spanCount + groups.spans();
+  }
+
+  /** Groups in the batch so far. */
+  public int groupCount() {
+    return groups.size();
+  }
+
+  /** Spans in the batch's groups so far. */
+  public int groupedSpanCount() {
+    return groups.spans();
   }
 
   /**
    * Upper bound of the bytes that {@link #finish} would make of what is in the batch now; a span
-   * not ended is not in it. Costs nothing: ask after every span.
+   * not ended is not in it. A span in a group counts with the longest duration, 10 bytes: about
+   * what it takes here until then. Costs nothing: ask after every span.
    */
   public int sizeBytes() {
-    return FRAME_BYTES + dictionary.bytes() + INDEX_BYTES * resourceLength + spansEnd;
+    return FRAME_BYTES
+        + dictionary.bytes()
+        + INDEX_BYTES * resourceLength
+        + spansEnd
+        + groups.sizeBytes();
   }
 
   /**
@@ -284,7 +357,9 @@ public final class SpanBatchWriter {
     byte[] out = message;
     int at = 0;
     out[at++] = Compact.field(Compact.VERSION, Compact.I32);
-    at = Compact.putVarint(out, at, Compact.FORMAT_VERSION << 1);
+    boolean hasGroups = groups.size() > 0;
+    int version = hasGroups ? Compact.FORMAT_VERSION_WITH_GROUPS : Compact.FORMAT_VERSION;
+    at = Compact.putVarint(out, at, (long) version << 1);
     out[at++] = Compact.field(1, Compact.BINARY);
     out[at++] = Compact.AGENT_BYTES;
     at = putLong(out, at, agentHigh);
@@ -294,9 +369,9 @@ public final class SpanBatchWriter {
     out[at++] = Compact.field(1, Compact.I64);
     at = Compact.putVarint(out, at, Compact.zigZag(sequence));
     out[at++] = Compact.field(1, Compact.I32);
-    at = Compact.putVarint(out, at, (long) spanCount << 1);
+    at = Compact.putVarint(out, at, (long) spanCount() << 1);
     out[at++] = Compact.field(1, Compact.LIST);
-    at = putListHeader(out, at, Compact.BINARY, dictionary.size());
+    at = Compact.putListHeader(out, at, Compact.BINARY, dictionary.size());
     at = dictionary.copyTo(out, at);
     out[at++] = Compact.field(1, Compact.I32);
     at = Compact.putVarint(out, at, (long) application << 1);
@@ -307,9 +382,14 @@ public final class SpanBatchWriter {
     out[at++] = Compact.field(1, Compact.I64);
     at = Compact.putVarint(out, at, Compact.zigZag(spanCount == 0 ? 0 : baseUnixNanos));
     out[at++] = Compact.field(1, Compact.LIST);
-    at = putListHeader(out, at, Compact.STRUCT, spanCount);
+    at = Compact.putListHeader(out, at, Compact.STRUCT, spanCount);
     System.arraycopy(spans, 0, out, at, spansEnd);
     at += spansEnd;
+    if (hasGroups) {
+      out[at++] = Compact.field(1, Compact.LIST);
+      at = Compact.putListHeader(out, at, Compact.STRUCT, groups.size());
+      at = groups.writeTo(out, at);
+    }
     out[at++] = Compact.STOP;
     if (at > Limits.MAX_MESSAGE_BYTES) {
       throw new IllegalStateException(
@@ -345,17 +425,8 @@ public final class SpanBatchWriter {
     return at + Long.BYTES;
   }
 
-  private static int putListHeader(byte[] out, int at, int type, int count) {
-    if (count < Compact.LONG_LIST) {
-      out[at] = (byte) (count << 4 | type);
-      return at + 1;
-    }
-    out[at] = (byte) (Compact.LONG_LIST << 4 | type);
-    return Compact.putVarint(out, at + 1, count);
-  }
-
   private static int putIndexes(byte[] out, int at, int[] indexes, int length) {
-    int end = putListHeader(out, at, Compact.I32, length);
+    int end = Compact.putListHeader(out, at, Compact.I32, length);
     for (int i = 0; i < length; i++) {
       end = Compact.putIndex(out, end, indexes[i]);
     }

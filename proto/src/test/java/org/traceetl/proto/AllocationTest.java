@@ -12,6 +12,7 @@ final class AllocationTest {
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private final SpanBatchReader reader = new SpanBatchReader();
   private long attributesRead;
+  private long durationsRead;
   private long idsRead;
 
   AllocationTest() {
@@ -42,12 +43,16 @@ final class AllocationTest {
             while (reader.next()) {
               attributesRead += reader.attributeCount();
             }
+            while (reader.nextGroup()) {
+              durationsRead += reader.groupSize();
+            }
           }
         };
     work.run();
     assertThat(AllocatedBytes.by(work)).isZero();
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
     assertThat(attributesRead).isEqualTo(2L * MESSAGES * 20 * 12);
+    assertThat(durationsRead).isEqualTo(2L * MESSAGES * 200);
   }
 
   @Test
@@ -75,6 +80,11 @@ final class AllocationTest {
         writer.attribute(intern(a), intern(50 + (i + a) % 50));
       }
       writer.statusMessage(intern(i));
+      writer.endSpan();
+    }
+    for (int i = 0; i < 200; i++) {
+      writer.startGroupedSpan(intern(i % 20), 3, 0, i * 1_000_000L, 0);
+      writer.attribute(intern(1), intern(i % 3));
       writer.endSpan();
     }
     return writer.finish(1, 2, 3, 4);

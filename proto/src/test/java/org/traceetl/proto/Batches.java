@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,12 +17,13 @@ import org.traceetl.proto.extended.Leaf;
 import org.traceetl.proto.extended.Unknown;
 import org.traceetl.proto.thrift.Span;
 import org.traceetl.proto.thrift.SpanBatch;
+import org.traceetl.proto.thrift.SpanGroup;
 
 /** Batches to test with. */
 final class Batches {
   private Batches() {}
 
-  /** Any valid batch of up to 20 spans. */
+  /** Any valid batch of up to 20 spans and 5 groups. */
   static Arbitrary<SpanBatch> any() {
     Arbitrary<byte[]> strings =
         Arbitraries.oneOf(
@@ -44,14 +46,16 @@ final class Batches {
             indexes,
             pairs(indexes, 4).injectNull(0.1),
             Arbitraries.longs(),
-            span(indexes).list().ofMaxSize(20))
-        .as((agent, epoch, sequence, application, resource, base, spans) -> {
+            span(indexes).list().ofMaxSize(20),
+            groups(indexes).injectNull(0.3))
+        .as((agent, epoch, sequence, application, resource, base, spans, groups) -> {
           SpanBatch batch = new SpanBatch();
-          batch.setVersion(1);
+          batch.setVersion(groups == null || groups.isEmpty() ? 1 : 2);
           batch.setAgent(agent);
           batch.setEpoch(epoch);
           batch.setSequence(sequence);
-          batch.setSpan_count(spans.size());
+          batch.setGroups(groups);
+          batch.setSpan_count(spans.size() + grouped(batch));
           batch.setDictionary(dictionary);
           batch.setApplication(application);
           batch.setResource(resource);
@@ -65,11 +69,7 @@ final class Batches {
     Arbitrary<byte[]> ids =
         Arbitraries.of(24, 32)
             .flatMap(length -> Arbitraries.bytes().array(byte[].class).ofSize(length));
-    // Uniform bit lengths reach every length of varint.
-    Arbitrary<Long> durations =
-        Combinators.combine(
-                Arbitraries.longs().greaterOrEqual(0), Arbitraries.integers().between(0, 62))
-            .as((value, shift) -> value >>> shift);
+    Arbitrary<Long> durations = durations();
     Arbitrary<Long> deltas =
         Combinators.combine(Arbitraries.longs(), Arbitraries.integers().between(0, 63))
             .as((value, shift) -> value >> shift);
@@ -81,7 +81,7 @@ final class Batches {
             deltas,
             durations,
             pairs(indexes, 40).injectNull(0.2),
-            durations.map(value -> value >>> 8).injectNull(0.5),
+            thresholds().injectNull(0.5),
             indexes.injectNull(0.5))
         .as((idBytes, name, kindAndStatus, delta, duration, attributes, threshold, message) -> {
           Span span = new Span();
@@ -93,14 +93,57 @@ final class Batches {
           span.setDuration_nanos(duration);
           span.setAttributes(attributes);
           if (threshold != null) {
-            // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
-            span.setSampling_threshold(threshold | (threshold & 1) << 55);
+            span.setSampling_threshold(threshold);
           }
           if (message != null) {
             span.setStatus_message(message);
           }
           return span;
         });
+  }
+
+  /** Spans in the batch's groups. */
+  static int grouped(SpanBatch batch) {
+    return batch.isSetGroups()
+        ? batch.getGroups().stream().mapToInt(SpanGroup::getDurations_nanosSize).sum()
+        : 0;
+  }
+
+  /** Groups of which no two are alike. */
+  private static Arbitrary<List<SpanGroup>> groups(Arbitrary<Integer> indexes) {
+    return Combinators.combine(
+            indexes,
+            Arbitraries.integers().between(0, 17),
+            pairs(indexes, 20).injectNull(0.2),
+            thresholds().injectNull(0.5),
+            durations().list().ofMinSize(1).ofMaxSize(40))
+        .as((name, kindAndStatus, attributes, threshold, durations) -> {
+          SpanGroup group = new SpanGroup();
+          group.setName(name);
+          group.setKind((byte) (kindAndStatus / 3));
+          group.setStatus((byte) (kindAndStatus % 3));
+          group.setAttributes(attributes);
+          if (threshold != null) {
+            group.setSampling_threshold(threshold);
+          }
+          group.setDurations_nanos(durations);
+          return group;
+        })
+        .list()
+        .ofMaxSize(5)
+        .uniqueElements(group -> Messages.canonical(group).setDurations_nanos(null));
+  }
+
+  // Uniform bit lengths reach every length of varint.
+  private static Arbitrary<Long> durations() {
+    return Combinators.combine(
+            Arbitraries.longs().greaterOrEqual(0), Arbitraries.integers().between(0, 62))
+        .as((value, shift) -> value >>> shift);
+  }
+
+  // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
+  private static Arbitrary<Long> thresholds() {
+    return durations().map(value -> value >>> 8).map(value -> value | (value & 1) << 55);
   }
 
   private static Arbitrary<List<Integer>> pairs(Arbitrary<Integer> indexes, int most) {
@@ -174,6 +217,28 @@ final class Batches {
     return batch;
   }
 
+  /** The fixed batch, and groups that have everything that groups have. */
+  static SpanBatch fixedWithGroups() {
+    SpanBatch batch = fixed();
+    batch.setVersion(2);
+    batch.addToGroups(
+        new SpanGroup()
+            .setName(2)
+            .setKind((byte) 3)
+            .setStatus((byte) 0)
+            .setDurations_nanos(List.of(0L, 250_000L, 63L, 64L, Long.MAX_VALUE)));
+    batch.addToGroups(
+        new SpanGroup()
+            .setName(69)
+            .setKind((byte) 1)
+            .setStatus((byte) 2)
+            .setAttributes(List.of(3, 4, 65, 69))
+            .setSampling_threshold(1L << 55)
+            .setDurations_nanos(Collections.nCopies(20, 1_000_000L)));
+    batch.setSpan_count(3 + grouped(batch));
+    return batch;
+  }
+
   /** The batch as a later version's writer could send it, without unknown fields so far. */
   static org.traceetl.proto.extended.SpanBatch extended(SpanBatch batch) {
     var extended = new org.traceetl.proto.extended.SpanBatch();
@@ -204,10 +269,25 @@ final class Batches {
       }
       extended.addToSpans(extendedSpan);
     }
+    if (batch.isSetGroups()) {
+      extended.setGroups(new ArrayList<>());
+      for (SpanGroup group : batch.getGroups()) {
+        var extendedGroup = new org.traceetl.proto.extended.SpanGroup();
+        extendedGroup.setName(group.getName());
+        extendedGroup.setKind(group.getKind());
+        extendedGroup.setStatus(group.getStatus());
+        extendedGroup.setAttributes(group.getAttributes());
+        if (group.isSetSampling_threshold()) {
+          extendedGroup.setSampling_threshold(group.getSampling_threshold());
+        }
+        extendedGroup.setDurations_nanos(group.getDurations_nanos());
+        extended.addToGroups(extendedGroup);
+      }
+    }
     return extended;
   }
 
-  /** The batch with unknown fields of every type in it and in its spans. */
+  /** The batch with unknown fields of every type in it, in its spans and in its groups. */
   static org.traceetl.proto.extended.SpanBatch withUnknownFields(SpanBatch batch) {
     var extended = extended(batch);
     extended.setAfter(unknown());
@@ -216,6 +296,12 @@ final class Batches {
     for (var span : extended.getSpans()) {
       span.setFlag(true);
       span.setAfter(unknown());
+    }
+    if (extended.isSetGroups()) {
+      for (var group : extended.getGroups()) {
+        group.setFlag(true);
+        group.setAfter(unknown());
+      }
     }
     return extended;
   }
@@ -232,7 +318,7 @@ final class Batches {
         .setReal(Math.PI)
         .setText("text")
         .setFlags(List.of(true, false, true))
-        .setNumbers(java.util.Collections.nCopies(20, Long.MAX_VALUE))
+        .setNumbers(Collections.nCopies(20, Long.MAX_VALUE))
         .setTexts(Set.of("a", ""))
         .setLeaves(Map.of("none", List.of(), "two", List.of(leaf, new Leaf())))
         .setEmpty(Map.of())

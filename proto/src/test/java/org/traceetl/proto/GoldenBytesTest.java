@@ -6,24 +6,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.HexFormat;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.traceetl.proto.thrift.SpanBatch;
 
 /** The bytes on the wire stay what they are: agents and servers of different releases meet. */
 final class GoldenBytesTest {
-  @Test
-  void theWriterMakesTheseBytes() throws IOException {
-    byte[] written = Messages.written(Batches.fixed(), new SpanBatchWriter());
-    assertThat(lines(written)).isEqualTo(golden());
+  static Stream<Arguments> versions() {
+    return Stream.of(
+        Arguments.of("span_batch_1.hex", Batches.fixed()),
+        Arguments.of("span_batch_2.hex", Batches.fixedWithGroups()));
   }
 
-  @Test
-  void theReaderReadsTheseBytes() throws IOException {
-    byte[] message = HexFormat.of().parseHex(golden().replace("\n", ""));
-    assertThat(Messages.read(message, new SpanBatchReader())).isEqualTo(Batches.fixed());
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("versions")
+  void theWriterMakesTheseBytes(String file, SpanBatch batch) throws IOException {
+    byte[] written = Messages.written(batch, new SpanBatchWriter());
+    assertThat(lines(written)).isEqualTo(golden(file));
   }
 
-  private static String golden() throws IOException {
-    try (InputStream in = GoldenBytesTest.class.getResourceAsStream("span_batch_1.hex")) {
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("versions")
+  void theReaderReadsTheseBytes(String file, SpanBatch batch) throws IOException {
+    byte[] message = HexFormat.of().parseHex(golden(file).replace("\n", ""));
+    assertThat(Messages.read(message, new SpanBatchReader())).isEqualTo(batch);
+  }
+
+  private static String golden(String file) throws IOException {
+    try (InputStream in = GoldenBytesTest.class.getResourceAsStream(file)) {
       return new String(in.readAllBytes(), US_ASCII);
     }
   }

@@ -3,6 +3,7 @@ package org.traceetl.proto;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.traceetl.proto.extended.Span;
 import org.traceetl.proto.extended.SpanBatch;
+import org.traceetl.proto.extended.SpanGroup;
 
 /** Whatever the bytes are, they are read or refused: nothing is thrown, nothing large allocated. */
 final class HostileMessageTest {
@@ -33,7 +35,8 @@ final class HostileMessageTest {
     for (byte[] message :
         List.of(
             Messages.generated(Batches.fixed()),
-            Messages.generated(Batches.withUnknownFields(Batches.fixed())))) {
+            Messages.generated(Batches.fixedWithGroups()),
+            Messages.generated(Batches.withUnknownFields(Batches.fixedWithGroups())))) {
       for (int length = 0; length < message.length; length++) {
         // Cut where the array ends, and where it goes on.
         assertThat(outcome(Arrays.copyOf(message, length), 0, length))
@@ -56,7 +59,8 @@ final class HostileMessageTest {
     for (byte[] message :
         List.of(
             Messages.generated(Batches.fixed()),
-            Messages.generated(Batches.withUnknownFields(Batches.fixed())))) {
+            Messages.generated(Batches.fixedWithGroups()),
+            Messages.generated(Batches.withUnknownFields(Batches.fixedWithGroups())))) {
       for (int bit = 0; bit < 8 * message.length; bit++) {
         message[bit >> 3] ^= (byte) (1 << (bit & 7));
         outcome(message);
@@ -68,7 +72,7 @@ final class HostileMessageTest {
 
   @Property(tries = 2000)
   void severalChangedBytesAreReadOrRefused(@ForAll("seeds") long seed) {
-    byte[] message = Messages.generated(Batches.withUnknownFields(Batches.fixed()));
+    byte[] message = Messages.generated(Batches.withUnknownFields(Batches.fixedWithGroups()));
     Random random = new Random(seed);
     for (int i = random.nextInt(8); i >= 0; i--) {
       message[random.nextInt(message.length)] = (byte) random.nextInt();
@@ -89,7 +93,7 @@ final class HostileMessageTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("badBatches")
   void aBadBatchIsRefusedForItsReason(String what, Rejection reason, Consumer<SpanBatch> damage) {
-    SpanBatch batch = Batches.extended(Batches.fixed());
+    SpanBatch batch = Batches.extended(Batches.fixedWithGroups());
     damage.accept(batch);
     assertThat(outcome(Messages.generated(batch))).as(what).isEqualTo(reason);
     // The reader is good for the next message.
@@ -107,12 +111,17 @@ final class HostileMessageTest {
         bad("no base", Rejection.MISSING_FIELD, SpanBatch::unsetBase_unix_nanos),
         bad("no spans", Rejection.MISSING_FIELD, SpanBatch::unsetSpans),
         bad("no dictionary", Rejection.BAD_INDEX, SpanBatch::unsetDictionary),
-        bad("version 2", Rejection.UNSUPPORTED_VERSION, b -> b.setVersion(2)),
+        bad("version 0", Rejection.UNSUPPORTED_VERSION, b -> b.setVersion(0)),
+        bad("version 3", Rejection.UNSUPPORTED_VERSION, b -> b.setVersion(3)),
         bad("short agent", Rejection.BAD_VALUE, b -> b.setAgent(new byte[15])),
         bad("long agent", Rejection.BAD_VALUE, b -> b.setAgent(new byte[17])),
         bad("negative sequence", Rejection.BAD_VALUE, b -> b.setSequence(-1)),
-        bad("too low a count", Rejection.BAD_LENGTH, b -> b.setSpan_count(2)),
-        bad("too high a count", Rejection.BAD_LENGTH, b -> b.setSpan_count(4)),
+        bad("less than the spans", Rejection.BAD_LENGTH, b -> b.setSpan_count(2)),
+        bad("too low a count", Rejection.BAD_LENGTH, b -> b.setSpan_count(27)),
+        bad("too high a count", Rejection.BAD_LENGTH, b -> b.setSpan_count(29)),
+        bad("groups that are not there", Rejection.BAD_LENGTH, SpanBatch::unsetGroups),
+        bad("no group", Rejection.BAD_LENGTH, b -> b.setGroups(List.of())),
+        bad("groups not declared", Rejection.BAD_LENGTH, b -> b.setSpan_count(3)),
         bad("negative count", Rejection.BAD_LENGTH, b -> b.setSpan_count(-1)),
         bad("huge count", Rejection.BAD_LENGTH, b -> b.setSpan_count(Integer.MAX_VALUE)),
         bad("application outside", Rejection.BAD_INDEX, b -> b.setApplication(70)),
@@ -143,7 +152,22 @@ final class HostileMessageTest {
             s -> s.setAttributes(java.util.Collections.nCopies(2050, 0))),
         badSpan("threshold 2^56", Rejection.BAD_VALUE, s -> s.setSampling_threshold(1L << 56)),
         badSpan("threshold negative", Rejection.BAD_VALUE, s -> s.setSampling_threshold(-1)),
-        badSpan("message outside", Rejection.BAD_INDEX, s -> s.setStatus_message(70)));
+        badSpan("message outside", Rejection.BAD_INDEX, s -> s.setStatus_message(70)),
+        badGroup("no name", Rejection.MISSING_FIELD, SpanGroup::unsetName),
+        badGroup("no kind", Rejection.MISSING_FIELD, SpanGroup::unsetKind),
+        badGroup("no status", Rejection.MISSING_FIELD, SpanGroup::unsetStatus),
+        badGroup("no durations", Rejection.MISSING_FIELD, SpanGroup::unsetDurations_nanos),
+        badGroup("no duration", Rejection.BAD_LENGTH, g -> g.setDurations_nanos(List.of())),
+        badGroup("one missing", Rejection.BAD_LENGTH, g -> g.getDurations_nanos().removeLast()),
+        badGroup("one more", Rejection.BAD_LENGTH, g -> g.addToDurations_nanos(0)),
+        badGroup("negative", Rejection.BAD_VALUE, g -> g.getDurations_nanos().set(3, -1L)),
+        badGroup("name outside", Rejection.BAD_INDEX, g -> g.setName(70)),
+        badGroup("kind 6", Rejection.BAD_VALUE, g -> g.setKind((byte) 6)),
+        badGroup("status 3", Rejection.BAD_VALUE, g -> g.setStatus((byte) 3)),
+        badGroup("attribute outside", Rejection.BAD_INDEX, g -> g.setAttributes(List.of(0, 70))),
+        badGroup("half a pair", Rejection.BAD_LENGTH, g -> g.setAttributes(List.of(0))),
+        badGroup("threshold 2^56", Rejection.BAD_VALUE, g -> g.setSampling_threshold(1L << 56)),
+        badGroup("threshold negative", Rejection.BAD_VALUE, g -> g.setSampling_threshold(-1)));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -153,7 +177,12 @@ final class HostileMessageTest {
     outcome(Messages.generated(Batches.fixed()));
     // The first rejection of its kind may load classes; the second may not allocate.
     outcome(message);
-    long allocated = AllocatedBytes.by(() -> reader.wrap(message, 0, message.length));
+    long allocated =
+        AllocatedBytes.by(() -> {
+          reader.wrap(message, 0, message.length);
+          reader.next();
+          reader.nextGroup();
+        });
     assertThat(reader.rejection()).as(what).isEqualTo(reason);
     assertThat(allocated).isLessThan(SMALL_BYTES);
   }
@@ -162,6 +191,9 @@ final class HostileMessageTest {
     // Version 1, a name of zeros, one span.
     String head = "1502 1810" + "00".repeat(16) + "1600 1600 1502";
     String dictionary = head + "19 18 01 61" + "15 00 19 05 16 00";
+    // No spans; and one group, up to its durations.
+    String none = dictionary + "19 0c";
+    String group = none + "19 1c 15 00 13 02 13 00";
     return Stream.of(
         bytes("nothing", Rejection.TRUNCATED, ""),
         bytes("only a stop", Rejection.MISSING_FIELD, "00"),
@@ -186,6 +218,14 @@ final class HostileMessageTest {
         bytes("2^31 - 1 spans", Rejection.BAD_LENGTH, dictionary + "19 fc ffffffff07"),
         bytes("one span, no bytes", Rejection.BAD_LENGTH, dictionary + "19 1c"),
         bytes("spans of numbers", Rejection.MALFORMED, dictionary + "19 15" + "00".repeat(40)),
+        bytes("2^31 - 1 groups", Rejection.BAD_LENGTH, none + "19 fc ffffffff07"),
+        bytes("one group, no bytes", Rejection.BAD_LENGTH, none + "19 1c"),
+        bytes("groups of numbers", Rejection.MALFORMED, none + "19 15" + "00".repeat(10)),
+        bytes("groups twice", Rejection.MALFORMED, none + "19 0c 09 16 0c"),
+        bytes("2^31 - 1 durations", Rejection.BAD_LENGTH, group + "39 f6 ffffffff07"),
+        bytes("durations of another type", Rejection.MALFORMED, group + "39 15 00 00 00 00"),
+        bytes("a duration that does not end", Rejection.TRUNCATED, group + "39 16 80 80 80"),
+        bytes("a duration of 70 bits", Rejection.MALFORMED, group + "39 16" + "ff".repeat(10)),
         bytes("an unknown string of 2^31 - 1", Rejection.TRUNCATED, "f8 ffffffff07 00"),
         bytes("an unknown string of 2^32 - 1", Rejection.BAD_LENGTH, "f8 ffffffff0f 00"),
         bytes("an unknown list of 2^31 - 1", Rejection.BAD_LENGTH, "f9 f5 ffffffff07 00"),
@@ -258,6 +298,17 @@ final class HostileMessageTest {
 
   private static Arguments badSpan(String what, Rejection reason, Consumer<Span> damage) {
     return bad(what, reason, batch -> damage.accept(batch.getSpans().getFirst()));
+  }
+
+  private static Arguments badGroup(String what, Rejection reason, Consumer<SpanGroup> damage) {
+    return bad(
+        "group: " + what,
+        reason,
+        batch -> {
+          SpanGroup group = batch.getGroups().getFirst();
+          group.setDurations_nanos(new ArrayList<>(group.getDurations_nanos()));
+          damage.accept(group);
+        });
   }
 
   private static Arguments bytes(String what, Rejection reason, String hex) {

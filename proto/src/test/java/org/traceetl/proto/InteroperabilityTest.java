@@ -2,7 +2,11 @@ package org.traceetl.proto;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
@@ -65,6 +69,83 @@ final class InteroperabilityTest {
     assertThat(Messages.read(message, READER)).isEqualTo(Messages.canonical(batch));
   }
 
+  /** Spans come in any order; some of them are told to go into groups. */
+  @Property(tries = 300)
+  void noSpanIsLostOrChangedByGrouping(@ForAll long seed) {
+    Random random = new Random(seed);
+    WRITER.begin();
+    byte[] text = new byte[1];
+    for (int i = 0; i < 20; i++) {
+      text[0] = (byte) i;
+      WRITER.intern(text, 0, 1);
+    }
+    WRITER.application(0);
+    Map<List<Object>, Integer> expected = new HashMap<>();
+    int spans = random.nextInt(600);
+    for (int i = 0; i < spans; i++) {
+      boolean grouped = random.nextBoolean();
+      int name = random.nextInt(3);
+      int kind = random.nextInt(2);
+      int status = random.nextInt(2);
+      long threshold = random.nextInt(4) == 0 ? 1L << 55 : 0;
+      long duration = random.nextLong(1, Long.MAX_VALUE) >>> random.nextInt(62);
+      List<Integer> attributes = new ArrayList<>();
+      for (int a = random.nextInt(3); a > 0; a--) {
+        attributes.add(random.nextInt(3));
+        attributes.add(random.nextInt(3));
+      }
+      if (grouped) {
+        WRITER.startGroupedSpan(name, kind, status, duration, threshold);
+      } else {
+        WRITER.startSpan(1, 2, i, 0, name, kind, status, i, duration, threshold);
+      }
+      for (int a = 0; a < attributes.size(); a += 2) {
+        WRITER.attribute(attributes.get(a), attributes.get(a + 1));
+      }
+      WRITER.endSpan();
+      expected.merge(
+          List.of(grouped, name, kind, status, threshold, attributes, duration), 1, Integer::sum);
+    }
+    int bound = WRITER.sizeBytes();
+    int length = WRITER.finish(1, 2, 3, 4);
+    assertThat(length).isLessThanOrEqualTo(bound);
+
+    Map<List<Object>, Integer> read = new HashMap<>();
+    assertThat(READER.wrap(WRITER.buffer(), 0, length)).isEqualTo(Rejection.NONE);
+    while (READER.next()) {
+      read.merge(atCursor(false, READER.durationNanos()), 1, Integer::sum);
+    }
+    int groups = 0;
+    while (READER.nextGroup()) {
+      groups++;
+      for (int i = 0; i < READER.groupSize(); i++) {
+        read.merge(atCursor(true, READER.groupDurationsNanos()[i]), 1, Integer::sum);
+      }
+    }
+    assertThat(READER.rejection()).isEqualTo(Rejection.NONE);
+    assertThat(READER.spanCount()).isEqualTo(spans);
+    assertThat(read).isEqualTo(expected);
+    assertThat(groups)
+        .as("alike ones share a group")
+        .isEqualTo(
+            expected.keySet().stream()
+                .filter(span -> span.getFirst().equals(true))
+                .map(span -> span.subList(0, 6))
+                .distinct()
+                .count());
+  }
+
+  private static List<Object> atCursor(boolean grouped, long duration) {
+    return List.of(
+        grouped,
+        READER.name(),
+        READER.kind(),
+        READER.status(),
+        READER.samplingThreshold(),
+        IntStream.of(READER.attributes()).limit(2L * READER.attributeCount()).boxed().toList(),
+        duration);
+  }
+
   @Provide
   Arbitrary<SpanBatch> batches() {
     return Batches.any();
@@ -72,7 +153,7 @@ final class InteroperabilityTest {
 
   @Provide
   Arbitrary<List<Short>> afterTheDictionary() {
-    return Arbitraries.shuffle(shorts(1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 3000));
+    return Arbitraries.shuffle(shorts(1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 3000));
   }
 
   @Provide

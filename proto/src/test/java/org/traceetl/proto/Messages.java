@@ -27,6 +27,7 @@ import org.apache.thrift.protocol.TType;
 import org.apache.thrift.transport.TMemoryBuffer;
 import org.traceetl.proto.thrift.Span;
 import org.traceetl.proto.thrift.SpanBatch;
+import org.traceetl.proto.thrift.SpanGroup;
 
 /** Carries batches between generated classes, the project's writer and reader, and bytes. */
 final class Messages {
@@ -71,12 +72,39 @@ final class Messages {
       }
       writer.endSpan();
     }
+    writeGroups(batch, writer);
     int bound = writer.sizeBytes();
     ByteBuffer agent = ByteBuffer.wrap(batch.getAgent());
     int length =
         writer.finish(agent.getLong(), agent.getLong(), batch.getEpoch(), batch.getSequence());
     assertThat(length).isLessThanOrEqualTo(bound);
     return Arrays.copyOf(writer.buffer(), length);
+  }
+
+  /** Spans of the groups in turn: the first of each, the second of each, ... */
+  private static void writeGroups(SpanBatch batch, SpanBatchWriter writer) {
+    List<SpanGroup> groups = batch.isSetGroups() ? batch.getGroups() : List.of();
+    boolean more = !groups.isEmpty();
+    for (int round = 0; more; round++) {
+      more = false;
+      for (SpanGroup group : groups) {
+        if (round < group.getDurations_nanosSize()) {
+          more = true;
+          writer.startGroupedSpan(
+              group.getName(),
+              group.getKind(),
+              group.getStatus(),
+              group.getDurations_nanos().get(round),
+              group.getSampling_threshold());
+          for (int i = 0; i < group.getAttributesSize(); i += 2) {
+            writer.attribute(group.getAttributes().get(i), group.getAttributes().get(i + 1));
+          }
+          writer.endSpan();
+        }
+      }
+    }
+    assertThat(writer.groupCount()).isEqualTo(groups.size());
+    assertThat(writer.groupedSpanCount()).isEqualTo(Batches.grouped(batch));
   }
 
   /** The message as the project's reader reads it; it must be a good one. */
@@ -88,7 +116,6 @@ final class Messages {
     assertThat(reader.wrap(buffer, 3, message.length)).isEqualTo(Rejection.NONE);
 
     SpanBatch batch = new SpanBatch();
-    batch.setVersion(Compact.FORMAT_VERSION);
     batch.setAgent(
         ByteBuffer.allocate(16).putLong(reader.agentHigh()).putLong(reader.agentLow()).flip());
     batch.setEpoch(reader.epoch());
@@ -115,9 +142,15 @@ final class Messages {
       }
       batch.addToSpans(spanAtCursor(reader, batch.getBase_unix_nanos()));
     }
+    while (reader.nextGroup()) {
+      batch.addToGroups(groupAtCursor(reader));
+    }
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
     assertThat(reader.next()).isFalse();
-    assertThat(batch.getSpansSize()).isEqualTo(reader.spanCount());
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    batch.setVersion(batch.isSetGroups() ? 2 : 1);
+    assertThat(batch.getSpansSize() + Batches.grouped(batch)).isEqualTo(reader.spanCount());
     batch.setBase_unix_nanosIsSet(true);
     return batch;
   }
@@ -148,6 +181,26 @@ final class Messages {
     return span;
   }
 
+  private static SpanGroup groupAtCursor(SpanBatchReader reader) {
+    assertThat(reader.traceIdHigh() | reader.traceIdLow() | reader.spanId()).isZero();
+    assertThat(reader.parentSpanId() | reader.startUnixNanos() | reader.durationNanos()).isZero();
+    assertThat(reader.statusMessage()).isEqualTo(-1);
+    SpanGroup group = new SpanGroup();
+    group.setName(reader.name());
+    group.setKind((byte) reader.kind());
+    group.setStatus((byte) reader.status());
+    for (int i = 0; i < 2 * reader.attributeCount(); i++) {
+      group.addToAttributes(reader.attributes()[i]);
+    }
+    if (reader.samplingThreshold() != 0) {
+      group.setSampling_threshold(reader.samplingThreshold());
+    }
+    for (int i = 0; i < reader.groupSize(); i++) {
+      group.addToDurations_nanos(reader.groupDurationsNanos()[i]);
+    }
+    return group;
+  }
+
   /**
    * The batch as the project's writer would say the same: relative to the first span's start, a
    * resource always, nothing optional that says nothing.
@@ -174,6 +227,24 @@ final class Messages {
       }
     }
     copy.setBase_unix_nanos(base);
+    if (copy.getGroupsSize() == 0) {
+      copy.unsetGroups();
+    } else {
+      copy.getGroups().replaceAll(Messages::canonical);
+    }
+    copy.setVersion(copy.isSetGroups() ? 2 : 1);
+    return copy;
+  }
+
+  /** The group as the project's writer would say the same. */
+  static SpanGroup canonical(SpanGroup group) {
+    SpanGroup copy = group.deepCopy();
+    if (copy.getAttributesSize() == 0) {
+      copy.unsetAttributes();
+    }
+    if (copy.getSampling_threshold() == 0) {
+      copy.unsetSampling_threshold();
+    }
     return copy;
   }
 
@@ -186,7 +257,10 @@ final class Messages {
     }
   }
 
-  /** The message with the fields given, in that order; spans write theirs in {@code spanOrder}. */
+  /**
+   * The message with the fields given, in that order; spans and groups write theirs in {@code
+   * spanOrder}.
+   */
   static byte[] permuted(TBase<?, ?> batch, List<Short> order, List<Short> spanOrder) {
     try {
       TMemoryBuffer out = new TMemoryBuffer(1024);
@@ -270,6 +344,8 @@ final class Messages {
       default -> {
         if (value instanceof org.traceetl.proto.extended.Span span) {
           writeStruct(out, span, spanOrder, List.of());
+        } else if (value instanceof org.traceetl.proto.extended.SpanGroup group) {
+          writeStruct(out, group, spanOrder, List.of());
         } else {
           ((TBase<?, ?>) value).write(out);
         }

@@ -37,6 +37,22 @@ final class ReadToTheEnd {
       }
     }
     check(reader.attributeCount() == 0);
+    while (reader.nextGroup()) {
+      check(first == Rejection.NONE && reader.rejection() == Rejection.NONE);
+      checkIndex(reader.name(), dictionary);
+      check(reader.kind() >= 0 && reader.kind() <= 5);
+      check(reader.status() >= 0 && reader.status() <= 2);
+      check(reader.samplingThreshold() >= 0 && reader.samplingThreshold() < 1L << 56);
+      for (int i = 0; i < 2 * reader.attributeCount(); i++) {
+        checkIndex(reader.attributes()[i], dictionary);
+      }
+      check(reader.groupSize() > 0);
+      for (int i = 0; i < reader.groupSize(); i++) {
+        check(reader.groupDurationsNanos()[i] >= 0);
+      }
+      spans += reader.groupSize();
+    }
+    check(reader.attributeCount() == 0 && reader.groupSize() == 0);
     if (reader.rejection() == Rejection.NONE) {
       check(spans == reader.spanCount());
     } else {

@@ -170,6 +170,12 @@ final class SpanBatchWriterTest {
         .isThrownBy(() -> writer.startSpan(1, 2, 3, 0, 0, 0, 0, 0, -1, 0));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> writer.startSpan(1, 2, 3, 0, 0, 0, 0, 0, 0, 1L << 56));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.startGroupedSpan(1, 0, 0, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.startGroupedSpan(0, 6, 0, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.startGroupedSpan(0, 0, 3, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.startGroupedSpan(0, 0, 0, -1, 0));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.startGroupedSpan(0, 0, 0, 0, 1L << 56));
     assertThatIllegalArgumentException().isThrownBy(() -> writer.finish(1, 2, 3, -1));
   }
 
@@ -253,6 +259,92 @@ final class SpanBatchWriterTest {
       spans++;
     }
     assertThat(spans).isEqualTo(Limits.MAX_SPANS);
+  }
+
+  @Test
+  void spansInGroupsCountAgainstTheLimitToo() {
+    writer.application(intern("service"));
+    for (int i = 0; i < Limits.MAX_SPANS - 1; i++) {
+      writer.startGroupedSpan(0, 3, 0, i, 0);
+      writer.endSpan();
+    }
+    span(0);
+    writer.endSpan();
+    assertThat(writer.spanCount()).isEqualTo(Limits.MAX_SPANS);
+    assertThatIllegalStateException().isThrownBy(() -> span(0));
+    assertThatIllegalStateException().isThrownBy(() -> writer.startGroupedSpan(0, 3, 0, 0, 0));
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isTrue();
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(reader.groupSize()).isEqualTo(Limits.MAX_SPANS - 1);
+    assertThat(reader.groupDurationsNanos()[Limits.MAX_SPANS - 2]).isEqualTo(Limits.MAX_SPANS - 2);
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void asManyGroupsAsSpansMayBe() {
+    writer.application(intern("service"));
+    for (int i = 0; i < Limits.MAX_SPANS; i++) {
+      writer.startGroupedSpan(0, 3, 0, i, i);
+      writer.endSpan();
+    }
+    assertThat(writer.groupCount()).isEqualTo(Limits.MAX_SPANS);
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isFalse();
+    for (int i = 0; i < Limits.MAX_SPANS; i++) {
+      assertThat(reader.nextGroup()).isTrue();
+      assertThat(reader.samplingThreshold()).isEqualTo(i);
+    }
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void groupsDoNotOutgrowTheLimit() {
+    writer.application(intern("service"));
+    assertThatIllegalStateException()
+        .isThrownBy(() -> {
+          for (int i = 0; ; i++) {
+            writer.startGroupedSpan(0, 3, 0, 0, i);
+            for (int a = 0; a < Limits.MAX_ATTRIBUTES; a++) {
+              writer.attribute(0, 0);
+            }
+            writer.endSpan();
+          }
+        })
+        .withMessageContaining("is full");
+    assertThat(writer.groupCount()).isEqualTo(writer.groupedSpanCount());
+    assertThat(writer.sizeBytes()).isLessThan(Limits.MAX_MESSAGE_BYTES + 64 * 1024);
+  }
+
+  @Test
+  void aGroupedSpanNotEndedIsForgotten() {
+    writer.application(intern("service"));
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.attribute(0, 0);
+    writer.startGroupedSpan(0, 3, 0, 2, 0);
+    writer.statusMessage(0);
+    writer.endSpan();
+    writer.startGroupedSpan(0, 3, 0, 3, 0);
+    span(0);
+    writer.endSpan();
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isTrue();
+    assertThatIllegalStateException()
+        .isThrownBy(() -> {
+          finishAndWrap();
+          reader.nextGroup();
+        });
+    assertThat(reader.next()).isTrue();
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(reader.attributeCount()).isZero();
+    assertThat(reader.statusMessage()).isEqualTo(-1);
+    assertThat(reader.groupSize()).isEqualTo(1);
+    assertThat(reader.groupDurationsNanos()[0]).isEqualTo(2);
+    assertThat(reader.nextGroup()).isFalse();
   }
 
   private Rejection finishAndWrap() {

@@ -58,6 +58,12 @@ class DryRunTest {
       writer.attribute(intern(writer, "user"), intern(writer, user));
     }
     writer.endSpan();
+    if (name.equals("pay")) {
+      for (int i = 0; i < 3; i++) {
+        writer.startGroupedSpan(intern(writer, name), 2, 0, i, 0);
+        writer.endSpan();
+      }
+    }
     return Arrays.copyOf(writer.buffer(), writer.finish(1, 0, 1, sequence));
   }
 
@@ -100,11 +106,11 @@ class DryRunTest {
 
     assertThat(code).isZero();
     assertThat(out.toString())
-        .startsWith("42 messages (1 refused), 41 spans (0 filtered), 2 applications\n")
+        .startsWith("42 messages (1 refused), 44 spans (0 filtered), 2 applications\n")
         .endsWith("max-per-application = 10, which one queue may have: 1\n");
     assertThat(line("shop")).containsExactly("40 1 1 40 40 (1)");
-    assertThat(line("bank?[2J?")).containsExactly("1 1 1 1 0 (1)");
-    assertThat(line("all")).containsExactly("41 2 2 41 40 (2)");
+    assertThat(line("bank?[2J?")).containsExactly("4 1 1 1 0 (1)");
+    assertThat(line("all")).containsExactly("44 2 2 41 40 (2)");
     assertThat(mark()).isEqualTo(JournalLog.NONE);
   }
 
@@ -126,7 +132,7 @@ class DryRunTest {
         "--trace-etl.series.filters[0].span-name=pay");
 
     assertThat(line("shop")).containsExactly("40 40 40 40");
-    assertThat(out.toString()).contains("41 spans (1 filtered)");
+    assertThat(out.toString()).contains("44 spans (4 filtered)");
   }
 
   @Test

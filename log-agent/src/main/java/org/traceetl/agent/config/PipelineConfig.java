@@ -7,7 +7,8 @@ package org.traceetl.agent.config;
  *     told to wait. As much again bounds OTLP requests being read, and the batches in memory
  * @param batchBytes size of a batch's spans at which it is closed, bytes; it ends at most one span
  *     above it, and its resource comes on top
- * @param batchSpans number of spans at which a batch is closed
+ * @param batchSpans number of spans at which a batch is closed; a group of spans that are only
+ *     counted is one
  * @param lingerMillis longest time that a span waits for others in its batch
  * @param openBatches batches filled at the same time; one more closes the oldest
  */

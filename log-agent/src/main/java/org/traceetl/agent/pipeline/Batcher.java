@@ -135,7 +135,7 @@ final class Batcher implements SpanSink {
     }
     batch.add(span);
     payload.accept();
-    if (batch.spans() >= config.batchSpans()) {
+    if (batch.isFull(config.batchSpans())) {
       close(batch, Cause.SPANS);
     } else if (batch.spanBytes() >= config.batchBytes()) {
       close(batch, Cause.SIZE);

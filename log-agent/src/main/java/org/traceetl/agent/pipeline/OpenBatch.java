@@ -3,6 +3,7 @@ package org.traceetl.agent.pipeline;
 import java.util.Arrays;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.Limits;
 import org.traceetl.proto.SpanBatchWriter;
 
 /** A batch being filled for one resource and queue. Reused; owned by the pipeline thread. */
@@ -32,6 +33,31 @@ final class OpenBatch {
         span.startUnixNanos,
         span.durationNanos,
         span.samplingThreshold);
+    attributes(span);
+    if (span.statusMessageLength > 0) {
+      writer.statusMessage(
+          writer.intern(span.statusMessage, span.statusMessageOffset, span.statusMessageLength));
+    }
+    writer.endSpan();
+  }
+
+  /**
+   * Adds a span of which only count and duration matter, with the attributes that it still has: it
+   * goes without identity into the group of those like it. It may be in no document then, nor be an
+   * exemplar.
+   */
+  void addUnremarkable(SpanView span) {
+    writer.startGroupedSpan(
+        writer.intern(span.name, span.nameOffset, span.nameLength),
+        span.kind,
+        span.status,
+        span.durationNanos,
+        span.samplingThreshold);
+    attributes(span);
+    writer.endSpan();
+  }
+
+  private void attributes(SpanView span) {
     Attributes attributes = span.attributes;
     for (int i = 0; i < attributes.size(); i++) {
       writer.attribute(
@@ -42,11 +68,6 @@ final class OpenBatch {
           attributes.valueOffset(i),
           attributes.valueLength(i));
     }
-    if (span.statusMessageLength > 0) {
-      writer.statusMessage(
-          writer.intern(span.statusMessage, span.statusMessageOffset, span.statusMessageLength));
-    }
-    writer.endSpan();
   }
 
   Resource resource() {
@@ -57,8 +78,18 @@ final class OpenBatch {
     return candidate;
   }
 
+  /** Spans in it, also those in groups. */
   int spans() {
     return writer.spanCount();
+  }
+
+  /**
+   * Whether it has so many entries, or as many spans as a batch may have. A group is one entry,
+   * whatever it holds: one more span in it costs a few bytes, which {@link #spanBytes} counts.
+   */
+  boolean isFull(int mostEntries) {
+    int entries = writer.spanCount() - writer.groupedSpanCount() + writer.groupCount();
+    return entries >= mostEntries || writer.spanCount() == Limits.MAX_SPANS;
   }
 
   /** Bytes of the spans, with the strings they brought. */

@@ -115,7 +115,7 @@ public final class QueueAggregator {
   /** Key of a span that has no series yet. */
   private final int[] key;
 
-  // By span of the batch
+  // By span or group of the batch
   private int[] keys;
   private int[] hashes;
   private int[] numbers;
@@ -304,8 +304,12 @@ public final class QueueAggregator {
             "row " + rows[span] + " of " + queue + " has native buckets and no first one");
       }
     }
-    for (int span = 0; span < size; span++) {
+    int firstGroup = spans.firstGroup();
+    for (int span = 0; span < firstGroup; span++) {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
+    }
+    for (int group = firstGroup; group < size; group++) {
+      recordGroup(spans, group, application, nowMillis);
     }
     if (names.unmatched() > 0) {
       listener.namesUnmatched(names.unmatched());
@@ -333,38 +337,73 @@ public final class QueueAggregator {
 
   private void record(
       SpanColumns spans, int span, int application, long slowNanos, long nowMillis) {
-    long threshold = spans.samplingThreshold(span);
-    if (threshold != 0 && !Weight.isSane(threshold)) {
-      insane++;
+    int row = settle(spans, span, 1, application, nowMillis);
+    if (row < 0) {
       return;
     }
-    int number = numbers[span];
+    long nanos = spans.durationNanos(span);
+    int bucket = count(row, nanos, spans.samplingThreshold(span));
+    if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
+      keepDocument(spans, span, row, bucket);
+    }
+    if (open.wantsExemplar(row)) {
+      open.keepExemplar(row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
+    }
+  }
+
+  /** Counts the spans of a group. None has an identity: there is no document to be made of it. */
+  private void recordGroup(SpanColumns spans, int group, int application, long nowMillis) {
+    int size = spans.spans(group);
+    int row = settle(spans, group, size, application, nowMillis);
+    if (row < 0) {
+      return;
+    }
+    long threshold = spans.samplingThreshold(group);
+    for (int i = 0; i < size; i++) {
+      count(row, spans.groupDurationNanos(group, i), threshold);
+    }
+  }
+
+  /**
+   * Finds the series of a span or group, and notes what becomes of its spans.
+   *
+   * @param count how many they are
+   * @return the series' row, or {@link #NONE} if they are not counted
+   */
+  private int settle(SpanColumns spans, int entry, int count, int application, long nowMillis) {
+    long threshold = spans.samplingThreshold(entry);
+    if (threshold != 0 && !Weight.isSane(threshold)) {
+      insane += count;
+      return NONE;
+    }
+    int number = numbers[entry];
     if (number == SeriesTable.NONE) {
-      number = newSeries(spans, span, application, nowMillis);
+      number = newSeries(spans, entry, application, nowMillis);
     }
     if (number == FILTERED) {
-      filtered++;
-      return;
+      filtered += count;
+      return NONE;
     }
     if (number == SeriesTable.NONE) {
       number = series.overflow(application, nowMillis);
-      overflowed++;
-      countForRoom(spans, span, application);
+      overflowed += count;
+      countForRoom(spans, entry, count, application);
     } else {
-      recorded++;
+      recorded += count;
     }
+    int row = rows[entry];
+    return row < 0 ? openRow(number) : row;
+  }
 
+  /** Adds a span to a row; answers its bucket. */
+  private int count(int row, long nanos, long threshold) {
     Metrics metrics = open;
-    int row = rows[span];
-    if (row < 0) {
-      row = openRow(number);
-    }
-    long nanos = spans.durationNanos(span);
     int bucket = buckets.of(nanos);
     long whole = 1;
     if (threshold == 0) {
       metrics.add(row, bucket, 1, nanos);
     } else {
+      int number = metrics.series(row);
       long weight = Weight.of(threshold);
       long owed = weight + series.carry(number);
       series.carry(number, Weight.fraction(owed));
@@ -375,22 +414,15 @@ public final class QueueAggregator {
     if (nativeBuckets != null) {
       metrics.addNative(row, nativeBuckets.of(nanos), whole);
     }
-    if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
-      keepDocument(spans, span, row, bucket);
-    }
-    if (metrics.wantsExemplar(row)) {
-      metrics.keepExemplar(row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
-    }
+    return bucket;
   }
 
   /** Spans of applications that find no room have no series of their own to be had. */
-  private void countForRoom(SpanColumns spans, int span, int application) {
+  private void countForRoom(SpanColumns spans, int entry, int count, int application) {
     if (application != Applications.OTHER) {
-      long threshold = spans.samplingThreshold(span);
-      heavyHitters.count(
-          application,
-          keyHashes.of(spans, span),
-          threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
+      long threshold = spans.samplingThreshold(entry);
+      long each = threshold == 0 ? 1 : Weight.whole(Weight.of(threshold));
+      heavyHitters.count(application, keyHashes.of(spans, entry), each * count);
     }
   }
 

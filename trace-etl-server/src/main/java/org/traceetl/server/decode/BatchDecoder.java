@@ -61,6 +61,12 @@ public final class BatchDecoder {
         addDimensions();
       }
     }
+    while (reader.nextGroup()) {
+      columns.addGroup(reader, inherited);
+      if (hasDimensions) {
+        addDimensions();
+      }
+    }
     return reader.rejection();
   }
 
@@ -100,7 +106,7 @@ public final class BatchDecoder {
     return reader;
   }
 
-  /** The batch's spans. */
+  /** The batch's spans and groups. */
   public SpanColumns columns() {
     return columns;
   }

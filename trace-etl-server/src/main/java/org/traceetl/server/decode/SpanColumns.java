@@ -7,6 +7,9 @@ import org.traceetl.proto.SpanBatchReader;
  * The spans of one batch, a column for each of their parts. Strings are indexes into the batch's
  * dictionary. The columns grow to the largest batch seen, which the format bounds. One owner
  * thread; valid until the next batch is decoded.
+ *
+ * <p>Entries from {@link #firstGroup} on stand for groups of spans: they have what a series is made
+ * of, and a list of durations instead of identity, start, duration and message.
  */
 public final class SpanColumns {
   /** No such value. */
@@ -35,6 +38,13 @@ public final class SpanColumns {
 
   private int[] attributeStarts = new int[INITIAL_SPANS + 1];
 
+  private int groups;
+
+  /** Durations of group g, from 0, in {@code [groupStarts[g], [g + 1])}. */
+  private long[] groupDurationsNanos = new long[INITIAL_SPANS];
+
+  private int[] groupStarts = new int[16];
+
   SpanColumns(int dimensions) {
     this.dimensions = dimensions;
     dimensionValues = new int[INITIAL_SPANS * dimensions];
@@ -42,6 +52,7 @@ public final class SpanColumns {
 
   void clear() {
     size = 0;
+    groups = 0;
   }
 
   /**
@@ -75,7 +86,28 @@ public final class SpanColumns {
     size = i + 1;
   }
 
-  /** Gives the last span added a value of its own in a dimension. */
+  /**
+   * Adds the group at the reader's cursor; no span may follow.
+   *
+   * @param inherited values of the dimensions where the group has none
+   */
+  void addGroup(SpanBatchReader group, int[] inherited) {
+    add(group, inherited);
+    int g = groups++;
+    if (groups == groupStarts.length) {
+      groupStarts = Arrays.copyOf(groupStarts, groupStarts.length * 2);
+    }
+    int start = groupStarts[g];
+    int end = start + group.groupSize();
+    if (end > groupDurationsNanos.length) {
+      groupDurationsNanos =
+          Arrays.copyOf(groupDurationsNanos, Math.max(end, groupDurationsNanos.length * 2));
+    }
+    System.arraycopy(group.groupDurationsNanos(), 0, groupDurationsNanos, start, end - start);
+    groupStarts[groups] = end;
+  }
+
+  /** Gives the last span or group added a value of its own in a dimension. */
   void setDimension(int dimension, int value) {
     dimensionValues[(size - 1) * dimensions + dimension] = value;
   }
@@ -95,9 +127,25 @@ public final class SpanColumns {
     attributeStarts = Arrays.copyOf(attributeStarts, capacity + 1);
   }
 
-  /** Spans in the batch. */
+  /** Entries: spans, and groups after them. */
   public int size() {
     return size;
+  }
+
+  /** The first entry that is a group; {@link #size} without any. */
+  public int firstGroup() {
+    return size - groups;
+  }
+
+  /** Spans that an entry stands for: 1, or those of a group. */
+  public int spans(int entry) {
+    int g = entry - firstGroup();
+    return g < 0 ? 1 : groupStarts[g + 1] - groupStarts[g];
+  }
+
+  /** Duration of a span of a group, at least 0; {@code i} is below {@link #spans}. */
+  public long groupDurationNanos(int group, int i) {
+    return groupDurationsNanos[groupStarts[group - firstGroup()] + i];
   }
 
   public long traceIdHigh(int span) {

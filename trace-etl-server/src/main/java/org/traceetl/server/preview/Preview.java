@@ -92,7 +92,7 @@ final class Preview {
     SpanColumns spans = decoder.columns();
     for (int span = 0; span < spans.size(); span++) {
       if (!filter.isEmpty() && leavesOut(application, spans, span)) {
-        filtered++;
+        filtered += spans.spans(span);
         continue;
       }
       for (int i = 0; i < values.length; i++) {
@@ -103,7 +103,8 @@ final class Preview {
           tally.add(
               name(spans.name(span), nameHashes),
               SeriesTable.kindAndStatus(spans.kind(span), spans.status(span)),
-              values);
+              values,
+              spans.spans(span));
     }
   }
 

@@ -22,14 +22,15 @@ final class Tally {
   }
 
   /**
-   * Adds a span.
+   * Adds spans of one key.
    *
    * @param kindAndStatus as one number
-   * @param dimensions hashes of its values, 0 for none
+   * @param dimensions hashes of their values, 0 for none
+   * @param count how many
    * @return hashes that are new, to be remembered
    */
-  int add(long name, int kindAndStatus, long[] dimensions) {
-    spans++;
+  int add(long name, int kindAndStatus, long[] dimensions, int count) {
+    spans += count;
     long key = mix(name, kindAndStatus);
     int fresh = count(names.add(name)) + count(plain.add(key));
     long all = key;

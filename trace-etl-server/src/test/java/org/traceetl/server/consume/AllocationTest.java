@@ -120,6 +120,35 @@ class AllocationTest {
     assertThat(books(aggregator, Books::overflowed)).isEqualTo(sequence * 50L - 5);
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aSpanInAGroupAllocatesNothing(HistogramConfig.Kind kind) {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(null, null, null, null, null, null, null, null, null),
+            new HistogramConfig(null, kind, null),
+            new DocumentsConfig(null, null, null, null, null, null),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS);
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < WARM_UP + ROUNDS; sequence++) {
+      Batch batch = new Batch("shop");
+      for (int span = 0; span < 1_000; span++) {
+        batch.grouped("GET " + span % 10, Batch.CLIENT, Batch.UNSET, span * 10_000_000L, 0);
+        batch.attribute("some.attribute", "value-" + span % 3);
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo((WARM_UP + ROUNDS) * 1_000L);
+  }
+
   private static long books(QueueAggregator aggregator, ToLongFunction<Books> column) {
     return aggregator.swap(0, 1_000).seal().books().stream().mapToLong(column).sum();
   }

@@ -53,6 +53,14 @@ final class Batch {
     return this;
   }
 
+  /** A span that only counts. */
+  Batch grouped(String name, int kind, int status, long durationNanos, long threshold) {
+    endSpan();
+    writer.startGroupedSpan(intern(name), kind, status, durationNanos, threshold);
+    spanOpen = true;
+    return this;
+  }
+
   Batch attribute(String key, String value) {
     writer.attribute(intern(key), intern(value));
     return this;

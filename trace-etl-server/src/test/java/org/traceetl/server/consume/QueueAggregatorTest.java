@@ -790,12 +790,16 @@ class QueueAggregatorTest {
         Batch batch = new Batch("app " + random.nextInt(5));
         int spans = random.nextInt(20);
         for (int s = 0; s < spans; s++) {
-          batch.span(
-              "span " + random.nextInt(8),
-              random.nextInt(6),
-              random.nextInt(3),
-              random.nextLong(2 * SECOND),
-              random.nextInt(4) == 0 ? random.nextLong(1L << 56) : 0);
+          String name = "span " + random.nextInt(8);
+          int kind = random.nextInt(6);
+          int status = random.nextInt(3);
+          long nanos = random.nextLong(2 * SECOND);
+          long threshold = random.nextInt(4) == 0 ? random.nextLong(1L << 56) : 0;
+          if (random.nextInt(3) == 0) {
+            batch.grouped(name, kind, status, nanos, threshold);
+          } else {
+            batch.span(name, kind, status, nanos, threshold);
+          }
         }
         byte[] message = batch.message(random.nextInt(2), random.nextInt(2), sequence++);
         if (random.nextInt(5) == 0) {

@@ -1,0 +1,152 @@
+package org.traceetl.agent.pipeline;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.Limits;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+
+final class OpenBatchTest {
+  private static final int ENTRIES = 1_024;
+
+  private final OpenBatch batch = new OpenBatch();
+  private final Resource resource = new Resource();
+  private final SpanView span = new SpanView();
+  private final SpanBatchReader reader = new SpanBatchReader();
+
+  @BeforeEach
+  void open() {
+    Attributes attributes = new Attributes();
+    add(attributes, "service.name", "checkout");
+    resource.set(attributes);
+    batch.open(resource, 0);
+  }
+
+  private static void add(Attributes attributes, String key, String value) {
+    byte[] keyBytes = key.getBytes(UTF_8);
+    byte[] valueBytes = value.getBytes(UTF_8);
+    attributes.add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
+  }
+
+  private SpanView span(String name, long durationNanos) {
+    span.traceIdHigh = 7;
+    span.spanId = 8;
+    span.startUnixNanos = 1_795_255_028_312_000_000L;
+    span.kind = 3;
+    span.durationNanos = durationNanos;
+    span.name = name.getBytes(UTF_8);
+    span.nameLength = span.name.length;
+    return span;
+  }
+
+  private void read() {
+    byte[] body = batch.finish(1, 2, 3, 4);
+    assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
+  }
+
+  private String text(int entry) {
+    return new String(
+        reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry), UTF_8);
+  }
+
+  @Test
+  void unremarkableSpansThatAreAlikeAreOneGroup() {
+    add(span.attributes, "db.system.name", "redis");
+    span.statusMessage = "not kept".getBytes(UTF_8);
+    span.statusMessageLength = span.statusMessage.length;
+    batch.addUnremarkable(span("SET", 5));
+    batch.add(span("SET", 1_000));
+    batch.addUnremarkable(span("GET", 6));
+    batch.addUnremarkable(span("SET", 7));
+    assertThat(batch.spans()).isEqualTo(4);
+    read();
+
+    assertThat(reader.spanCount()).isEqualTo(4);
+    assertThat(reader.next()).isTrue();
+    assertThat(text(reader.statusMessage())).isEqualTo("not kept");
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(text(reader.name())).isEqualTo("SET");
+    assertThat(reader.kind()).isEqualTo(3);
+    assertThat(text(reader.attributes()[0])).isEqualTo("db.system.name");
+    assertThat(text(reader.attributes()[1])).isEqualTo("redis");
+    assertThat(reader.groupDurationsNanos()).startsWith(5, 7);
+    assertThat(reader.groupSize()).isEqualTo(2);
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(text(reader.name())).isEqualTo("GET");
+    assertThat(reader.groupSize()).isEqualTo(1);
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void aGroupIsOneEntryAndItsSpansCountByTheirBytes() {
+    batch.addUnremarkable(span("SET", 5));
+    int bytes = batch.spanBytes();
+    for (int i = 1; i < ENTRIES; i++) {
+      batch.addUnremarkable(span("SET", i));
+    }
+    assertThat(batch.isFull(ENTRIES)).isFalse();
+    assertThat(batch.spanBytes() - bytes).isEqualTo(10 * (ENTRIES - 1));
+    for (int i = 1; i < ENTRIES; i++) {
+      assertThat(batch.isFull(ENTRIES)).isFalse();
+      batch.add(span("SET", i));
+    }
+    assertThat(batch.isFull(ENTRIES)).isTrue();
+  }
+
+  @Test
+  void everyGroupIsAnEntry() {
+    for (int i = 0; i < ENTRIES; i++) {
+      assertThat(batch.isFull(ENTRIES)).isFalse();
+      batch.addUnremarkable(span("KEY " + i, 5));
+    }
+    assertThat(batch.isFull(ENTRIES)).isTrue();
+  }
+
+  @Test
+  void noBatchHasMoreSpansThanMayBe() {
+    for (int i = 0; i < Limits.MAX_SPANS; i++) {
+      assertThat(batch.isFull(ENTRIES)).isFalse();
+      batch.addUnremarkable(span("SET", i));
+    }
+    assertThat(batch.isFull(ENTRIES)).isTrue();
+    read();
+    assertThat(reader.spanCount()).isEqualTo(Limits.MAX_SPANS);
+  }
+
+  @Test
+  void unremarkableSpansAllocateNothing() {
+    byte[][] names = new byte[10][];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = ("COMMAND" + i).getBytes(UTF_8);
+    }
+    add(span.attributes, "db.system.name", "redis");
+    span("", 0);
+    fill(names);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    long overhead = threads.getCurrentThreadAllocatedBytes() - before;
+
+    before = threads.getCurrentThreadAllocatedBytes();
+    fill(names);
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before - overhead).isZero();
+  }
+
+  private void fill(byte[][] names) {
+    batch.open(resource, 0);
+    for (int i = 0; i < 20_000; i++) {
+      span.name = names[i % names.length];
+      span.nameLength = span.name.length;
+      span.durationNanos = i;
+      batch.addUnremarkable(span);
+    }
+  }
+}

@@ -1,0 +1,268 @@
+package org.traceetl.server.consume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.Filter;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** Spans that come as groups count as if each had come by itself, and leave nothing else behind. */
+class GroupedSpansTest {
+  private static final long MILLI = 1_000_000;
+  private static final long SECOND = 1_000 * MILLI;
+
+  private static QueueAggregator newAggregator() {
+    return newAggregator(20, 8, 2);
+  }
+
+  private static QueueAggregator newAggregator(
+      int maxSeries, int maxPerApplication, int maxApplications) {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(
+                List.of(new Dimension("route", null, null), new Dimension("zone", null, null)),
+                List.of(new Filter(null, "GET /health", null)),
+                maxSeries,
+                maxPerApplication,
+                maxApplications,
+                null,
+                null,
+                null,
+                null),
+            new HistogramConfig(List.of(10.0, 100.0), HistogramConfig.Kind.BOTH, null),
+            new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.SECONDS);
+    return aggregation.newAggregator(
+        new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+  }
+
+  private static SealedWindow seal(QueueAggregator aggregator, long nowMillis) {
+    FilledWindow filled = aggregator.swap(nowMillis, nowMillis);
+    SealedWindow window = filled.seal();
+    filled.giveBack();
+    return window;
+  }
+
+  /** The same spans in the same order, none of them in a group. */
+  private static byte[] ungrouped(byte[] message, long sequence) {
+    SpanBatchReader reader = new SpanBatchReader();
+    assertThat(reader.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
+    Batch batch = new Batch(text(reader, reader.application()));
+    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
+      batch.resource(
+          text(reader, reader.resourceAttributeKey(i)),
+          text(reader, reader.resourceAttributeValue(i)));
+    }
+    while (reader.next()) {
+      add(batch, reader, reader.durationNanos());
+    }
+    while (reader.nextGroup()) {
+      for (int i = 0; i < reader.groupSize(); i++) {
+        add(batch, reader, reader.groupDurationsNanos()[i]);
+      }
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    return batch.message(sequence);
+  }
+
+  private static void add(Batch batch, SpanBatchReader at, long durationNanos) {
+    batch.span(text(at, at.name()), at.kind(), at.status(), durationNanos, at.samplingThreshold());
+    for (int i = 0; i < at.attributeCount(); i++) {
+      batch.attribute(text(at, at.attributes()[2 * i]), text(at, at.attributes()[2 * i + 1]));
+    }
+  }
+
+  private static String text(SpanBatchReader reader, int entry) {
+    return new String(
+        reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry), UTF_8);
+  }
+
+  /**
+   * Series, counts by classic and native bucket, sums, what sampled spans carry on, and the books
+   * are the same: below and at the limits, with dimensions, templates, filters, and thresholds that
+   * are refused. At the limits for one window: among keys of equal weight it is the aggregator's
+   * own seed that decides which one wins a place in the next.
+   */
+  @Property(tries = 200)
+  void groupsAreRecordedLikeTheirSpans(@ForAll long seed) {
+    Random random = new Random(seed);
+    boolean limited = random.nextBoolean();
+    QueueAggregator grouped = limited ? newAggregator() : newAggregator(1_000, 1_000, 10);
+    QueueAggregator ordinary = limited ? newAggregator() : newAggregator(1_000, 1_000, 10);
+    int sequence = 0;
+    long nowMillis = 1_000_000;
+    for (int windows = limited ? 1 : 3; windows > 0; windows--) {
+      for (int batches = 1 + random.nextInt(5); batches > 0; batches--) {
+        Batch batch = new Batch("app " + random.nextInt(4));
+        if (random.nextBoolean()) {
+          batch.resource("zone", "z" + random.nextInt(2));
+        }
+        for (int spans = random.nextInt(200); spans > 0; spans--) {
+          addAny(batch, random);
+        }
+        byte[] message = batch.message(sequence);
+        grouped.accept(message, nowMillis);
+        ordinary.accept(ungrouped(message, sequence++), nowMillis);
+      }
+      nowMillis += 15_000;
+      assertSameCounts(seal(grouped, nowMillis), seal(ordinary, nowMillis));
+    }
+    assertThat(grouped.symbolCount()).isEqualTo(ordinary.symbolCount());
+  }
+
+  private static void addAny(Batch batch, Random random) {
+    String name =
+        random.nextInt(8) == 0 ? "GET /health" : "GET /item/" + "abcde".charAt(random.nextInt(5));
+    int kind = 2 + random.nextInt(2);
+    int status = random.nextInt(3);
+    long nanos = random.nextLong(2 * SECOND) >>> random.nextInt(30);
+    long threshold =
+        switch (random.nextInt(6)) {
+          case 0 -> 1L << 55;
+          case 1 -> (1L << 56) / 3 * 2;
+          case 2 -> random.nextInt(4) == 0 ? (1L << 56) - 1 : 0;
+          default -> 0;
+        };
+    if (random.nextInt(4) == 0) {
+      batch.span(name, kind, status, nanos, threshold);
+    } else {
+      batch.grouped(name, kind, status, nanos, threshold);
+    }
+    if (random.nextBoolean()) {
+      batch.attribute("route", "/r/" + random.nextInt(2));
+    }
+    if (random.nextInt(3) == 0) {
+      batch.attribute("of no dimension", "v" + random.nextInt(3));
+    }
+  }
+
+  private static void assertSameCounts(SealedWindow one, SealedWindow other) {
+    assertThat(one.created()).isEqualTo(other.created());
+    assertThat(one.series()).isEqualTo(other.series());
+    assertThat(one.counts()).isEqualTo(other.counts());
+    assertThat(one.durationNanos()).isEqualTo(other.durationNanos());
+    assertThat(one.carries()).isEqualTo(other.carries());
+    assertThat(one.evicted()).isEqualTo(other.evicted());
+    assertThat(one.natives().ends()).isEqualTo(other.natives().ends());
+    assertThat(one.natives().buckets()).isEqualTo(other.natives().buckets());
+    assertThat(one.natives().counts()).isEqualTo(other.natives().counts());
+    assertThat(one.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("heldBack")
+        .isEqualTo(other.books());
+    for (Books books : one.books()) {
+      long rejected = books.rejected().values().stream().mapToLong(Long::longValue).sum();
+      assertThat(books.received())
+          .isEqualTo(books.recorded() + books.overflowed() + books.filtered() + rejected);
+    }
+  }
+
+  @Test
+  void aSpanInAGroupIsNeitherDocumentNorExemplar() {
+    QueueAggregator aggregator = newAggregator();
+    Batch batch =
+        new Batch("shop")
+            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
+            .grouped("SET", Batch.CLIENT, Batch.UNSET, 5 * SECOND, 0)
+            .grouped("SET", Batch.CLIENT, Batch.ERROR, MILLI, 0);
+    for (int i = 0; i < 10; i++) {
+      batch.grouped("SET", Batch.CLIENT, Batch.ERROR, 5 * SECOND, 0);
+    }
+    aggregator.accept(batch.message(0), 1_000);
+    SealedWindow window = seal(aggregator, 2_000);
+
+    assertThat(window.counts()).containsExactly(1, 0, 1, 1, 0, 10);
+    assertThat(window.documents()).isEmpty();
+    assertThat(window.exemplars()).containsExactly(-1, -1);
+    assertThat(window.books()).containsExactly(new Books("shop", 13, 13, 0, 0, 0, Map.of(), 0));
+  }
+
+  @Test
+  void aSeriesHasSpansOfBothWays() {
+    QueueAggregator aggregator = newAggregator();
+    aggregator.accept(
+        new Batch("shop")
+            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
+            .span("SET", Batch.CLIENT, Batch.UNSET, 5 * SECOND, 0)
+            .grouped("SET", Batch.CLIENT, Batch.UNSET, 50 * MILLI, 0)
+            .message(0),
+        1_000);
+    SealedWindow window = seal(aggregator, 2_000);
+
+    assertThat(window.counts()).containsExactly(1, 1, 1);
+    assertThat(window.documents())
+        .singleElement()
+        .satisfies(document -> {
+          assertThat(document.durationNanos()).isEqualTo(5 * SECOND);
+          assertThat(document.spanId()).isEqualTo("0000000000000001");
+        });
+    assertThat(window.exemplars()).containsExactly(0);
+  }
+
+  @Test
+  void allSpansOfAGroupCountForAPlaceAtTheLimit() {
+    QueueAggregator aggregator = newAggregator();
+    Batch batch = new Batch("shop");
+    for (String name : "a b c d e f g h".split(" ")) {
+      batch.span(name, MILLI);
+    }
+    for (int i = 0; i < 50; i++) {
+      batch.grouped("hot", Batch.CLIENT, Batch.UNSET, MILLI, 0);
+    }
+    aggregator.accept(batch.message(0), 1_000);
+    SealedWindow full = seal(aggregator, 2_000);
+    aggregator.accept(
+        new Batch("shop").grouped("hot", Batch.CLIENT, Batch.UNSET, MILLI, 0).message(1), 3_000);
+    SealedWindow next = seal(aggregator, 4_000);
+
+    assertThat(full.books()).containsExactly(new Books("shop", 58, 8, 50, 0, 0, Map.of(), 0));
+    assertThat(next.created())
+        .singleElement()
+        .satisfies(series -> assertThat(series.values()).contains("hot"));
+    assertThat(next.books()).containsExactly(new Books("shop", 1, 1, 0, 0, 0, Map.of(), 0));
+  }
+
+  @Test
+  void aBatchWithGroupsSentAgainCountsOnceAndADamagedOneIsRejectedWhole() {
+    QueueAggregator aggregator = newAggregator();
+    byte[] message =
+        new Batch("shop")
+            .span("GET /", MILLI)
+            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
+            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
+            .message(0);
+    byte[] damaged = message.clone();
+    // Before the ends of the last duration, of the group and of the batch.
+    damaged[message.length - 3] |= (byte) 0x80;
+    aggregator.accept(damaged, 1_000);
+    aggregator.accept(message, 1_000);
+    aggregator.accept(message, 1_000);
+    SealedWindow window = seal(aggregator, 2_000);
+
+    assertThat(window.books())
+        .singleElement()
+        .satisfies(books -> {
+          assertThat(books.received()).isEqualTo(9);
+          assertThat(books.recorded()).isEqualTo(3);
+          assertThat(books.duplicate()).isEqualTo(3);
+          assertThat(books.rejected().values()).containsExactly(3L);
+        });
+  }
+}
