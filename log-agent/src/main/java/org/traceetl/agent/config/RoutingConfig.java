@@ -7,21 +7,19 @@ import java.util.Optional;
  *
  * @param keys the rules of the agent's own configuration, beneath those of the file
  * @param file the routing file, if there is one
- * @param pollMillis how often the file is looked at
  * @param hotspots whether the servers' decisions on hotspots are followed
  * @param learntNames whether the names that servers have learnt are followed
  * @param hotspotsTopic where both stand
  */
 public record RoutingConfig(
     RoutingRules keys,
-    Optional<RoutingFile> file,
-    int pollMillis,
+    Optional<WatchedFile> file,
     boolean hotspots,
     boolean learntNames,
     String hotspotsTopic) {
   /** The default rules, no file; decisions and learnt names are followed. */
   public static RoutingConfig defaults() {
     return new RoutingConfig(
-        RoutingRules.defaults(), Optional.empty(), 5_000, true, true, "trace-routing");
+        RoutingRules.defaults(), Optional.empty(), true, true, "trace-routing");
   }
 }

@@ -9,8 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.ConfigException;
+import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanView;
@@ -31,6 +34,8 @@ final class BatcherAllocationTest {
   private static final int SPANS_PER_PAYLOAD = 200;
   private static final int SPANS_PER_COMMIT = 20_000;
   private static final int MOST_BYTES_PER_BATCH_BESIDES = 4_096;
+  // What counts them.
+  private static final int MOST_BYTES_PER_FILTERED_PAYLOAD = 1_024;
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
   private final AgentMetrics metrics = new AgentMetrics();
@@ -44,13 +49,18 @@ final class BatcherAllocationTest {
   private final byte[] value = "200".getBytes(UTF_8);
   private long batches;
   private long bytes;
+  private long measured;
 
   @Test
   void spansAreBatchedWithoutAllocation() {
+    nameOperations();
+    spansMakeNoGarbage(LearntNames.NONE, 0);
+  }
+
+  private void nameOperations() {
     for (int i = 0; i < names.length; i++) {
       names[i] = ("GET /" + i).getBytes(UTF_8);
     }
-    spansAreBatchedWithoutAllocation(LearntNames.NONE);
   }
 
   /** More names than are remembered: most are joined anew. */
@@ -61,7 +71,7 @@ final class BatcherAllocationTest {
       names[i] = ("/users/" + word(i) + "/cart").getBytes(UTF_8);
     }
     NameRules rules = new NameRules(List.of(new NameRule("/users/", 1, 501, 1)));
-    spansAreBatchedWithoutAllocation(new LearntNames(1, 1, Map.of("checkout", rules)));
+    spansMakeNoGarbage(new LearntNames(1, 1, Map.of("checkout", rules)), 0);
   }
 
   private static String word(int number) {
@@ -71,7 +81,30 @@ final class BatcherAllocationTest {
         + (char) ('a' + number / 400);
   }
 
-  private void spansAreBatchedWithoutAllocation(LearntNames learnt) {
+  @Test
+  void spansAreFilteredWithoutAllocation() throws ConfigException {
+    String yaml =
+        """
+        drop:
+          - {application: checkout, kind: server, name: "*/1*", attributes: {http.*: x}}
+          - {application: c*, name: "GET /2*", attributes: {http.response.status_code: 2*}}
+          - {application: checkout, name: "GET /3*", keep: nothing}
+        sample: [{application: "*", ratio: 0.5, always: {slower-than: 100us}}]
+        attributes: [{span: ["http.*"]}]
+        limits: {max-attributes: 1, max-value-bytes: 2, max-name-bytes: 5}
+        redact: [{pattern: 'token=[a-z]+'}]
+        """;
+    nameOperations();
+    batcher.filter(new Filters(FiltersFile.parse(yaml.getBytes(UTF_8))));
+    spansMakeNoGarbage(LearntNames.NONE, MOST_BYTES_PER_FILTERED_PAYLOAD);
+
+    assertThat(metrics.spansFiltered.labels("test", "dropped").get()).isPositive();
+    assertThat(metrics.spansFiltered.labels("test", "sampled_out").get()).isPositive();
+    assertThat(metrics.spanChanges.labels("test", "name_cut").get()).isPositive();
+    assertThat(measured).isPositive();
+  }
+
+  private void spansMakeNoGarbage(LearntNames learnt, int mostBytesPerPayload) {
     List<BrokerQueue> queues = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       queues.add(new BrokerQueue("broker-a", i));
@@ -92,14 +125,22 @@ final class BatcherAllocationTest {
 
     assertThat(batches).isPositive();
     assertThat(allocated - bytes)
-        .isLessThan((batches + 1) * MOST_BYTES_PER_BATCH_BESIDES)
+        .isLessThan(
+            (batches + 1) * MOST_BYTES_PER_BATCH_BESIDES
+                + SPANS / SPANS_PER_PAYLOAD * mostBytesPerPayload)
         .isLessThan(SPANS * 10L);
   }
 
   private void run() {
+    Payload payload = null;
     for (int i = 0; i < SPANS; i++) {
       if (i % SPANS_PER_PAYLOAD == 0) {
-        batcher.payload(new Payload("test", new byte[0], 0, null, IGNORED, 0));
+        batcher.endPayload();
+        if (payload != null) {
+          measured += payload.measured();
+        }
+        payload = new Payload("test", new byte[0], 0, null, IGNORED, 0);
+        batcher.payload(payload);
         batcher.resource(resource);
       }
       span.traceIdLow = i;
