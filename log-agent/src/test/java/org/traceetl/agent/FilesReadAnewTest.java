@@ -45,6 +45,8 @@ final class FilesReadAnewTest {
     start();
     awaitLog("OTLP is received on 127.0.0.1", ", with TLS");
     awaitLog("Following " + first);
+    // The handler is set last: before it, a hang-up ends the process.
+    awaitLog("SIGHUP reads anew");
 
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "new");
@@ -54,6 +56,8 @@ final class FilesReadAnewTest {
 
     awaitLog("otlp_tls has changed and is in force");
     awaitLog("otlp_token has changed and is in force");
+    awaitLog("telemetry_tls has changed and is in force");
+    awaitLog("telemetry_token has changed and is in force");
     awaitLog("config_file has changed and is in force");
     // Looked at by others, and by itself in ten minutes only.
     awaitLog("routing.yaml: in force, with 0 rules, 1 exclusions");
@@ -63,6 +67,7 @@ final class FilesReadAnewTest {
     CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
     hangUp();
     awaitLog("otlp_tls has changed and is refused", "tls.crt: ended at");
+    awaitLog("telemetry_tls has changed and is refused", "tls.crt: ended at");
 
     assertThat(agent.isAlive()).isTrue();
     agent.destroy();
@@ -101,7 +106,6 @@ final class FilesReadAnewTest {
         """
             .formatted(directory.resolve("state"), routing));
     start();
-    // The handler is set last: before it, a hang-up ends the process.
     awaitLog("SIGHUP reads anew");
     Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
     hangUp();
@@ -124,7 +128,11 @@ final class FilesReadAnewTest {
           http-port: 0
           tls: {certificate-file: %1$s/tls.crt, private-key-file: %1$s/tls.key}
           token-file: %1$s/token
-        telemetry: {enabled: false}
+        telemetry:
+          host: 127.0.0.1
+          port: 0
+          tls: {certificate-file: %1$s/tls.crt, private-key-file: %1$s/tls.key}
+          token-file: %1$s/token
         files: {paths: ["%2$s"], poll-interval-millis: 10}
         routing: {file: %1$s/routing.yaml, file-poll-millis: 600000}
         rocketmq: {name-server: "127.0.0.1:1"}
