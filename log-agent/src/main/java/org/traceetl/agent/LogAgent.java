@@ -96,6 +96,7 @@ public final class LogAgent implements Callable<Integer> {
       complain(e.getMessage());
       return CANNOT_START;
     }
+    MemoryBounds.of(config.config()).tell();
     // An agent that has lost one of its threads would look alive and do nothing.
     Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
     IdleHeap.watch();
