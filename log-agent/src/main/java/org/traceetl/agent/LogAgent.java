@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.telemetry.TelemetryServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -61,6 +62,7 @@ public final class LogAgent implements Callable<Integer> {
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "log-agent-logback.xml");
     }
+    TelemetryServer.setBounds();
     System.exit(new CommandLine(new LogAgent(System.getenv())).execute(args));
   }
 
@@ -94,6 +96,7 @@ public final class LogAgent implements Callable<Integer> {
       complain(e.getMessage());
       return CANNOT_START;
     }
+    MemoryBounds.of(config.config()).tell();
     // An agent that has lost one of its threads would look alive and do nothing.
     Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
     IdleHeap.watch();

@@ -21,6 +21,10 @@ final class OtlpMetrics {
         "When the certificate of the OTLP ports ends; 0 without TLS.",
         otlp::certificateEndSeconds);
     metrics.gauge(
+        "otlp_reading_bytes",
+        "Bytes of requests that are not read whole; each piece counts for 1 KiB at least.",
+        otlp::bytesBeingRead);
+    metrics.gauge(
         "otlp_clients",
         "Addresses of senders that have a connection or bytes in flight.",
         otlp::clients);

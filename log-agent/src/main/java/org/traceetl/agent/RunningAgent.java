@@ -167,8 +167,17 @@ public final class RunningAgent implements AutoCloseable {
           config.telemetry().enabled()
               ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
               : null;
-      if (telemetry != null && config.telemetry().tokens().file().isPresent()) {
-        reloader.add("telemetry_token", telemetry::reloadTokens);
+      if (telemetry != null) {
+        metrics.gauge(
+            "telemetry_certificate_end_timestamp_seconds",
+            "When the certificate of the telemetry port ends; 0 without TLS.",
+            telemetry::certificateEndSeconds);
+        if (config.telemetry().tls().isPresent()) {
+          reloader.add("telemetry_tls", telemetry::reloadTls);
+        }
+        if (config.telemetry().tokens().file().isPresent()) {
+          reloader.add("telemetry_token", telemetry::reloadTokens);
+        }
       }
       reloader.start();
     } catch (IOException | RuntimeException e) {

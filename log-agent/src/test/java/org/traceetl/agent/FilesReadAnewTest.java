@@ -46,6 +46,8 @@ final class FilesReadAnewTest {
     start();
     awaitLog("OTLP is received on 127.0.0.1", ", with TLS");
     awaitLog("Following " + first);
+    // The handler is set last: before it, a hang-up ends the process.
+    awaitLog("SIGHUP reads anew");
 
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "new");
@@ -56,6 +58,8 @@ final class FilesReadAnewTest {
 
     awaitLog("otlp_tls has changed and is in force");
     awaitLog("otlp_token has changed and is in force");
+    awaitLog("telemetry_tls has changed and is in force");
+    awaitLog("telemetry_token has changed and is in force");
     awaitLog("config_file has changed and is in force");
     // Looked at by others, and by itself in ten minutes only.
     awaitLog("The routing file is in force, with 0 rules, 1 exclusions");
@@ -66,6 +70,7 @@ final class FilesReadAnewTest {
     CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
     hangUp();
     awaitLog("otlp_tls has changed and is refused", "tls.crt: ended at");
+    awaitLog("telemetry_tls has changed and is refused", "tls.crt: ended at");
 
     assertThat(agent.isAlive()).isTrue();
     agent.destroy();
@@ -105,7 +110,6 @@ final class FilesReadAnewTest {
         """
             .formatted(directory.resolve("state"), routing));
     start();
-    // The handler is set last: before it, a hang-up ends the process.
     awaitLog("SIGHUP reads anew");
     Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
     hangUp();
@@ -129,7 +133,11 @@ final class FilesReadAnewTest {
           http-port: 0
           tls: {certificate-file: %1$s/tls.crt, private-key-file: %1$s/tls.key}
           token-file: %1$s/token
-        telemetry: {enabled: false}
+        telemetry:
+          host: 127.0.0.1
+          port: 0
+          tls: {certificate-file: %1$s/tls.crt, private-key-file: %1$s/tls.key}
+          token-file: %1$s/token
         files: {paths: ["%2$s"], poll-interval-millis: 10}
         routing: {file: %1$s/routing.yaml, file-poll-millis: 600000}
         filters: {file: %1$s/filters.yaml, file-poll-millis: 600000}

@@ -409,6 +409,7 @@ public final class ConfigReader {
         settings.flag("telemetry.enabled", standard.enabled()),
         settings.text("telemetry.host", standard.host()),
         settings.integer("telemetry.port", standard.port(), 0, 65_535),
+        tls("telemetry.tls."),
         tokens("telemetry.token"));
   }
 

@@ -1,5 +1,7 @@
 package org.traceetl.agent.config;
 
+import java.util.Optional;
+import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TokenSource;
 
 /**
@@ -8,16 +10,28 @@ import org.traceetl.agent.access.TokenSource;
  * @param enabled false: the port is not opened
  * @param host address to listen on
  * @param port 0 to 65,535; 0 takes a free port
+ * @param tls the port speaks TLS with these; empty: it does not
  * @param tokens what must be shown for the metrics; the health is for everybody
  */
-public record TelemetryConfig(boolean enabled, String host, int port, TokenSource tokens) {
-  /** Metrics for everybody. */
+public record TelemetryConfig(
+    boolean enabled, String host, int port, Optional<TlsFiles> tls, TokenSource tokens) {
+  /** Metrics for everybody, without TLS. */
   public TelemetryConfig(boolean enabled, String host, int port) {
-    this(enabled, host, port, TokenSource.none());
+    this(enabled, host, port, Optional.empty(), TokenSource.none());
   }
 
   /** Port 9465 on all addresses. */
   public static TelemetryConfig defaults() {
     return new TelemetryConfig(true, "0.0.0.0", 9465);
+  }
+
+  /** The same, with TLS. */
+  public TelemetryConfig withTls(TlsFiles files) {
+    return new TelemetryConfig(enabled, host, port, Optional.of(files), tokens);
+  }
+
+  /** The same, for those who show a token. */
+  public TelemetryConfig withTokens(TokenSource admitted) {
+    return new TelemetryConfig(enabled, host, port, tls, admitted);
   }
 }

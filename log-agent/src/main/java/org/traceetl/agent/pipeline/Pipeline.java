@@ -87,7 +87,9 @@ public final class Pipeline implements Intake, AutoCloseable {
     // Half a frame: batches repeat their resource, and may be larger than what they are made of.
     this.commitBytes = Math.min(MOST_COMMIT_BYTES, spool.mostFrameBytes() / 2);
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.batcher = new Batcher(config, identity, frame, spool.mostFrameBytes(), metrics);
+    // What one payload becomes is in memory whole before it is on disk.
+    long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
+    this.batcher = new Batcher(config, identity, frame, mostFrameBytes, metrics);
     this.thread = Thread.ofPlatform().name("pipeline").unstarted(this::run);
     metrics.gauge(
         "in_flight_bytes",

@@ -48,7 +48,7 @@ public final class Spool implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Spool.class);
 
   /** Batches that are not settled; each costs some 150 bytes of memory. */
-  private static final int MOST_BATCHES = 262_144;
+  public static final int MOST_BATCHES = 262_144;
 
   private static final int MOST_PLACES = 8_192;
   private static final int MOST_REQUESTS = 100_000;
@@ -196,7 +196,8 @@ public final class Spool implements AutoCloseable {
     return message.contains("No space left") || message.contains("quota exceeded");
   }
 
-  private static int mostRequests(SpoolConfig config) {
+  /** Requests that are remembered with their answers. */
+  public static int mostRequests(SpoolConfig config) {
     return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / REQUEST_BYTES);
   }
 

@@ -109,6 +109,7 @@ final class ConfigReaderTest {
           otlp: {max-client-bytes-in-flight: 1024} | otlp.max-client-bytes-in-flight = 1024: less than otlp.max-request-bytes
           otlp: {token: a b}                  | otlp.token = : it is not of letters
           otlp: {token: a, token-file: /none} | otlp.token-file = /none: otlp.token is set as well
+          telemetry: {tls: {private-key-file: /x}} | telemetry.tls.certificate-file = : TLS needs a certificate and its private key: set both, or no key of telemetry.tls.*
           telemetry: {token-file: /none}      | telemetry.token-file = /none: cannot be read
           spool: {when-full: wait}           | spool.when-full = wait: not refuse or drop-oldest
           spool: {flush: never}              | spool.flush = never: not os or commit

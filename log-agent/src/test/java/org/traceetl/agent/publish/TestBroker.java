@@ -7,18 +7,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.apache.rocketmq.auth.authentication.enums.UserType;
+import org.apache.rocketmq.auth.authentication.model.User;
+import org.apache.rocketmq.auth.authorization.enums.Decision;
+import org.apache.rocketmq.auth.authorization.enums.PolicyType;
+import org.apache.rocketmq.auth.authorization.model.Acl;
+import org.apache.rocketmq.auth.authorization.model.Policy;
+import org.apache.rocketmq.auth.authorization.model.PolicyEntry;
+import org.apache.rocketmq.auth.authorization.model.Resource;
 import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.common.TopicConfig;
+import org.apache.rocketmq.common.action.Action;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.namesrv.NamesrvConfig;
 import org.apache.rocketmq.namesrv.NamesrvController;
+import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.netty.NettyClientConfig;
 import org.apache.rocketmq.remoting.netty.NettyServerConfig;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
@@ -99,6 +110,29 @@ public final class TestBroker implements AutoCloseable {
     brokerPort = broker.getRemotingServer().localListenPort();
   }
 
+  /** Makes a user who may nothing yet. */
+  public void createUser(String name, String password) {
+    broker
+        .getAuthenticationMetadataManager()
+        .createUser(User.of(name, password, UserType.NORMAL))
+        .join();
+  }
+
+  /**
+   * Gives a user these rights, where the broker asks for some.
+   *
+   * @param rights actions by resource, such as {@code Topic:trace-spans}
+   */
+  public void allow(String user, Map<String, List<Action>> rights) {
+    List<PolicyEntry> entries = new ArrayList<>();
+    rights.forEach((resource, actions) ->
+        entries.add(PolicyEntry.of(Resource.of(resource), actions, null, Decision.ALLOW)));
+    broker
+        .getAuthorizationMetadataManager()
+        .createAcl(Acl.of(User.of(user), Policy.of(PolicyType.CUSTOM, entries)))
+        .join();
+  }
+
   /** Takes the broker away; what it has stored stays. */
   public void stopBroker() {
     broker.shutdown();
@@ -146,7 +180,12 @@ public final class TestBroker implements AutoCloseable {
 
   /** Stores messages in the first queue of the topic. */
   public void send(String topic, List<byte[]> bodies) throws Exception {
-    DefaultMQProducer producer = new DefaultMQProducer("test-broker");
+    send(topic, bodies, null);
+  }
+
+  /** As above, with credentials, or null. */
+  public void send(String topic, List<byte[]> bodies, RPCHook credentials) throws Exception {
+    DefaultMQProducer producer = new DefaultMQProducer("test-broker", credentials);
     producer.setNamesrvAddr(namesrvAddress());
     producer.setInstanceName("test-broker-" + System.nanoTime());
     producer.start();

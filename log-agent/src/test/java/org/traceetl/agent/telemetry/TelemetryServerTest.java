@@ -72,8 +72,7 @@ final class TelemetryServerTest {
 
   @Test
   void metricsAskForTheTokenAndTheHealthDoesNot() throws Exception {
-    TelemetryConfig config =
-        new TelemetryConfig(true, "127.0.0.1", 0, new TokenSource("hunter2", Optional.empty()));
+    TelemetryConfig config = ANY_PORT.withTokens(new TokenSource("hunter2", Optional.empty()));
     try (TelemetryServer server = TelemetryServer.start(config, metrics.registry, problem::get);
         HttpClient client = HttpClient.newHttpClient()) {
       assertThat(get(server, "/health", "*/*").statusCode()).isEqualTo(200);

@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
@@ -25,6 +26,7 @@ import org.traceetl.perf.load.ExportLoad;
 import org.traceetl.perf.load.GrpcSender;
 import org.traceetl.perf.load.HttpSender;
 import org.traceetl.perf.load.OtlpSender;
+import org.traceetl.perf.load.OwnCertificate;
 import org.traceetl.perf.process.Ports;
 import org.traceetl.perf.process.Program;
 import org.traceetl.perf.process.Usage;
@@ -76,7 +78,9 @@ public final class AgentBench implements Callable<Integer> {
   @Option(
       names = "--protocols",
       split = ",",
-      description = "grpc, http (default: ${DEFAULT-VALUE}).")
+      description =
+          "grpc, http, grpc-tls, http-tls, each round of one after the others"
+              + " (default: ${DEFAULT-VALUE}).")
   private List<String> protocols = List.of("grpc", "http");
 
   @Option(
@@ -122,11 +126,20 @@ public final class AgentBench implements Callable<Integer> {
   private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();
-  private Program agent;
-  private Usage usage;
-  private int grpcPort;
-  private int httpPort;
-  private int telemetryPort;
+
+  /** Without TLS, and with it where that is asked for. */
+  private Subject plain;
+
+  private Subject secured;
+  private OwnCertificate certificate;
+
+  /** An agent that runs. */
+  private record Subject(
+      Program program, Usage usage, int grpcPort, int httpPort, int telemetryPort) {
+    URI uri(String path) {
+      return URI.create("http://127.0.0.1:" + telemetryPort + path);
+    }
+  }
 
   public static void main(String... arguments) {
     System.exit(new CommandLine(new AgentBench()).execute(arguments));
@@ -158,16 +171,31 @@ public final class AgentBench implements Callable<Integer> {
         "resident_mb");
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory.resolve("rocketmq"))) {
       rocketMq.createTopic(TOPIC, QUEUES);
-      start(directory, rocketMq.namesrvAddress());
       Map<String, Object> summary = new LinkedHashMap<>();
       try {
+        plain = start(directory.resolve("plain"), rocketMq.namesrvAddress(), "");
         idle("fresh", summary);
+        if (protocols.stream().anyMatch(AgentBench::isTls)) {
+          certificate = OwnCertificate.in(directory);
+          secured =
+              start(
+                  directory.resolve("secured"),
+                  rocketMq.namesrvAddress(),
+                  ", tls: {certificate-file: %s, private-key-file: %s}"
+                      .formatted(certificate.certificate(), certificate.privateKey()));
+        }
+        Map<String, List<Round>> byProtocol = new LinkedHashMap<>();
         for (String protocol : protocols) {
-          List<Round> all = new ArrayList<>();
           round(protocol, 0, load);
-          for (int number = 1; number <= rounds; number++) {
-            all.add(round(protocol, number, load));
+          byProtocol.put(protocol, new ArrayList<>());
+        }
+        for (int number = 1; number <= rounds; number++) {
+          for (String protocol : protocols) {
+            byProtocol.get(protocol).add(round(protocol, number, load));
           }
+        }
+        for (String protocol : protocols) {
+          List<Round> all = byProtocol.get(protocol);
           if (!all.isEmpty()) {
             all.sort(Comparator.comparingDouble(Round::cpuNanos));
             summarise(protocol, all.get((all.size() - 1) / 2), summary);
@@ -179,7 +207,7 @@ public final class AgentBench implements Callable<Integer> {
         idle("after_load", summary);
         holdToTopic(rocketMq.namesrvAddress());
       } finally {
-        Program.kill(List.of(agent));
+        Program.kill(subjects().map(Subject::program).toList());
       }
       results.summary("agent", summary);
     } finally {
@@ -193,32 +221,55 @@ public final class AgentBench implements Callable<Integer> {
     return 0;
   }
 
-  private void start(Path directory, String nameServer) throws Exception {
+  private static boolean isTls(String protocol) {
+    return protocol.endsWith("-tls");
+  }
+
+  private Stream<Subject> subjects() {
+    return Stream.of(plain, secured).filter(Objects::nonNull);
+  }
+
+  /**
+   * Starts an agent.
+   *
+   * @param tls what its OTLP ports are told besides
+   */
+  private Subject start(Path directory, String nameServer, String tls) throws Exception {
+    Files.createDirectories(directory);
     Ports ports = new Ports();
-    grpcPort = ports.next();
-    httpPort = ports.next();
-    telemetryPort = ports.next();
+    int grpcPort = ports.next();
+    int httpPort = ports.next();
+    int telemetryPort = ports.next();
     Path config = directory.resolve("log-agent.yaml");
     Files.writeString(
         config,
         """
         state-directory: %s
-        otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d}
+        otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d%s}
         rocketmq: {name-server: "%s", topic: %s}
         telemetry: {host: 127.0.0.1, port: %d}
         """
             .formatted(
-                directory.resolve("state"), grpcPort, httpPort, nameServer, TOPIC, telemetryPort));
+                directory.resolve("state"),
+                grpcPort,
+                httpPort,
+                tls,
+                nameServer,
+                TOPIC,
+                telemetryPort));
     List<String> command = new ArrayList<>();
     command.add(javaHome("java"));
     command.add("@" + jvmOptions.toAbsolutePath());
     command.addAll(moreJvmOptions);
     command.addAll(List.of("-jar", agentJar().toString(), "--config=" + config));
-    agent =
+    Program agent =
         new Program(
-            "log-agent", command, Map.of(), directory.resolve("log-agent.log"), uri("/health"));
+            "log-agent",
+            command,
+            Map.of(),
+            directory.resolve("log-agent.log"),
+            URI.create("http://127.0.0.1:" + telemetryPort + "/health"));
     agent.start();
-    usage = new Usage(agent.pid());
     await(
         "the agent does not work; see " + agent.log() + " (--keep)",
         () -> {
@@ -228,14 +279,21 @@ public final class AgentBench implements Callable<Integer> {
             throw new IllegalStateException(e);
           }
         });
+    return new Subject(agent, new Usage(agent.pid()), grpcPort, httpPort, telemetryPort);
   }
 
   private static String javaHome(String program) {
     return Path.of(System.getProperty("java.home"), "bin", program).toString();
   }
 
-  private URI uri(String path) {
-    return URI.create("http://127.0.0.1:" + telemetryPort + path);
+  private OtlpSender sender(String protocol, Subject subject) throws Exception {
+    return switch (protocol) {
+      case "grpc" -> new GrpcSender(subject.grpcPort, CONNECTIONS);
+      case "http" -> new HttpSender(subject.httpPort);
+      case "grpc-tls" -> new GrpcSender(subject.grpcPort, CONNECTIONS, certificate);
+      case "http-tls" -> new HttpSender(subject.httpPort, certificate);
+      default -> throw new IllegalArgumentException("--protocols = " + protocol);
+    };
   }
 
   private Path agentJar() throws IOException {
@@ -280,30 +338,29 @@ public final class AgentBench implements Callable<Integer> {
   }
 
   private Round round(String protocol, int number, ExportLoad load) throws Exception {
-    double publishedBefore = metric("spans_published_total");
-    Map<String, Long> allocatedBefore = allocatedByPart();
+    Subject subject = isTls(protocol) ? secured : plain;
+    Usage usage = subject.usage;
+    double publishedBefore = metric(subject, "spans_published_total");
+    Map<String, Long> allocatedBefore = allocatedByPart(subject);
     Map<String, Long> partsBefore = usage.cpuNanosByPart(AgentBench::part);
     long cpuBefore = usage.cpuNanos();
     long startNanos = System.nanoTime();
     ExportLoad.Sent sent;
-    try (OtlpSender sender =
-        protocol.equals("http")
-            ? new HttpSender(httpPort)
-            : new GrpcSender(grpcPort, CONNECTIONS)) {
+    try (OtlpSender sender = sender(protocol, subject)) {
       sent = load.send(sender, Duration.ofSeconds(number == 0 ? warmUpSeconds : seconds).toNanos());
       await(
           "spans were accepted and not published: "
               + sent.spans()
               + " were sent, before that "
               + publishedBefore,
-          () -> metric("spans_published_total") - publishedBefore >= sent.spans());
+          () -> metric(subject, "spans_published_total") - publishedBefore >= sent.spans());
     }
     double spans = sent.spans();
     double spansPerSecond = spans / ((System.nanoTime() - startNanos) / 1e9);
     double cpu = (usage.cpuNanos() - cpuBefore) / spans;
     Map<String, Double> parts = perSpan(partsBefore, usage.cpuNanosByPart(AgentBench::part), spans);
-    Map<String, Double> allocated = perSpan(allocatedBefore, allocatedByPart(), spans);
-    if (metric("spans_published_total") - publishedBefore != spans) {
+    Map<String, Double> allocated = perSpan(allocatedBefore, allocatedByPart(subject), spans);
+    if (metric(subject, "spans_published_total") - publishedBefore != spans) {
       throw new IllegalStateException(
           "more was published than sent: a repeat was counted, or a refused request was taken");
     }
@@ -360,9 +417,11 @@ public final class AgentBench implements Callable<Integer> {
   }
 
   /** Bytes allocated by the Java threads that live, as the JVM itself counts them. */
-  private Map<String, Long> allocatedByPart() throws IOException, InterruptedException {
+  private static Map<String, Long> allocatedByPart(Subject subject)
+      throws IOException, InterruptedException {
     Process jcmd =
-        new ProcessBuilder(javaHome("jcmd"), Long.toString(agent.pid()), "Thread.print", "-e")
+        new ProcessBuilder(
+                javaHome("jcmd"), Long.toString(subject.program.pid()), "Thread.print", "-e")
             .redirectErrorStream(true)
             .start();
     String threads = new String(jcmd.getInputStream().readAllBytes());
@@ -377,11 +436,11 @@ public final class AgentBench implements Callable<Integer> {
     return allocated;
   }
 
-  private double metric(String name) {
+  private double metric(Subject subject, String name) {
     try {
       String page =
           http.send(
-                  HttpRequest.newBuilder(uri("/metrics")).build(),
+                  HttpRequest.newBuilder(subject.uri("/metrics")).build(),
                   HttpResponse.BodyHandlers.ofString())
               .body();
       String sample = "trace_etl_agent_" + name + " ";
@@ -391,7 +450,8 @@ public final class AgentBench implements Callable<Integer> {
           .findFirst()
           .orElseThrow();
     } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException("the agent's metrics cannot be read; see " + agent.log(), e);
+      throw new IllegalStateException(
+          "the agent's metrics cannot be read; see " + subject.program.log(), e);
     }
   }
 
@@ -399,6 +459,7 @@ public final class AgentBench implements Callable<Integer> {
     if (idleSeconds == 0) {
       return;
     }
+    Usage usage = plain.usage;
     Thread.sleep(Duration.ofSeconds(settleSeconds));
     long cpuBefore = usage.cpuNanos();
     long startNanos = System.nanoTime();
@@ -420,10 +481,12 @@ public final class AgentBench implements Callable<Integer> {
       for (MessageQueue queue : producer.fetchPublishMessageQueues(TOPIC)) {
         messages += producer.maxOffset(queue);
       }
-      if (messages != metric("batches_published_total")) {
+      double published =
+          subjects().mapToDouble(subject -> metric(subject, "batches_published_total")).sum();
+      if (messages != published) {
         throw new IllegalStateException(
-            "the topic has %d messages, and the agent published %.0f batches"
-                .formatted(messages, metric("batches_published_total")));
+            "the topic has %d messages, and %.0f batches were published"
+                .formatted(messages, published));
       }
     } finally {
       producer.shutdown();

@@ -174,6 +174,11 @@ public final class Chaos implements Callable<Integer> {
     if (installation.spoolDisk() == null && possible.remove(FaultKind.FILL_SPOOL_DISK)) {
       notRun.add(FaultKind.FILL_SPOOL_DISK.label() + " (needs root and mount)");
     }
+    if (installation.slowDisk() == null && possible.remove(FaultKind.SLOW_SPOOL_DISK)) {
+      notRun.add(
+          FaultKind.SLOW_SPOOL_DISK.label()
+              + " (needs root, mkfs.ext4, loop devices and control groups for the disk)");
+    }
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
 
     Truth truth = new Truth();

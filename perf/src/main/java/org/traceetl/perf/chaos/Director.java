@@ -140,7 +140,7 @@ final class Director {
       }
       FaultKind otherKind = other.fault.kind();
       boolean sameThing =
-          otherKind.role() == kind.role() || !(otherKind.sparesPrograms() || kind.sparesPrograms());
+          otherKind.role() == kind.role() || !(otherKind.needsNoProgram() || kind.needsNoProgram());
       if (sameThing && other.targets.stream().anyMatch(targets::contains)) {
         return true;
       }
@@ -168,6 +168,7 @@ final class Director {
         }
       }
       case FILL -> installation.spoolDisk().fill();
+      case SLOW -> installation.slowDisk().slow(one.targets.getFirst().pid());
       case REROUTE -> {
         installation.routingFile().change(one.fault.target());
         reroutes++;
@@ -216,6 +217,10 @@ final class Director {
         }
       }
       case FILL -> installation.spoolDisk().free();
+      case SLOW -> {
+        installation.slowDisk().restore();
+        say("    %d requests were taken over meanwhile", confirmedSince(one));
+      }
       case REROUTE -> {
         installation.routingFile().restore();
         reroutes++;
@@ -231,6 +236,7 @@ final class Director {
           case KILL, TERMINATE -> "started again";
           case PAUSE -> "resumed";
           case FILL -> "has room again";
+          case SLOW -> "writes as before";
           case REROUTE -> "route as before";
         },
         (one.endedNanos - one.beganNanos) / 1e9);
@@ -278,6 +284,12 @@ final class Director {
         && now.calls() > before.calls()
         && isConfirming(one)
         && (!one.ended || targetsWork(one));
+  }
+
+  /** Requests confirmed by the agent that the fault happens to. */
+  private long confirmedSince(Active one) {
+    int agent = installation.programs(FaultKind.Role.AGENT).indexOf(one.targets.getFirst());
+    return load.confirmed().get(agent) - one.confirmedBefore.get(agent);
   }
 
   /** Whether each agent has confirmed a request since the fault began or ended. */

@@ -1,6 +1,6 @@
 package org.traceetl.perf.chaos;
 
-/** What is done to the installation. The first nine are those that a short run holds. */
+/** What is done to the installation. The first ten are those that a short run holds. */
 enum FaultKind {
   KILL_SERVER("kill -9 of a server", Role.SERVER, Action.KILL, 1, 0, 8),
   PAUSE_SERVER_BEYOND_SESSION(
@@ -23,6 +23,7 @@ enum FaultKind {
       Installation.AGENTS,
       5,
       15),
+  SLOW_SPOOL_DISK("an agent's spool disk slow", Role.SLOW_DISK, Action.SLOW, 1, 8, 14),
 
   PAUSE_SERVER("SIGSTOP of a server, short", Role.SERVER, Action.PAUSE, 1, 1, 12),
   PAUSE_AGENT("SIGSTOP of an agent", Role.AGENT, Action.PAUSE, 1, 1, 20),
@@ -34,7 +35,7 @@ enum FaultKind {
   KILL_PROMETHEUS("kill -9 of Prometheus", Role.PROMETHEUS, Action.KILL, 1, 0, 8);
 
   /** How many a short run begins with. */
-  static final int ESSENTIAL = 9;
+  static final int ESSENTIAL = 10;
 
   /** Which program it happens to. */
   enum Role {
@@ -45,6 +46,7 @@ enum FaultKind {
     ELASTICSEARCH,
     PROMETHEUS,
     SPOOL_DISK,
+    SLOW_DISK,
     ROUTING_FILE
   }
 
@@ -58,6 +60,8 @@ enum FaultKind {
     PAUSE,
     /** The disk has no room; freed. */
     FILL,
+    /** The disk writes less than is sent; as before. */
+    SLOW,
     /** The routing file says other queues; as before. */
     REROUTE
   }
@@ -92,6 +96,11 @@ enum FaultKind {
 
   /** Whether it is to do with a file or a disk of a program that itself goes on. */
   boolean sparesPrograms() {
+    return role == Role.SPOOL_DISK || role == Role.SLOW_DISK || role == Role.ROUTING_FILE;
+  }
+
+  /** Whether it can be done while another fault has to do with the program itself. */
+  boolean needsNoProgram() {
     return role == Role.SPOOL_DISK || role == Role.ROUTING_FILE;
   }
 

@@ -45,6 +45,7 @@ final class Installation implements AutoCloseable {
   private final String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private final boolean root = "root".equals(System.getProperty("user.name"));
   private final SpoolDisk spoolDisk;
+  private final SlowDisk slowDisk;
   private final RoutingFile routingFile;
   private final RocketMq rocketMq;
   private final Program elasticsearch;
@@ -62,7 +63,8 @@ final class Installation implements AutoCloseable {
     this.parts = parts;
     Ports ports = new Ports();
     routingFile = new RoutingFile(directory.resolve("routing.yaml"));
-    spoolDisk = SpoolDisk.mount(spoolMountPoint(), SPOOL_DISK_MEBIBYTES);
+    spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
+    slowDisk = SlowDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
     rocketMq =
         new RocketMq(
             directory,
@@ -188,7 +190,7 @@ final class Installation implements AutoCloseable {
   private Program agent(int number, int otlpPort, int telemetryPort) throws IOException {
     String name = "agent-" + number;
     Path home = Files.createDirectories(directory.resolve(name));
-    List<String> command = java(name, 256, 256);
+    List<String> command = java(name, 512, 288);
     command.addAll(
         List.of(
             "-cp",
@@ -202,6 +204,7 @@ final class Installation implements AutoCloseable {
         spool:
           directory: %s
           max-bytes: %d
+          flush: %s
         otlp:
           host: 127.0.0.1
           grpc-port: 0
@@ -220,8 +223,10 @@ final class Installation implements AutoCloseable {
         """
             .formatted(
                 home.resolve("state"),
-                number == 1 ? spoolMountPoint() : home.resolve("spool"),
+                spoolMountPoint(number),
                 SPOOL_BYTES,
+                // Its answers wait for its disk, which may be slow.
+                number == AGENTS ? "commit" : "os",
                 otlpPort,
                 number == AGENTS ? traceLog() : "",
                 routingFile.path(),
@@ -344,13 +349,19 @@ final class Installation implements AutoCloseable {
     }
   }
 
-  private Path spoolMountPoint() {
-    return directory.resolve("agent-1-spool");
+  /** Made if nothing is mounted there. */
+  private Path spoolMountPoint(int agent) {
+    return directory.resolve("agent-" + agent + "-spool");
   }
 
   /** Whether an agent's spool has a disk that can be filled. */
   SpoolDisk spoolDisk() {
     return spoolDisk;
+  }
+
+  /** The disk of the last agent's spool, if it can be slowed down. */
+  SlowDisk slowDisk() {
+    return slowDisk;
   }
 
   RoutingFile routingFile() {
@@ -366,6 +377,7 @@ final class Installation implements AutoCloseable {
       case ELASTICSEARCH -> List.of(elasticsearch);
       case PROMETHEUS -> List.of(prometheus);
       case SPOOL_DISK -> List.of(agents.getFirst());
+      case SLOW_DISK -> List.of(agents.getLast());
       case ROUTING_FILE -> agents;
     };
   }
@@ -412,6 +424,9 @@ final class Installation implements AutoCloseable {
     Program.kill(all());
     if (spoolDisk != null) {
       spoolDisk.close();
+    }
+    if (slowDisk != null) {
+      slowDisk.close();
     }
   }
 }

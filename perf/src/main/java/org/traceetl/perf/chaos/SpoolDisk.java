@@ -48,7 +48,8 @@ final class SpoolDisk implements AutoCloseable {
     Files.delete(filler);
   }
 
-  private static boolean run(Object... command) throws IOException, InterruptedException {
+  /** Whether the program is there and ends well. */
+  static boolean run(Object... command) throws IOException, InterruptedException {
     String[] words = new String[command.length];
     for (int i = 0; i < words.length; i++) {
       words[i] = command[i].toString();

@@ -5,7 +5,9 @@ import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.opentelemetry.proto.collector.trace.v1.ExportTracePartialSuccess;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 
 /** OTLP over gRPC on some connections in turn. Requests stay the bytes they are. */
 public final class GrpcSender implements OtlpSender {
@@ -32,13 +35,21 @@ public final class GrpcSender implements OtlpSender {
 
   public GrpcSender(int port, int connections) {
     for (int i = 0; i < connections; i++) {
-      channels.add(
-          NettyChannelBuilder.forAddress("127.0.0.1", port)
-              .usePlaintext()
-              .disableRetry()
-              .directExecutor()
-              .build());
+      channels.add(builder(port).usePlaintext().build());
     }
+  }
+
+  /** With TLS, by that certificate. */
+  public GrpcSender(int port, int connections, OwnCertificate trusted) throws SSLException {
+    SslContext tls =
+        GrpcSslContexts.forClient().trustManager(trusted.certificate().toFile()).build();
+    for (int i = 0; i < connections; i++) {
+      channels.add(builder(port).sslContext(tls).build());
+    }
+  }
+
+  private static NettyChannelBuilder builder(int port) {
+    return NettyChannelBuilder.forAddress("127.0.0.1", port).disableRetry().directExecutor();
   }
 
   @Override

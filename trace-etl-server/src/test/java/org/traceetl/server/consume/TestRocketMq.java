@@ -5,12 +5,24 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.rocketmq.auth.authentication.enums.UserType;
+import org.apache.rocketmq.auth.authentication.model.User;
+import org.apache.rocketmq.auth.authorization.enums.Decision;
+import org.apache.rocketmq.auth.authorization.enums.PolicyType;
+import org.apache.rocketmq.auth.authorization.model.Acl;
+import org.apache.rocketmq.auth.authorization.model.Policy;
+import org.apache.rocketmq.auth.authorization.model.PolicyEntry;
+import org.apache.rocketmq.auth.authorization.model.Resource;
 import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.common.TopicConfig;
+import org.apache.rocketmq.common.action.Action;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.namesrv.NamesrvConfig;
@@ -121,6 +133,25 @@ public final class TestRocketMq implements AutoCloseable {
           broker.registerBrokerAll(true, false, true);
           return producer.fetchPublishMessageQueues(topic).size() == queues;
         });
+  }
+
+  /**
+   * Makes a user who may do this, where the broker asks for it.
+   *
+   * @param rights actions by resource, such as {@code Topic:trace-spans}
+   */
+  public void createUser(String name, String password, Map<String, List<Action>> rights) {
+    broker
+        .getAuthenticationMetadataManager()
+        .createUser(User.of(name, password, UserType.NORMAL))
+        .join();
+    List<PolicyEntry> entries = new ArrayList<>();
+    rights.forEach((resource, actions) ->
+        entries.add(PolicyEntry.of(Resource.of(resource), actions, null, Decision.ALLOW)));
+    broker
+        .getAuthorizationMetadataManager()
+        .createAcl(Acl.of(User.of(name), Policy.of(PolicyType.CUSTOM, entries)))
+        .join();
   }
 
   public void send(String topic, int queue, byte[] body) throws Exception {

@@ -22,8 +22,8 @@ import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 final class Clients {
   static final String FULL = "this sender is at its bound of bytes in flight";
 
-  /** A request may come with a few bytes of framing. */
-  private static final int FRAMING_BYTES = 1_024;
+  /** A request may come with a few bytes of framing, and counts for its head. */
+  private static final int FRAMING_BYTES = 8 * 1_024;
 
   private static final AttributeKey<Client> CLIENT = AttributeKey.valueOf(Clients.class, "client");
 

@@ -43,9 +43,6 @@ final class GrpcEndpoint {
   private static final Logger CONNECTION_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
-  // It is not known by then which of the two bounds it was.
-  private static final String NO_ROOM_TEXT = ReadBudget.EXHAUSTED + ", or " + Clients.FULL;
-
   // Stand for requests that could not be read; told apart by identity.
   private static final Request TOO_LARGE = new Request(new byte[0], 0);
   private static final Request NO_ROOM = new Request(new byte[0], 0);
@@ -86,7 +83,9 @@ final class GrpcEndpoint {
             .setType(MethodType.UNARY)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Export"))
             .build();
-    GrpcGuard guard = new GrpcGuard(tokens, requestTimeoutMillis, System::nanoTime, counters);
+    GrpcGuard guard =
+        new GrpcGuard(
+            tokens, GrpcReadBudget::admit, requestTimeoutMillis, System::nanoTime, counters);
     lookForLateCalls =
         () ->
             eventLoops
@@ -166,7 +165,7 @@ final class GrpcEndpoint {
       return;
     }
     if (request == NO_ROOM) {
-      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(NO_ROOM_TEXT), 0));
+      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(GrpcGuard.NO_ROOM), 0));
       return;
     }
     Call export = new Call(call, arrays, GrpcReadBudget.handOver());

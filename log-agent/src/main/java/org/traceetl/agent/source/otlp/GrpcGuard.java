@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,15 +25,29 @@ final class GrpcGuard implements ServerInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
+  /** It is not known by then which of the two bounds it was. */
+  static final String NO_ROOM = ReadBudget.EXHAUSTED + ", or " + Clients.FULL;
+
   private final BearerTokens tokens;
+  private final BooleanSupplier room;
   private final long timeoutNanos;
   private final LongSupplier nanoClock;
   private final OtlpCounters counters;
   // No more than connections times calls of each.
   private final Set<Reading<?>> beingRead = ConcurrentHashMap.newKeySet();
 
-  GrpcGuard(BearerTokens tokens, int timeoutMillis, LongSupplier nanoClock, OtlpCounters counters) {
+  /**
+   * @param room takes what the current call costs before its message; false if there is none, which
+   *     is counted by then
+   */
+  GrpcGuard(
+      BearerTokens tokens,
+      BooleanSupplier room,
+      int timeoutMillis,
+      LongSupplier nanoClock,
+      OtlpCounters counters) {
     this.tokens = tokens;
+    this.room = room;
     this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
     this.nanoClock = nanoClock;
     this.counters = counters;
@@ -44,6 +59,10 @@ final class GrpcGuard implements ServerInterceptor {
     if (!tokens.admit(headers.get(AUTHORIZATION))) {
       counters.requestRefused(OtlpCounters.Refusal.UNAUTHENTICATED);
       call.close(Status.UNAUTHENTICATED.withDescription(BearerTokens.REFUSED), new Metadata());
+      return new ServerCall.Listener<>() {};
+    }
+    if (!room.getAsBoolean()) {
+      call.close(Status.UNAVAILABLE.withDescription(NO_ROOM), new Metadata());
       return new ServerCall.Listener<>() {};
     }
     Reading<Q> reading = new Reading<>(call, next.startCall(call, headers));

@@ -15,6 +15,9 @@ import java.util.concurrent.atomic.AtomicLong;
 final class GrpcReadBudget extends ServerStreamTracer.Factory {
   private static final Context.Key<Call> CALL = Context.key("read-budget");
 
+  /** What a call counts for besides its message: its head, and what stands for it. */
+  private static final int CALL_BYTES = 4 * 1_024;
+
   private final ReadBudget budget;
   private final Clients clients;
   private final OtlpCounters counters;
@@ -23,6 +26,15 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
     this.budget = budget;
     this.clients = clients;
     this.counters = counters;
+  }
+
+  /**
+   * Takes what the current call costs before anything of its message has come. To be called once.
+   *
+   * @return false if there is no room for it: then it is counted, and to be closed
+   */
+  static boolean admit() {
+    return CALL.get().admit();
   }
 
   /** What a call has taken of its sender's share. */
@@ -67,7 +79,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
 
     @Override
     public void inboundWireSize(long bytes) {
-      wireBytes += bytes;
+      wireBytes += ReadBudget.charge((int) Math.min(bytes, Integer.MAX_VALUE));
       hold();
     }
 
@@ -82,9 +94,18 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
       giveBackAll();
     }
 
+    private boolean admit() {
+      try {
+        hold();
+        return true;
+      } catch (StatusRuntimeException e) {
+        return false;
+      }
+    }
+
     /** A request is held either as it came or decompressed. */
     private void hold() {
-      long more = Math.max(wireBytes, uncompressedBytes) - taken.get();
+      long more = CALL_BYTES + Math.max(wireBytes, uncompressedBytes) - taken.get();
       if (more <= 0) {
         return;
       }

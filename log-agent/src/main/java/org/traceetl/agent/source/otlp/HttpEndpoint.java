@@ -12,6 +12,7 @@ import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpContent;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpDecoderConfig;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObject;
@@ -19,6 +20,7 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpRequest;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.LastHttpContent;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -34,6 +36,14 @@ import org.traceetl.agent.flow.SpanDecoder;
 final class HttpEndpoint {
   private static final int IDLE_SECONDS = 60;
   private static final int LINGER_SECONDS = 5;
+
+  // What a head may cost, and the line before a chunk: an extension of it is read and kept like the
+  // chunk, and nobody counts it.
+  private static final int MAX_LINE_BYTES = 1_024;
+  private static final int MAX_HEAD_BYTES = 8 * 1_024;
+
+  /** Shorter parts of a body are copied: what they came in may be many times longer. */
+  private static final int SHORT_PART_BYTES = 16 * 1_024;
 
   private final InetSocketAddress address;
   private final int maxRequestBytes;
@@ -125,7 +135,13 @@ final class HttpEndpoint {
           .pipeline()
           .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
           .addLast(new FirstBytes(assembly))
-          .addLast(new HttpServerCodec())
+          .addLast(
+              new HttpServerCodec(
+                  new HttpDecoderConfig()
+                      .setMaxInitialLineLength(MAX_LINE_BYTES)
+                      .setMaxHeaderSize(MAX_HEAD_BYTES)
+                      .setHeadersFactory(FewHeaders.FACTORY)
+                      .setTrailersFactory(FewHeaders.FACTORY)))
           .addLast(assembly)
           .addLast(exchange);
     }
@@ -170,7 +186,7 @@ final class HttpEndpoint {
         return;
       }
       if (part instanceof HttpContent body) {
-        int bytes = body.content().readableBytes();
+        int bytes = ReadBudget.charge(body.content().readableBytes());
         if (!budget.take(bytes)) {
           refuse(context, OtlpCounters.Refusal.NO_ROOM, comeBack(ReadBudget.EXHAUSTED));
           return;
@@ -181,6 +197,16 @@ final class HttpEndpoint {
           return;
         }
         taken += bytes;
+        if (!(body instanceof LastHttpContent)
+            && body.content().readableBytes() < SHORT_PART_BYTES) {
+          HttpContent copy = body.replace(body.content().copy());
+          try {
+            super.decode(context, copy, out);
+          } finally {
+            copy.release();
+          }
+          return;
+        }
       }
       super.decode(context, part, out);
     }

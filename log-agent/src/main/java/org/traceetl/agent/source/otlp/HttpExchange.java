@@ -32,6 +32,9 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final String PATH = "/v1/traces";
   private static final String SOURCE = "otlp_http";
 
+  /** No exporter writes a request before the last one is answered, let alone several. */
+  private static final int MOST_WAITING = 3;
+
   private enum Format {
     PROTOBUF("application/x-protobuf"),
     JSON("application/json");
@@ -49,10 +52,12 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final SpanDecoder jsonDecoder;
   private final RequestArrays arrays;
   private final OtlpCounters counters;
-  // Event loop only. What a sender wrote before it was answered waits here: no more than came with
+  // Event loop only. What a sender wrote before it was answered waits here: a few, which came with
   // the read of the request under way, for nothing further is read until then.
   private final Deque<FullHttpRequest> waiting = new ArrayDeque<>();
   private boolean answering;
+  // What is left of the read after its connection was closed for it.
+  private boolean tooMany;
 
   HttpExchange(
       int maxRequestBytes,
@@ -81,10 +86,18 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
-    if (answering) {
+    if (tooMany) {
+      return;
+    }
+    if (!answering) {
+      exchange(context, request);
+    } else if (waiting.size() < MOST_WAITING) {
       waiting.add(request.retain());
     } else {
-      exchange(context, request);
+      // Thousands fit into one read, and their heads would be held without having been counted.
+      tooMany = true;
+      counters.requestRefused(OtlpCounters.Refusal.NO_ROOM);
+      context.close();
     }
   }
 

@@ -24,6 +24,7 @@ public final class OtlpReceiver implements AutoCloseable {
   private final Clients clients;
   private final Optional<PortTls> tls;
   private final BearerTokens tokens;
+  private final ReadBudget budget;
   private final EventLoopGroup eventLoops;
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
@@ -56,7 +57,7 @@ public final class OtlpReceiver implements AutoCloseable {
             : Optional.empty();
     tokens = new BearerTokens(config.tokens());
     clients = new Clients(config.limits(), maxBytesBeingRead, config.maxRequestBytes(), counters);
-    ReadBudget budget = new ReadBudget(maxBytesBeingRead);
+    budget = new ReadBudget(maxBytesBeingRead);
     Intake intake =
         new RepeatJoin(
             pipeline, answered, counters.requestsJoinedAdder(), counters.requestsRepeatedAdder());
@@ -165,6 +166,11 @@ public final class OtlpReceiver implements AutoCloseable {
   /** Senders that have a connection or bytes in flight. */
   public int clients() {
     return clients.size();
+  }
+
+  /** Bytes of requests that are not read whole; each piece of one counts for 1 KiB at least. */
+  public long bytesBeingRead() {
+    return budget.taken();
   }
 
   /** When the certificate of the ports ends, seconds since 1970; 0 without TLS. */

@@ -5,37 +5,33 @@ import io.grpc.netty.shaded.io.netty.handler.ssl.ClientAuth;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.InstantSource;
 import org.traceetl.agent.access.TlsFiles;
+import org.traceetl.agent.access.TlsInForce;
 import org.traceetl.agent.access.TlsMaterial;
 
 /** TLS of both ports, by the files as they were when they were last right. */
 final class PortTls {
   private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
 
-  private final TlsFiles files;
-  private final InstantSource clock;
-  private final RotatingTls grpc;
-  private final RotatingTls http;
-  // Of the one who reads the files anew.
-  private ByteBuffer inForce;
-  private volatile Instant end;
+  private final RotatingTls grpc = new RotatingTls();
+  private final RotatingTls http = new RotatingTls();
+  private final TlsInForce inForce;
 
   /**
    * @throws IOException when the files cannot be read, or would not serve
    */
   PortTls(TlsFiles files, InstantSource clock) throws IOException {
-    this.files = files;
-    this.clock = clock;
-    TlsFiles.Contents contents = files.read();
-    TlsMaterial material = TlsMaterial.of(contents, clock.instant());
-    grpc = new RotatingTls(grpc(material));
-    http = new RotatingTls(http(material));
-    inForce = contents.fingerprint();
-    end = material.end();
+    inForce = new TlsInForce(files, clock, this::use);
+  }
+
+  private void use(TlsMaterial material) throws IOException {
+    SslContext nextGrpc = grpc(material);
+    SslContext nextHttp = http(material);
+    grpc.use(nextGrpc);
+    http.use(nextHttp);
   }
 
   SslContext grpc() {
@@ -48,7 +44,7 @@ final class PortTls {
 
   /** When the certificate in force ends. */
   Instant end() {
-    return end;
+    return inForce.end();
   }
 
   /**
@@ -58,19 +54,7 @@ final class PortTls {
    * @throws IOException when they would not serve; all stays as it was
    */
   boolean reload() throws IOException {
-    TlsFiles.Contents contents = files.read();
-    ByteBuffer now = contents.fingerprint();
-    if (now.equals(inForce)) {
-      return false;
-    }
-    TlsMaterial material = TlsMaterial.of(contents, clock.instant());
-    SslContext nextGrpc = grpc(material);
-    SslContext nextHttp = http(material);
-    grpc.use(nextGrpc);
-    http.use(nextHttp);
-    inForce = now;
-    end = material.end();
-    return true;
+    return inForce.reload();
   }
 
   private static SslContext grpc(TlsMaterial material) throws IOException {

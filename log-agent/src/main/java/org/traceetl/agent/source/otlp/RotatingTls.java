@@ -15,10 +15,7 @@ import javax.net.ssl.SSLSessionContext;
 final class RotatingTls extends SslContext {
   private volatile SslContext newest;
 
-  RotatingTls(SslContext first) {
-    newest = first;
-  }
-
+  /** To be called before the first connection. */
   void use(SslContext next) {
     newest = next;
   }

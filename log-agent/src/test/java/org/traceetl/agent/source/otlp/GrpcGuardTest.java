@@ -24,7 +24,8 @@ final class GrpcGuardTest {
 
   @Test
   void aCallThatIsClosedAlreadyDoesNotKeepOthersFromBeingEnded() throws Exception {
-    GrpcGuard guard = new GrpcGuard(new BearerTokens(TokenSource.none()), 1, nanos::get, counters);
+    GrpcGuard guard =
+        new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, counters);
     List<Call> calls = List.of(new Call(), new Call(), new Call());
     calls.forEach(call -> intercept(guard, call));
     // As the handler does at the second message of a call that may have one.
@@ -41,7 +42,8 @@ final class GrpcGuardTest {
 
   @Test
   void whatComesAfterTheEndOfACallIsNotHandled() throws Exception {
-    GrpcGuard guard = new GrpcGuard(new BearerTokens(TokenSource.none()), 1, nanos::get, counters);
+    GrpcGuard guard =
+        new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, counters);
     ServerCall.Listener<ExportTraceServiceRequest> listener = intercept(guard, new Call());
     nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
     guard.endLate();

@@ -1,0 +1,140 @@
+package org.traceetl.agent;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.spool.Spool;
+
+/**
+ * What each stage of an agent may have in memory at most, by its configuration, against what its
+ * JVM has. All stages are hardly ever at their bounds at once; but nothing that senders do takes
+ * more.
+ */
+final class MemoryBounds {
+  private static final Logger log = LoggerFactory.getLogger(MemoryBounds.class);
+
+  private static final long KIB = 1_024;
+  private static final long MIB = 1_024 * KIB;
+
+  /** Threads that read requests and decompress them. */
+  private static final int IO_THREADS = 2;
+
+  /** What stands for a connection, and the heads of its requests: four over HTTP. */
+  private static final long CONNECTION_HEAP_BYTES = 64 * KIB;
+
+  /** One read that waits for an answer, or a record of TLS in and one out. */
+  private static final long CONNECTION_DIRECT_BYTES = 64 * KIB;
+
+  /** Batches of the spool by their names and places: {@code Spool}. */
+  private static final long SPOOLED_BATCH_BYTES = 150;
+
+  /** A request that was answered, by its hashes. */
+  private static final long ANSWERED_REQUEST_BYTES = 160;
+
+  /** A trace log that is followed, and a place in one. */
+  private static final long FILE_BYTES = 4 * KIB;
+
+  /** A scrape: its head, its page, and the page as bytes. */
+  private static final long SCRAPE_BYTES = 192 * KIB;
+
+  /**
+   * What a stage may have.
+   *
+   * @param name as the documentation has it
+   * @param heapBytes on the heap
+   * @param directBytes outside of it
+   */
+  record Stage(String name, long heapBytes, long directBytes) {}
+
+  private final List<Stage> stages = new ArrayList<>();
+
+  private MemoryBounds() {}
+
+  static MemoryBounds of(AgentConfig config) {
+    MemoryBounds bounds = new MemoryBounds();
+    long inFlight = config.pipeline().maxBytesInFlight();
+    if (config.otlp().enabled()) {
+      long connections = config.otlp().limits().maxConnections();
+      bounds.add(
+          "connections",
+          connections * CONNECTION_HEAP_BYTES,
+          connections * CONNECTION_DIRECT_BYTES);
+      // Half of a long buffer may be what it has room for.
+      bounds.add("requests being read", 0, 2 * inFlight);
+      // In pieces, and whole.
+      bounds.add("decompression", 2L * IO_THREADS * config.otlp().maxRequestBytes(), 0);
+    }
+    bounds.add("payloads in flight", inFlight, 0);
+    bounds.add("batches on their way into the spool", inFlight, 0);
+    bounds.add("batches in memory until they are confirmed", inFlight, inFlight);
+    bounds.add(
+        "open batches", 4L * config.pipeline().openBatches() * config.pipeline().batchBytes(), 0);
+    bounds.add("resources", 20 * MIB, 0);
+    bounds.add("spool's index", Spool.MOST_BATCHES * SPOOLED_BATCH_BYTES, MIB);
+    bounds.add("answered requests", Spool.mostRequests(config.spool()) * ANSWERED_REQUEST_BYTES, 0);
+    bounds.add(
+        "trace logs", 1_024 * FILE_BYTES + 3 * Math.max(MIB, config.files().maxLineBytes()), 0);
+    bounds.add("scrapes", 64 * SCRAPE_BYTES, 0);
+    bounds.add("the program itself", 24 * MIB, 8 * MIB);
+    return bounds;
+  }
+
+  private void add(String name, long heapBytes, long directBytes) {
+    stages.add(new Stage(name, heapBytes, directBytes));
+  }
+
+  List<Stage> stages() {
+    return List.copyOf(stages);
+  }
+
+  long heapBytes() {
+    return stages.stream().mapToLong(Stage::heapBytes).sum();
+  }
+
+  long directBytes() {
+    return stages.stream().mapToLong(Stage::directBytes).sum();
+  }
+
+  /** Says how the bounds and this JVM's memory go together: one line. */
+  void tell() {
+    String text = describe(Runtime.getRuntime().maxMemory(), maxDirectBytes());
+    if (fit(Runtime.getRuntime().maxMemory(), maxDirectBytes())) {
+      log.info("{}", text);
+    } else {
+      log.warn(
+          "{}: with all at their bounds the agent would end for want of memory. Give it more by -Xmx"
+              + " and -XX:MaxDirectMemorySize, or lower pipeline.max-bytes-in-flight,"
+              + " otlp.max-connections, otlp.max-request-bytes or pipeline.open-batches",
+          text);
+    }
+  }
+
+  boolean fit(long maxHeapBytes, long maxDirectBytes) {
+    return heapBytes() <= maxHeapBytes && directBytes() <= maxDirectBytes;
+  }
+
+  String describe(long maxHeapBytes, long maxDirectBytes) {
+    return String.format(
+        Locale.ROOT,
+        "Memory: all stages at their bounds take %d of %d MiB of the heap, and %d of %d MiB outside",
+        Math.ceilDiv(heapBytes(), MIB),
+        maxHeapBytes / MIB,
+        Math.ceilDiv(directBytes(), MIB),
+        maxDirectBytes / MIB);
+  }
+
+  private static long maxDirectBytes() {
+    long set =
+        Long.parseLong(
+            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                .getVMOption("MaxDirectMemorySize")
+                .getValue());
+    // As the JDK does where it is not set.
+    return set == 0 ? Runtime.getRuntime().maxMemory() : set;
+  }
+}

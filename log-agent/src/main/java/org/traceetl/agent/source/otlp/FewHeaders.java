@@ -1,0 +1,46 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.netty.shaded.io.netty.handler.codec.TooLongFrameException;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaders;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeadersFactory;
+
+/**
+ * The headers of a request, bounded in number: of a head full of the shortest ones each costs
+ * thirty times its bytes.
+ */
+final class FewHeaders extends DefaultHttpHeaders {
+  /** Exporters send ten, and proxies add as many. */
+  static final int MOST = 64;
+
+  static final HttpHeadersFactory FACTORY =
+      new HttpHeadersFactory() {
+        @Override
+        public HttpHeaders newHeaders() {
+          return new FewHeaders();
+        }
+
+        @Override
+        public HttpHeaders newEmptyHeaders() {
+          return new FewHeaders();
+        }
+      };
+
+  @Override
+  public HttpHeaders add(CharSequence name, Object value) {
+    checkRoom();
+    return super.add(name, value);
+  }
+
+  @Override
+  public HttpHeaders add(String name, Object value) {
+    checkRoom();
+    return super.add(name, value);
+  }
+
+  private void checkRoom() {
+    if (size() >= MOST) {
+      throw new TooLongFrameException("more than " + MOST + " headers");
+    }
+  }
+}

@@ -1,0 +1,194 @@
+package org.traceetl.agent.publish;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.apache.rocketmq.common.action.Action.GET;
+import static org.apache.rocketmq.common.action.Action.PUB;
+import static org.apache.rocketmq.common.action.Action.SUB;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
+import org.apache.rocketmq.auth.config.AuthConfig;
+import org.apache.rocketmq.common.action.Action;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.RunningAgent;
+import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.config.RocketMqConfig;
+
+/**
+ * Against a real RocketMQ that asks what a user may do: the rights of the manual, and one fewer.
+ */
+@Timeout(180)
+final class RocketMqPermissionsTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final String SPANS = "permitted-spans";
+  private static final String DECISIONS = "permitted-routing";
+
+  /** As docs/operations.md has them. */
+  private static final Map<String, List<Action>> RIGHTS =
+      Map.of(
+          "Topic:" + SPANS,
+          List.of(PUB),
+          "Topic:" + DECISIONS,
+          List.of(SUB, GET),
+          "Group:log-agent",
+          List.of(SUB));
+
+  @TempDir private static Path directory;
+  private static TestBroker broker;
+
+  @BeforeAll
+  static void startBroker() throws Exception {
+    AuthConfig auth = new AuthConfig();
+    // RocketMQ keeps what it knows of users by this name for the whole JVM.
+    auth.setConfigName("permissions");
+    auth.setClusterName("DefaultCluster");
+    auth.setAuthConfigPath(directory.resolve("auth").toString());
+    auth.setAuthenticationEnabled(true);
+    auth.setAuthenticationProvider(
+        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider");
+    auth.setAuthenticationMetadataProvider(
+        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider");
+    auth.setAuthorizationEnabled(true);
+    auth.setAuthorizationProvider(
+        "org.apache.rocketmq.auth.authorization.provider.DefaultAuthorizationProvider");
+    auth.setAuthorizationMetadataProvider(
+        "org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider");
+    auth.setInitAuthenticationUser("{\"username\":\"admin\",\"password\":\"hunter2\"}");
+    auth.setInnerClientAuthenticationCredentials(
+        "{\"accessKey\":\"admin\",\"secretKey\":\"hunter2\"}");
+    broker = new TestBroker(directory.resolve("rocketmq"), Optional.of(auth), false);
+    broker.createTopic(SPANS, 1);
+    broker.createTopic(DECISIONS, 1);
+    AclClientRPCHook admin = new AclClientRPCHook(new SessionCredentials("admin", "hunter2"));
+    broker.send(DECISIONS, List.of("no decision".getBytes(US_ASCII)), admin);
+  }
+
+  @AfterAll
+  static void stopBroker() {
+    broker.close();
+  }
+
+  @Test
+  void theRightsOfTheManualSuffice() throws Exception {
+    user("agents", RIGHTS);
+    try (RunningAgent agent = start("agents")) {
+      await().atMost(LONG).until(() -> value(agent, "spans_published_total") == 1);
+      // It has read the topic of the decisions: what stands there is none.
+      await()
+          .atMost(LONG)
+          .until(() -> value(agent, "hotspot_records_refused_total{reason=\"[a-z]+\",}") == 1);
+      assertThat(value(agent, "send_failures_total{kind=\"denied\",}")).isZero();
+    }
+  }
+
+  @Test
+  void whoMayNotPublishKeepsTheSpans() throws Exception {
+    user("publishes-nothing", without("Topic:" + SPANS, PUB));
+    try (RunningAgent agent = start("publishes-nothing")) {
+      await().atMost(LONG).until(() -> value(agent, "send_failures_total{kind=\"denied\",}") > 0);
+      assertThat(value(agent, "spool_spans")).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Topic:" + DECISIONS + ", SUB",
+    "Topic:" + DECISIONS + ", GET",
+    "Group:log-agent, SUB"
+  })
+  void whoMayNotReadDecisionsIsToldWhichTopic(String resource, Action action) throws Exception {
+    String user = "without-" + action + "-" + resource.replace(':', '-');
+    user(user, without(resource, action));
+    RocketMqConfig config =
+        new RocketMqConfig(
+            broker.namesrvAddress(), SPANS, "log-agent", user, "hunter2", 3_000, 50, 500, 1_000);
+    try (RocketMqTransport transport = RocketMqTransport.start(config, user)) {
+      assertThatThrownBy(() -> transport.newest(DECISIONS, DecisionsWatch.Place.NONE))
+          .isInstanceOf(IOException.class)
+          .hasMessageStartingWith("topic " + DECISIONS + " cannot be read (")
+          .hasMessageContaining("no permission");
+    }
+  }
+
+  private static void user(String name, Map<String, List<Action>> rights) {
+    broker.createUser(name, "hunter2");
+    broker.allow(name, rights);
+  }
+
+  private static Map<String, List<Action>> without(String resource, Action action) {
+    Map<String, List<Action>> rights = new HashMap<>(RIGHTS);
+    List<Action> left = new ArrayList<>(RIGHTS.get(resource));
+    left.remove(action);
+    if (left.isEmpty()) {
+      rights.remove(resource);
+    } else {
+      rights.put(resource, left);
+    }
+    return rights;
+  }
+
+  private static RunningAgent start(String user) throws Exception {
+    Path log = directory.resolve(user + ".log");
+    Files.writeString(
+        log,
+        "2026-11-21 10:00:00.000 ||| 1795255028312000000 ### 1500000 ### 10.0.0.7 ### checkout ###"
+            + " GET / ### UNSET ### 0af7651916cd43dd8448eb211c80319c ### 00f067aa0ba902b7 ### []"
+            + " ### [] ### {\"serviceName\":\"checkout\",\"tags\":[]} ### [] ### \n");
+    String yaml =
+        """
+        state-directory: %s
+        otlp: {enabled: false}
+        files: {paths: ['%s'], poll-interval-millis: 20}
+        telemetry: {host: 127.0.0.1, port: 0}
+        routing: {hotspots-topic: %s}
+        rocketmq:
+          name-server: %s
+          topic: %s
+          access-key: %s
+          secret-key: hunter2
+          retry-first-millis: 50
+          retry-max-millis: 500
+          route-refresh-millis: 1000
+        """
+            .formatted(
+                directory.resolve(user), log, DECISIONS, broker.namesrvAddress(), SPANS, user);
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
+  }
+
+  private static double value(RunningAgent agent, String name) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client
+          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+          .body()
+          .lines()
+          .filter(line ->
+              line.matches(
+                  "trace_etl_agent_" + name.replace("{", "\\{").replace("}", "\\}") + " .*"))
+          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+          .sum();
+    }
+  }
+}

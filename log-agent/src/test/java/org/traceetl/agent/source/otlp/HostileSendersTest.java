@@ -1,0 +1,239 @@
+package org.traceetl.agent.source.otlp;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.config.OtlpLimits;
+import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
+
+/** Senders that want to make the agent hold more than they send. */
+@Timeout(120)
+final class HostileSendersTest {
+  private static final int MAX_REQUEST_BYTES = 1 << 20;
+  private static final long BUDGET_BYTES = 4 << 20;
+  private static final int CONNECTIONS = 300;
+
+  /** What the agent reckons a connection with, on the heap. */
+  private static final long CONNECTION_BYTES = 64 * 1_024;
+
+  private static final String HEAD =
+      "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+          + "Transfer-Encoding: chunked\r\n";
+
+  private final List<Socket> opened = new ArrayList<>();
+  private OtlpReceiver receiver;
+
+  @AfterEach
+  void stop() throws IOException {
+    for (Socket socket : opened) {
+      socket.close();
+    }
+    receiver.close();
+  }
+
+  @Test
+  void aHeadOfTooManyHeadersIsRefused() throws IOException {
+    start();
+    String most = HEAD + "a:b\r\n".repeat(FewHeaders.MOST - 3);
+    assertThat(answerTo(most + "\r\n2\r\n{}\r\n0\r\n\r\n")).startsWith("HTTP/1.1 200");
+    assertThat(answerTo(most + "a:b\r\n\r\n2\r\n{}\r\n0\r\n\r\n")).startsWith("HTTP/1.1 400");
+    assertThat(receiver.counters().requestsRefused(Refusal.MALFORMED)).isOne();
+  }
+
+  @Test
+  void aBodyInTheSmallestPiecesCountsForWhatItMakes() throws IOException {
+    start();
+    int pieces = (int) (BUDGET_BYTES / 2 / 1_024);
+    // Spaces, which are well-formed JSON as long as nothing follows.
+    String answer = answerTo(HEAD + "\r\n" + "1\r\n \r\n".repeat(pieces + 20));
+
+    assertThat(answer).startsWith("HTTP/1.1 429");
+    assertThat(receiver.counters().requestsRefused(Refusal.CLIENT_FULL)).isOne();
+    await().until(() -> receiver.bytesBeingRead() == 0);
+  }
+
+  @Test
+  void aLongExtensionOfAChunkIsRefused() throws IOException {
+    start();
+    assertThat(answerTo(HEAD + "\r\n1;" + "x".repeat(2_000) + "\r\n")).startsWith("HTTP/1.1 4");
+  }
+
+  @Test
+  void requestsThatAreNotWaitedForAreFew() throws IOException {
+    start((source, payload, length, decoder, completion) -> Intake.Admission.ACCEPTED);
+    Socket impatient = connect(receiver.httpPort());
+    write(impatient, (HEAD + "\r\n2\r\n{}\r\n0\r\n\r\n").repeat(100));
+
+    assertThat(isClosed(impatient)).isTrue();
+    assertThat(receiver.counters().requestsRefused(Refusal.NO_ROOM)).isOne();
+  }
+
+  @Test
+  void aCallInTheSmallestFramesCountsForWhatItMakes() throws IOException {
+    start();
+    ByteArrayOutputStream call = new ByteArrayOutputStream();
+    openCall(call, 1);
+    // Of a message of the largest size, five bytes of which are its frame.
+    data(call, 1, new byte[] {0, 0, 0x0f, 0, 0});
+    for (int i = 0; i < BUDGET_BYTES / 2 / 1_024 + 16; i++) {
+      data(call, 1, new byte[1]);
+    }
+    Socket sender = connect(receiver.grpcPort());
+    sender.getOutputStream().write(preface());
+    sender.getOutputStream().write(call.toByteArray());
+
+    await().until(() -> receiver.counters().requestsRefused(Refusal.CLIENT_FULL) == 1);
+    await().until(() -> receiver.bytesBeingRead() == 0);
+  }
+
+  @Test
+  void callsWithoutAMessageCountForTheirHeads() throws IOException {
+    start();
+    int most = (int) (BUDGET_BYTES / 2 / 4_096) + 2; // and 8 KiB for the framing of one
+    int calls = 0;
+    while (calls < most + 32) {
+      ByteArrayOutputStream sixteen = new ByteArrayOutputStream();
+      sixteen.write(preface());
+      for (int stream = 1; stream < 32; stream += 2) {
+        openCall(sixteen, stream);
+        calls++;
+      }
+      connect(receiver.grpcPort()).getOutputStream().write(sixteen.toByteArray());
+    }
+
+    int refused = calls - most;
+    await().until(() -> receiver.counters().requestsRefused(Refusal.CLIENT_FULL) == refused);
+    assertThat(receiver.bytesBeingRead()).isEqualTo(most * 4_096L);
+    for (Socket socket : opened) {
+      socket.close();
+    }
+    await().until(() -> receiver.bytesBeingRead() == 0);
+  }
+
+  /** The most connections, each with the largest head and a body that comes byte by byte. */
+  @Test
+  void theyTakeNoMoreOfTheHeapThanIsReckonedWith() throws IOException {
+    start();
+    String head = HEAD + "a:b\r\n".repeat(FewHeaders.MOST - 3) + "\r\n";
+    long before = usedAfterCollection();
+    for (int i = 0; i < CONNECTIONS; i++) {
+      write(connect(receiver.httpPort()), head + "1\r\n \r\n".repeat(10) + "1");
+    }
+    await().until(() -> receiver.bytesBeingRead() + refusedBytes() >= CONNECTIONS * 10 * 1_024L);
+
+    assertThat(receiver.bytesBeingRead()).isLessThanOrEqualTo(BUDGET_BYTES);
+    assertThat(usedAfterCollection() - before)
+        .isLessThan(CONNECTIONS * CONNECTION_BYTES + BUDGET_BYTES);
+  }
+
+  /** What those were told to come back with. */
+  private long refusedBytes() {
+    return 10
+        * 1_024
+        * (receiver.counters().requestsRefused(Refusal.NO_ROOM)
+            + receiver.counters().requestsRefused(Refusal.CLIENT_FULL));
+  }
+
+  private static long usedAfterCollection() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  private void start() throws IOException {
+    start((source, payload, length, decoder, completion) -> {
+      completion.released(payload);
+      completion.confirmed(0, 0, "");
+      return Intake.Admission.ACCEPTED;
+    });
+  }
+
+  private void start(Intake intake) throws IOException {
+    OtlpConfig config =
+        new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
+            .withLimits(new OtlpLimits(CONNECTIONS, CONNECTIONS, 0, 60_000));
+    receiver = new OtlpReceiver(config, BUDGET_BYTES, intake, new AnsweredRequests(0));
+    receiver.start();
+  }
+
+  private Socket connect(int port) throws IOException {
+    Socket socket = new Socket("127.0.0.1", port);
+    opened.add(socket);
+    return socket;
+  }
+
+  private String answerTo(String request) throws IOException {
+    Socket socket = connect(receiver.httpPort());
+    write(socket, request);
+    byte[] answer = new byte[1_000];
+    return new String(answer, 0, socket.getInputStream().read(answer), US_ASCII);
+  }
+
+  private static boolean isClosed(Socket socket) {
+    try {
+      return socket.getInputStream().read() < 0;
+    } catch (IOException reset) {
+      return true;
+    }
+  }
+
+  private static void write(Socket socket, String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(US_ASCII));
+  }
+
+  /** What an HTTP/2 connection begins with: the preface, and settings that change nothing. */
+  private static byte[] preface() throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
+    frame(out, 4, 0, 0, new byte[0]);
+    return out.toByteArray();
+  }
+
+  /** The head of a call; its message is still to come. */
+  private static void openCall(ByteArrayOutputStream out, int stream) throws IOException {
+    ByteArrayOutputStream head = new ByteArrayOutputStream();
+    head.write(0x83); // :method: POST
+    head.write(0x86); // :scheme: http
+    header(head, ":path", "/" + GrpcEndpoint.SERVICE + "/Export");
+    header(head, ":authority", "x");
+    header(head, "content-type", "application/grpc");
+    header(head, "te", "trailers");
+    frame(out, 1, 4, stream, head.toByteArray());
+  }
+
+  private static void header(ByteArrayOutputStream head, String name, String value)
+      throws IOException {
+    // A literal that is not to be kept, its name and value as they are.
+    head.write(0);
+    head.write(name.length());
+    head.write(name.getBytes(US_ASCII));
+    head.write(value.length());
+    head.write(value.getBytes(US_ASCII));
+  }
+
+  private static void data(OutputStream out, int stream, byte[] bytes) throws IOException {
+    frame(out, 0, 0, stream, bytes);
+  }
+
+  private static void frame(OutputStream out, int type, int flags, int stream, byte[] content)
+      throws IOException {
+    out.write(new byte[] {0, (byte) (content.length >>> 8), (byte) content.length});
+    out.write(type);
+    out.write(flags);
+    out.write(new byte[] {0, 0, 0, (byte) stream});
+    out.write(content);
+  }
+}
