@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.publish.DecisionsFile;
@@ -20,7 +21,6 @@ import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.route.Routing;
-import org.traceetl.agent.route.RulesWatch;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.spool.Spool;
@@ -40,7 +40,6 @@ public final class RunningAgent implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final Spool spool;
-  private final RulesWatch rules;
   private final Routing routing;
   private final Pipeline pipeline;
   private final Publisher publisher;
@@ -91,8 +90,13 @@ public final class RunningAgent implements AutoCloseable {
                   System::nanoTime,
                   System::currentTimeMillis));
       publisher.start();
-      rules = open(new RulesWatch(config.routing(), metrics, now -> routing().rules(now)));
-      routing = new Routing(rules.rules(), router -> pipeline().router(router));
+      LiveRules rules =
+          new LiveRules(
+              config,
+              metrics,
+              now -> routing().rules(now),
+              now -> pipeline().filters(new Filters(now)));
+      routing = new Routing(rules.routing(), router -> pipeline().router(router));
       pipeline =
           open(
               new Pipeline(
@@ -103,9 +107,10 @@ public final class RunningAgent implements AutoCloseable {
                   metrics,
                   System::nanoTime,
                   System::currentTimeMillis));
+      pipeline.filters(new Filters(rules.filters()));
       List<Note.Place> places = spool.places();
       pipeline.start();
-      rules.start();
+      rules.follow(reloader);
       if (config.routing().hotspots()) {
         String topic = config.routing().hotspotsTopic();
         open(new DecisionsWatch(
@@ -184,7 +189,6 @@ public final class RunningAgent implements AutoCloseable {
   /** Looks now at the files that may change while it runs. From any thread. */
   public void reload() {
     reloader.request();
-    rules.request();
   }
 
   /**

@@ -31,6 +31,8 @@ final class ArchitectureTest {
         .definedBy("org.traceetl.agent.spool")
         .layer("route")
         .definedBy("org.traceetl.agent.route")
+        .layer("filter")
+        .definedBy("org.traceetl.agent.filter")
         .whereLayer("program")
         .mayNotBeAccessedByAnyLayer()
         .whereLayer("source")
@@ -43,6 +45,8 @@ final class ArchitectureTest {
         .mayOnlyBeAccessedByLayers("program", "pipeline", "publish")
         .whereLayer("route")
         .mayOnlyBeAccessedByLayers("program", "pipeline", "publish", "spool")
+        .whereLayer("filter")
+        .mayOnlyBeAccessedByLayers("program", "pipeline")
         .check(CLASSES);
   }
 

@@ -1,5 +1,6 @@
 package org.traceetl.agent;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URI;
@@ -17,10 +18,14 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.config.FilterRules;
+import org.traceetl.agent.config.FiltersFile;
 
 /** The documentation names what there is, and nothing else. */
 final class DocumentationTest {
   private static final Path DOCS = Path.of("..", "docs");
+  private static final Pattern FILTERS_EXAMPLE =
+      Pattern.compile("```yaml\n(# filters\\.yaml.*?)```", Pattern.DOTALL);
   private static final Pattern EXAMPLE =
       Pattern.compile("```yaml\n(# log-agent\\.yaml.*?)```", Pattern.DOTALL);
 
@@ -29,7 +34,7 @@ final class DocumentationTest {
     String document = Files.readString(DOCS.resolve("configuration.md"));
     String section =
         document.substring(
-            document.indexOf("## log-agent"), document.indexOf("## trace-etl-server"));
+            document.indexOf("## log-agent"), document.indexOf("### The routing file"));
     Map<String, String> rows = rows(section.lines().toList(), "[a-z].*");
     Map<String, String> defaults = values(effective(""));
 
@@ -60,6 +65,23 @@ final class DocumentationTest {
     }
     for (String example : examples) {
       ConfigReader.read(example, Map.of());
+    }
+  }
+
+  @Test
+  void examplesOfFiltersAreAccepted() throws Exception {
+    List<String> examples =
+        FILTERS_EXAMPLE
+            .matcher(
+                Files.readString(DOCS.resolve("configuration.md"))
+                    + Files.readString(DOCS.resolve("operations.md")))
+            .results()
+            .map(result -> result.group(1))
+            .toList();
+
+    assertThat(examples).hasSize(2);
+    for (String example : examples) {
+      assertThat(FiltersFile.parse(example.getBytes(UTF_8))).isNotEqualTo(FilterRules.NONE);
     }
   }
 

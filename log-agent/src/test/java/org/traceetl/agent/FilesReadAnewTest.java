@@ -39,6 +39,7 @@ final class FilesReadAnewTest {
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "old");
     Files.writeString(directory.resolve("routing.yaml"), "queues-per-application: 3\n");
+    Files.createFile(directory.resolve("filters.yaml"));
     Path first = Files.createFile(directory.resolve("first.log"));
     Path second = Files.createFile(directory.resolve("second.log"));
     follow(first);
@@ -49,6 +50,7 @@ final class FilesReadAnewTest {
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "new");
     Files.writeString(directory.resolve("routing.yaml"), "exclude: [load-test]\n");
+    Files.writeString(directory.resolve("filters.yaml"), "drop: [{name: ping}]\n");
     follow(second);
     hangUp();
 
@@ -56,7 +58,8 @@ final class FilesReadAnewTest {
     awaitLog("otlp_token has changed and is in force");
     awaitLog("config_file has changed and is in force");
     // Looked at by others, and by itself in ten minutes only.
-    awaitLog("routing.yaml: in force, with 0 rules, 1 exclusions");
+    awaitLog("The routing file is in force, with 0 rules, 1 exclusions");
+    awaitLog("The filters file is in force, with 1 rules to drop");
     awaitLog("Following " + second);
 
     Instant past = Instant.now().minus(Duration.ofHours(1));
@@ -76,6 +79,7 @@ final class FilesReadAnewTest {
     Files.write(directory.resolve("tls.key"), CA.issue().keyPem());
     Files.writeString(directory.resolve("token"), "token");
     Files.createFile(directory.resolve("routing.yaml"));
+    Files.createFile(directory.resolve("filters.yaml"));
     follow(directory.resolve("none.log"));
     start();
 
@@ -105,12 +109,13 @@ final class FilesReadAnewTest {
     awaitLog("SIGHUP reads anew");
     Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
     hangUp();
-    awaitLog("in force, with 0 rules, 1 exclusions");
+    awaitLog("The routing file is in force, with 0 rules, 1 exclusions");
     Files.writeString(routing, "queues-per-application: 5\nexclude: load-test\n");
     hangUp();
     awaitLog(
-        "line 2: exclude = load-test: not a list of names of applications; the rules with"
-            + " fingerprint");
+        "routing_file has changed and is refused, what was in force stays: routing.file = "
+            + routing
+            + ": line 2: exclude = load-test: not a list of names of applications");
   }
 
   private void follow(Path log) throws IOException {
@@ -127,6 +132,7 @@ final class FilesReadAnewTest {
         telemetry: {enabled: false}
         files: {paths: ["%2$s"], poll-interval-millis: 10}
         routing: {file: %1$s/routing.yaml, file-poll-millis: 600000}
+        filters: {file: %1$s/filters.yaml, file-poll-millis: 600000}
         rocketmq: {name-server: "127.0.0.1:1"}
         drain-timeout-millis: 0
         """

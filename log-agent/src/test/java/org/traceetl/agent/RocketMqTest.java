@@ -16,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -268,6 +269,7 @@ final class RocketMqTest {
         PipelineConfig.defaults(),
         SpoolConfig.defaults(state),
         RoutingConfig.defaults(),
+        Optional.empty(),
         config(topic),
         new TelemetryConfig(true, "127.0.0.1", 0));
   }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.FilesConfig;
@@ -15,6 +16,7 @@ import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.agent.config.WatchedFile;
 import org.traceetl.server.TraceEtlServer;
 
 /** A server and an agent at a broker: all that stands between an application and Prometheus. */
@@ -60,10 +62,15 @@ final class Installation implements AutoCloseable {
    * @throws IOException when the agent cannot be started; the server is closed again
    */
   static Installation start(Settings settings) throws IOException {
+    return start(settings, Optional.empty());
+  }
+
+  /** The same with a filters file for the agent. */
+  static Installation start(Settings settings, Optional<WatchedFile> filters) throws IOException {
     TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
     RunningAgent agent = null;
     try {
-      agent = RunningAgent.start(agentConfig(settings));
+      agent = RunningAgent.start(agentConfig(settings, filters));
       return new Installation(server, agent);
     } finally {
       if (agent == null) {
@@ -87,7 +94,7 @@ final class Installation implements AutoCloseable {
     return properties;
   }
 
-  private static AgentConfig agentConfig(Settings settings) {
+  private static AgentConfig agentConfig(Settings settings, Optional<WatchedFile> filters) {
     OtlpConfig otlp = OtlpConfig.defaults();
     RocketMqConfig rocketmq = RocketMqConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
@@ -105,6 +112,7 @@ final class Installation implements AutoCloseable {
         PipelineConfig.defaults(),
         SpoolConfig.defaults(agentDirectory),
         routingConfig(settings),
+        filters,
         new RocketMqConfig(
             settings.namesrv,
             settings.topic,
@@ -125,7 +133,6 @@ final class Installation implements AutoCloseable {
     return new RoutingConfig(
         routing.keys(),
         routing.file(),
-        routing.pollMillis(),
         routing.hotspots(),
         topic == null ? routing.hotspotsTopic() : topic.toString());
   }

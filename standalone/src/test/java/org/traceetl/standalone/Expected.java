@@ -15,7 +15,7 @@ import org.traceetl.standalone.PrometheusServer.Sample;
 /** Spans of known durations, and what Prometheus has to say of them. */
 final class Expected {
   /** The default buckets. */
-  private static final double[] BOUNDS_MILLIS = {
+  static final double[] BOUNDS_MILLIS = {
     2, 4, 6, 8, 10, 50, 100, 200, 400, 800, 1_000, 1_400, 2_000, 5_000, 10_000, 15_000
   };
 

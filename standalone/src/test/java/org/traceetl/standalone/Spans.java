@@ -61,6 +61,12 @@ final class Spans implements AutoCloseable {
 
   /** A span that ends about now. */
   String send(String name, SpanKind kind, StatusCode status, long durationNanos) {
+    return send(name, kind, status, durationNanos, Attributes.empty());
+  }
+
+  /** The same with attributes. */
+  String send(
+      String name, SpanKind kind, StatusCode status, long durationNanos, Attributes attributes) {
     Instant now = Instant.now();
     long endNanos = now.getEpochSecond() * 1_000_000_000L + now.getNano();
     Span span =
@@ -68,6 +74,7 @@ final class Spans implements AutoCloseable {
             .spanBuilder(name)
             .setNoParent()
             .setSpanKind(kind)
+            .setAllAttributes(attributes)
             .setStartTimestamp(endNanos - durationNanos, TimeUnit.NANOSECONDS)
             .startSpan();
     if (status != StatusCode.UNSET) {

@@ -79,6 +79,7 @@ public final class ConfigReader {
             pipeline(PipelineConfig.defaults()),
             spool(SpoolConfig.defaults(stateDirectory)),
             routing(RoutingConfig.defaults()),
+            watchedFile("filters.", FiltersFile::parse),
             rocketmq(RocketMqConfig.defaults()),
             telemetry(TelemetryConfig.defaults()));
     if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
@@ -247,22 +248,27 @@ public final class ConfigReader {
     RoutingRules keys = new RoutingRules(rule, rules, Set.of());
     return new RoutingConfig(
         keys,
-        routingFile(keys),
-        settings.integer("routing.file-poll-millis", standard.pollMillis(), 10, 600_000),
+        watchedFile("routing.", content -> RoutingFile.parse(content, keys)),
         settings.flag("routing.hotspots", standard.hotspots()),
         topic("routing.hotspots-topic", standard.hotspotsTopic()));
   }
 
-  /** The file, which has to be right at the start. */
-  private Optional<RoutingFile> routingFile(RoutingRules beneath) {
-    String key = "routing.file";
+  /** Finds fault with a file's content, or none. */
+  private interface Check {
+    void check(byte[] content) throws ConfigException;
+  }
+
+  /** A file of rules, which has to be right at the start. */
+  private Optional<WatchedFile> watchedFile(String section, Check check) {
+    String key = section + "file";
     String path = settings.optional(key);
+    int pollMillis = settings.integer(section + "file-poll-millis", 5_000, 10, 600_000);
     if (path.isBlank()) {
       return Optional.empty();
     }
-    RoutingFile file = new RoutingFile(asPath(key, path));
+    WatchedFile file = new WatchedFile(asPath(key, path), pollMillis);
     try {
-      RoutingFile.parse(file.content(), beneath);
+      check.check(file.content());
     } catch (IOException e) {
       settings.problem(key, path, "cannot be read: " + e);
     } catch (ConfigException e) {

@@ -7,19 +7,13 @@ import java.util.Optional;
  *
  * @param keys the rules of the agent's own configuration, beneath those of the file
  * @param file the routing file, if there is one
- * @param pollMillis how often the file is looked at
  * @param hotspots whether the servers' decisions on hotspots are followed
  * @param hotspotsTopic where they stand
  */
 public record RoutingConfig(
-    RoutingRules keys,
-    Optional<RoutingFile> file,
-    int pollMillis,
-    boolean hotspots,
-    String hotspotsTopic) {
+    RoutingRules keys, Optional<WatchedFile> file, boolean hotspots, String hotspotsTopic) {
   /** The default rules, no file; decisions are followed. */
   public static RoutingConfig defaults() {
-    return new RoutingConfig(
-        RoutingRules.defaults(), Optional.empty(), 5_000, true, "trace-routing");
+    return new RoutingConfig(RoutingRules.defaults(), Optional.empty(), true, "trace-routing");
   }
 }

@@ -25,6 +25,12 @@ public final class SpanView {
   /** T of the tracestate's {@code ot=th}, below 2^56; 0 when the span stands for itself alone. */
   public long samplingThreshold;
 
+  /**
+   * R of the tracestate's {@code ot=rv}, below 2^56; below 0 when there is none: then the lower 56
+   * bits of the trace ID are it.
+   */
+  public long randomness = -1;
+
   public byte[] name;
   public int nameOffset;
   public int nameLength;

@@ -6,6 +6,9 @@ import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.filter.Filters;
+import org.traceetl.agent.filter.SpanFilter;
+import org.traceetl.agent.filter.SpanFilter.Change;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
@@ -36,12 +39,18 @@ final class Batcher implements SpanSink {
   /** Why spans of an application that the routing rules exclude are dropped. */
   private static final String EXCLUDED = "excluded_application";
 
+  /** Why spans are dropped by the filters file: by a rule of its own, or for the sample. */
+  private static final String DROPPED = "dropped";
+
+  private static final String SAMPLED_OUT = "sampled_out";
+
   private enum Cause {
     SIZE,
     SPANS,
     COMMIT,
     POOL,
     ROUTING,
+    FILTERS,
     RESOURCES;
 
     final String label = name().toLowerCase(Locale.ROOT);
@@ -54,15 +63,22 @@ final class Batcher implements SpanSink {
   private final AgentMetrics metrics;
   private final Resources resources;
   private final SeriesHash seriesHash = new SeriesHash();
+  private final SpanFilter filter = new SpanFilter();
   // In the order of opening.
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
+  private Filters filters = Filters.NONE;
   private Router router;
   private Topology topology;
   private Payload payload;
   private Resource resource;
   private boolean resourceTooLarge;
+  // Of the payload, by reason.
+  private int dropped;
+  private int sampledOut;
+  // Whether anything is to be told, or let go of, at its end.
+  private boolean filtering;
 
   /**
    * A batcher that fills the frame.
@@ -92,6 +108,13 @@ final class Batcher implements SpanSink {
     this.topology = topology;
   }
 
+  /** Filters by these from now on. Batches of spans filtered by others are closed. */
+  void filter(Filters filters) {
+    closeAll(Cause.FILTERS);
+    resources.clear();
+    this.filters = filters;
+  }
+
   /** The spans that follow come from this payload. */
   void payload(Payload payload) {
     this.payload = payload;
@@ -99,11 +122,37 @@ final class Batcher implements SpanSink {
     resourceTooLarge = false;
   }
 
+  /** There are no more spans in the payload. */
+  void endPayload() {
+    if (!filtering) {
+      return;
+    }
+    filtering = false;
+    filtered(DROPPED, dropped);
+    filtered(SAMPLED_OUT, sampledOut);
+    dropped = 0;
+    sampledOut = 0;
+    for (Change change : Change.values()) {
+      long count = filter.take(change);
+      if (count > 0) {
+        metrics.spanChanges.labels(payload.source, change.label).inc(count);
+      }
+    }
+    filter.forget();
+  }
+
+  private void filtered(String reason, int count) {
+    if (count > 0) {
+      metrics.spansFiltered.labels(payload.source, reason).inc(count);
+    }
+  }
+
   @Override
   public void resource(Attributes attributes) {
     resourceTooLarge = attributes.textBytes() > MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
-      resource = resources.find(attributes, router, topology);
+      resource = resources.find(attributes, filters, filter, router, topology);
+      filtering |= resource.filters() != null;
     }
   }
 
@@ -118,6 +167,25 @@ final class Batcher implements SpanSink {
       metrics.spansFiltered.labels(payload.source, EXCLUDED).inc();
       return;
     }
+    if (resource.filters() == null) {
+      batch(span, false);
+      return;
+    }
+    switch (filter.apply(resource.filters(), span)) {
+      case KEPT -> batch(filter.span(), false);
+      case MEASURED -> batch(filter.span(), true);
+      case DROPPED -> {
+        payload.filter();
+        dropped++;
+      }
+      case SAMPLED_OUT -> {
+        payload.filter();
+        sampledOut++;
+      }
+    }
+  }
+
+  private void batch(SpanView span, boolean measured) {
     long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
     if (text > MAX_SPAN_TEXT_BYTES) {
       rejected("span_too_large");
@@ -132,7 +200,12 @@ final class Batcher implements SpanSink {
     if (batch == null) {
       batch = open(resource, candidate);
     }
-    batch.add(span);
+    if (measured) {
+      batch.addUnremarkable(span);
+      payload.measure();
+    } else {
+      batch.add(span);
+    }
     payload.accept();
     if (batch.isFull(config.batchSpans())) {
       close(batch, Cause.SPANS);

@@ -28,6 +28,7 @@ final class Payload {
   private int accepted;
   private int rejected;
   private int filtered;
+  private int measured;
   private boolean malformed;
 
   /**
@@ -65,6 +66,11 @@ final class Payload {
     accepted++;
   }
 
+  /** A span of it is in a batch by its count and duration alone: one of those accepted. */
+  void measure() {
+    measured++;
+  }
+
   /** A span of it is not wanted: nothing that its sender should hear of. */
   void filter() {
     filtered++;
@@ -96,6 +102,10 @@ final class Payload {
     return filtered;
   }
 
+  int measured() {
+    return measured;
+  }
+
   /** Why spans were rejected; empty when none were. */
   String reason() {
     return String.join(", ", reasons);
@@ -104,8 +114,8 @@ final class Payload {
   /** What is to be kept with it; null for nothing. */
   Note note() {
     Note note = malformed ? null : completion.note();
-    // A repeat of nothing does no harm.
-    return note instanceof Note.Request && accepted + rejected == 0 ? null : note;
+    // A repeat of nothing does no harm; one of spans not wanted would count them again.
+    return note instanceof Note.Request && accepted + rejected + filtered == 0 ? null : note;
   }
 
   /** It is in the spool, or will never be. */

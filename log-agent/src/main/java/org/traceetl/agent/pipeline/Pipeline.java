@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
@@ -59,9 +60,11 @@ public final class Pipeline implements Intake, AutoCloseable {
 
   private volatile Router router;
   private volatile Topology topology;
+  private volatile Filters filters = Filters.NONE;
   // Owned by the thread.
   private Router routerInUse;
   private Topology topologyInUse;
+  private Filters filtersInUse = Filters.NONE;
   private final List<Payload> uncommitted = new ArrayList<>();
   private long uncommittedBytes;
   private long dueNanos;
@@ -109,6 +112,11 @@ public final class Pipeline implements Intake, AutoCloseable {
   /** Routes by these rules from the next payload on. */
   public void router(Router now) {
     router = now;
+  }
+
+  /** Filters by these rules from the next payload on; at first by none. */
+  public void filters(Filters now) {
+    filters = now;
   }
 
   @Override
@@ -199,7 +207,7 @@ public final class Pipeline implements Intake, AutoCloseable {
    */
   public boolean step(long waitNanos) throws InterruptedException {
     Payload payload = payloads.poll(waitNanos, TimeUnit.NANOSECONDS);
-    takeRouting();
+    takeRules();
     if (payload != null) {
       decode(payload);
     }
@@ -211,8 +219,13 @@ public final class Pipeline implements Intake, AutoCloseable {
     return payload != null || !isDone();
   }
 
-  /** A payload is routed by one version of rules and queues from its first span to its last. */
-  private void takeRouting() {
+  /** For a payload one version of rules and queues holds from its first span to its last. */
+  private void takeRules() {
+    Filters filters = this.filters;
+    if (filters != filtersInUse) {
+      batcher.filter(filters);
+      filtersInUse = filters;
+    }
     Router router = this.router;
     Topology topology = this.topology;
     if (router != routerInUse || !Objects.equals(topology, topologyInUse)) {
@@ -249,6 +262,7 @@ public final class Pipeline implements Intake, AutoCloseable {
       }
       unreadable(payload, "the decoder failed");
     }
+    batcher.endPayload();
     metrics
         .spansReceived
         .labels(payload.source)
@@ -288,6 +302,9 @@ public final class Pipeline implements Intake, AutoCloseable {
     for (Payload payload : settled) {
       if (failure == null) {
         metrics.spansAccepted.labels(payload.source).inc(payload.accepted());
+        if (payload.measured() > 0) {
+          metrics.spansMeasured.labels(payload.source).inc(payload.measured());
+        }
         payload.complete();
       } else {
         metrics.spansFailed.labels(payload.source).inc(payload.accepted());

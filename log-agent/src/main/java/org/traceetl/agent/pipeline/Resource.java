@@ -3,6 +3,7 @@ package org.traceetl.agent.pipeline;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.route.Route;
 import org.traceetl.agent.route.RouteHash;
@@ -13,7 +14,7 @@ import org.traceetl.proto.SpanBatchWriter;
  *
  * <p>Its attributes are kept as one array: for each the length of the key (4 bytes, big-endian),
  * the key, the length of the value, the value. Two are the same resource when these bytes are the
- * same.
+ * same. What filters leave of them is what is sent, and what routes it.
  */
 final class Resource {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(UTF_8);
@@ -26,6 +27,9 @@ final class Resource {
   private int nameOffset;
   private int nameLength;
   private Route route;
+  private ApplicationFilters filters;
+  // What is sent of it: mostly itself.
+  private Resource sent = this;
   private OpenBatch[] open;
 
   /** One to look others up by: {@link #set} changes it. */
@@ -33,23 +37,28 @@ final class Resource {
     content = new byte[1024];
   }
 
-  private Resource(Resource other, Route route) {
+  private Resource(Resource other) {
     content = Arrays.copyOf(other.content, other.length);
     length = other.length;
     hash = other.hash;
     nameOffset = other.nameOffset;
     nameLength = other.nameLength;
-    this.route = route;
-    open = new OpenBatch[route == null ? 0 : route.size()];
   }
 
   /**
    * The same resource with its own bytes and a route.
    *
    * @param route null if its spans are to be dropped
+   * @param filters of its application; null for none
+   * @param sent what is sent of it
    */
-  Resource routed(Route route) {
-    return new Resource(this, route);
+  Resource routed(Route route, ApplicationFilters filters, Resource sent) {
+    Resource routed = new Resource(this);
+    routed.route = route;
+    routed.filters = filters;
+    routed.sent = sent.equals(this) ? routed : new Resource(sent);
+    routed.open = new OpenBatch[route == null ? 0 : route.size()];
+    return routed;
   }
 
   void set(Attributes attributes) {
@@ -91,6 +100,10 @@ final class Resource {
   }
 
   void writeTo(SpanBatchWriter writer) {
+    sent.write(writer);
+  }
+
+  private void write(SpanBatchWriter writer) {
     writer.application(writer.intern(applicationBytes(), applicationOffset(), applicationLength()));
     int at = 0;
     while (at < length) {
@@ -116,7 +129,12 @@ final class Resource {
   }
 
   int sizeBytes() {
-    return length;
+    return sent == this ? length : length + sent.length;
+  }
+
+  /** Null for none. */
+  ApplicationFilters filters() {
+    return filters;
   }
 
   /** Null if its spans are to be dropped. */

@@ -4,6 +4,9 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.traceetl.agent.filter.ApplicationFilters;
+import org.traceetl.agent.filter.Filters;
+import org.traceetl.agent.filter.SpanFilter;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
@@ -19,6 +22,7 @@ final class Resources {
   private final Consumer<Resource> leaving;
   private final Map<Resource, Resource> known = new LinkedHashMap<>(64, 0.75f, true);
   private final Resource probe = new Resource();
+  private final Resource filtered = new Resource();
   private long bytes;
 
   /**
@@ -28,20 +32,34 @@ final class Resources {
     this.leaving = leaving;
   }
 
-  /** The resource with these attributes; one that is new gets its route by these. */
-  Resource find(Attributes attributes, Router router, Topology topology) {
+  /**
+   * The resource with these attributes; one that is new gets its filters and its route by these.
+   *
+   * @param filter applies them
+   */
+  Resource find(
+      Attributes attributes, Filters filters, SpanFilter filter, Router router, Topology topology) {
     probe.set(attributes);
     Resource found = known.get(probe);
     if (found != null) {
       return found;
     }
+    ApplicationFilters ofApplication =
+        filters.of(probe.applicationBytes(), probe.applicationOffset(), probe.applicationLength());
+    Resource sent = probe;
+    if (ofApplication != null && ofApplication.areChanging()) {
+      filtered.set(filter.resource(ofApplication, attributes));
+      sent = filtered;
+    }
     Resource added =
         probe.routed(
             router.route(
-                probe.applicationBytes(),
-                probe.applicationOffset(),
-                probe.applicationLength(),
-                topology));
+                sent.applicationBytes(),
+                sent.applicationOffset(),
+                sent.applicationLength(),
+                topology),
+            ofApplication,
+            sent);
     known.put(added, added);
     bytes += added.sizeBytes();
     removeEldest();
@@ -58,7 +76,7 @@ final class Resources {
     }
   }
 
-  /** Forgets all; their routes are out of date. */
+  /** Forgets all; their routes or filters are out of date. */
   void clear() {
     known.values().forEach(leaving);
     known.clear();

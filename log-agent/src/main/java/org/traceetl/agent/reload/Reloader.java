@@ -10,16 +10,16 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
- * Has sources look at their files, every five seconds and when it is asked to. What is wrong is
- * told and counted once, and tried again: the file may be half of a change whose rest is to come,
- * or of a certificate that is not valid yet.
+ * Has sources look at their files, each at its interval and all when it is asked to. What is wrong
+ * is told and counted once, and tried again: the file may be half of a change whose rest is to
+ * come, or of a certificate that is not valid yet.
  *
  * <p>By content, not by notifications: secrets are mounted as symbolic links that are swapped, in
  * directories that may be on any file system. One thread; none while there is nothing to look at.
  */
 public final class Reloader implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Reloader.class);
-  private static final long LOOK_SECONDS = 5;
+  private static final int USUAL_INTERVAL_MILLIS = 5_000;
 
   /** What can be read anew. */
   @FunctionalInterface
@@ -31,17 +31,30 @@ public final class Reloader implements AutoCloseable {
      * @throws IOException when it has changed and is wrong: what was in force stays so
      */
     boolean reload() throws IOException;
+
+    /**
+     * The same.
+     *
+     * @param asked whether somebody asked for this look, who has finished writing
+     */
+    default boolean reload(boolean asked) throws IOException {
+      return reload();
+    }
   }
 
   /** A source; the problem is of the thread that looks. */
   private static final class Watched {
     private final String what;
+    private final long intervalNanos;
     private final Source source;
     private String problem = "";
+    private long dueNanos;
 
-    Watched(String what, Source source) {
+    Watched(String what, int intervalMillis, Source source) {
       this.what = what;
+      this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(intervalMillis);
       this.source = source;
+      this.dueNanos = System.nanoTime() + intervalNanos;
     }
   }
 
@@ -57,15 +70,26 @@ public final class Reloader implements AutoCloseable {
   }
 
   /**
-   * Adds a source, which is looked at from now on.
+   * Adds a source, which is looked at every five seconds.
    *
    * @param what it is, for the log and as a label: lower case with underscores
    */
-  public synchronized void add(String what, Source source) {
+  public void add(String what, Source source) {
+    add(what, USUAL_INTERVAL_MILLIS, source);
+  }
+
+  /**
+   * Adds a source.
+   *
+   * @param what it is, for the log and as a label: lower case with underscores
+   * @param intervalMillis how often it is looked at; one added while others are waited for may have
+   *     its first look as late as theirs
+   */
+  public synchronized void add(String what, int intervalMillis, Source source) {
     // There from the start, so that an increase is seen at the first change.
     metrics.reloads.labels(what, "applied");
     metrics.reloads.labels(what, "refused");
-    watched.add(new Watched(what, source));
+    watched.add(new Watched(what, intervalMillis, source));
     startThread();
   }
 
@@ -86,15 +110,29 @@ public final class Reloader implements AutoCloseable {
     asked.release();
   }
 
-  /** Looks at all sources. */
+  /** Looks at all sources, as if asked to. */
   void look() {
-    watched.forEach(this::look);
+    watched.forEach(one -> look(one, true));
   }
 
-  private void look(Watched one) {
+  private void lookAtThoseDue() {
+    for (Watched one : watched) {
+      if (System.nanoTime() - one.dueNanos >= 0) {
+        look(one, false);
+      }
+    }
+  }
+
+  private long untilDueNanos() {
+    long nowNanos = System.nanoTime();
+    return watched.stream().mapToLong(one -> one.dueNanos - nowNanos).min().orElse(0);
+  }
+
+  private void look(Watched one, boolean asked) {
+    one.dueNanos = System.nanoTime() + one.intervalNanos;
     String problem = "";
     try {
-      if (one.source.reload()) {
+      if (one.source.reload(asked)) {
         metrics.reloads.labels(one.what, "applied").inc();
         log.info("{} has changed and is in force", one.what);
       }
@@ -111,11 +149,12 @@ public final class Reloader implements AutoCloseable {
   private void run() {
     while (!stopped) {
       try {
-        if (asked.tryAcquire(LOOK_SECONDS, TimeUnit.SECONDS)) {
-          asked.drainPermits();
-        }
-        if (!stopped) {
+        boolean now = asked.tryAcquire(untilDueNanos(), TimeUnit.NANOSECONDS);
+        asked.drainPermits();
+        if (!stopped && now) {
           look();
+        } else if (!stopped) {
+          lookAtThoseDue();
         }
       } catch (InterruptedException e) {
         // Nobody else has this thread; close() is the way to end it.

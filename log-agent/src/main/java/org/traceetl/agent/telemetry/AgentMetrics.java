@@ -46,6 +46,19 @@ public final class AgentMetrics {
   public final Counter spansFiltered =
       counter("spans_filtered_total", "Spans that are not wanted, by reason.", "source", "reason");
 
+  public final Counter spansMeasured =
+      counter(
+          "spans_measured_total",
+          "Spans accepted of which only count and duration are kept, by a filter.",
+          "source");
+
+  public final Counter spanChanges =
+      counter(
+          "span_changes_total",
+          "Parts of spans and resources that filters left out, cut or redacted.",
+          "source",
+          "change");
+
   public final Counter batchesClosed =
       counter("batches_closed_total", "Batches closed, by what closed them.", "cause");
 
@@ -94,12 +107,6 @@ public final class AgentMetrics {
           "reloads_total",
           "Changes of files read anew while the agent ran, by what became of them.",
           "what",
-          "outcome");
-
-  public final Counter routingReloads =
-      counter(
-          "routing_reloads_total",
-          "Changed contents of the routing file, by what became of them: applied or refused.",
           "outcome");
 
   public final Histogram sendSeconds =

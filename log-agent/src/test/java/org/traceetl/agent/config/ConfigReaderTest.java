@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ final class ConfigReaderTest {
                 PipelineConfig.defaults(),
                 SpoolConfig.defaults(Path.of("log-agent-data")),
                 RoutingConfig.defaults(),
+                Optional.empty(),
                 RocketMqConfig.defaults(),
                 TelemetryConfig.defaults()));
   }

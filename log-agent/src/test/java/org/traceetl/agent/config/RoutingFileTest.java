@@ -120,9 +120,9 @@ final class RoutingFileTest {
   @Test
   void aFileThatIsTooLongIsRefused(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("routing.yaml");
-    Files.write(file, new byte[RoutingFile.MAX_BYTES + 1]);
+    Files.write(file, new byte[YamlReading.MAX_BYTES + 1]);
 
-    assertThatThrownBy(() -> new RoutingFile(file).content())
+    assertThatThrownBy(() -> new WatchedFile(file, 10).content())
         .isInstanceOf(IOException.class)
         .hasMessage("longer than 1048576 bytes");
   }

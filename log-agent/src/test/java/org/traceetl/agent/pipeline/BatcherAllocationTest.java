@@ -8,8 +8,11 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.ConfigException;
+import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanView;
@@ -26,6 +29,8 @@ final class BatcherAllocationTest {
   private static final int SPANS_PER_PAYLOAD = 200;
   private static final int SPANS_PER_COMMIT = 20_000;
   private static final int MOST_BYTES_PER_BATCH_BESIDES = 4_096;
+  // What counts them.
+  private static final int MOST_BYTES_PER_FILTERED_PAYLOAD = 1_024;
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
   private final AgentMetrics metrics = new AgentMetrics();
@@ -39,9 +44,36 @@ final class BatcherAllocationTest {
   private final byte[] value = "200".getBytes(UTF_8);
   private long batches;
   private long bytes;
+  private long measured;
 
   @Test
   void spansAreBatchedWithoutAllocation() {
+    spansMakeNoGarbage(0);
+  }
+
+  @Test
+  void spansAreFilteredWithoutAllocation() throws ConfigException {
+    String yaml =
+        """
+        drop:
+          - {application: checkout, kind: server, name: "*/1*", attributes: {http.*: x}}
+          - {application: c*, name: "GET /2*", attributes: {http.response.status_code: 2*}}
+          - {application: checkout, name: "GET /3*", keep: nothing}
+        sample: [{application: "*", ratio: 0.5, always: {slower-than: 100us}}]
+        attributes: [{span: ["http.*"]}]
+        limits: {max-attributes: 1, max-value-bytes: 2, max-name-bytes: 5}
+        redact: [{pattern: 'token=[a-z]+'}]
+        """;
+    batcher.filter(new Filters(FiltersFile.parse(yaml.getBytes(UTF_8))));
+    spansMakeNoGarbage(MOST_BYTES_PER_FILTERED_PAYLOAD);
+
+    assertThat(metrics.spansFiltered.labels("test", "dropped").get()).isPositive();
+    assertThat(metrics.spansFiltered.labels("test", "sampled_out").get()).isPositive();
+    assertThat(metrics.spanChanges.labels("test", "name_cut").get()).isPositive();
+    assertThat(measured).isPositive();
+  }
+
+  private void spansMakeNoGarbage(int mostBytesPerPayload) {
     List<BrokerQueue> queues = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       queues.add(new BrokerQueue("broker-a", i));
@@ -64,14 +96,22 @@ final class BatcherAllocationTest {
 
     assertThat(batches).isPositive();
     assertThat(allocated - bytes)
-        .isLessThan((batches + 1) * MOST_BYTES_PER_BATCH_BESIDES)
+        .isLessThan(
+            (batches + 1) * MOST_BYTES_PER_BATCH_BESIDES
+                + SPANS / SPANS_PER_PAYLOAD * mostBytesPerPayload)
         .isLessThan(SPANS * 10L);
   }
 
   private void run() {
+    Payload payload = null;
     for (int i = 0; i < SPANS; i++) {
       if (i % SPANS_PER_PAYLOAD == 0) {
-        batcher.payload(new Payload("test", new byte[0], 0, null, IGNORED, 0));
+        batcher.endPayload();
+        if (payload != null) {
+          measured += payload.measured();
+        }
+        payload = new Payload("test", new byte[0], 0, null, IGNORED, 0);
+        batcher.payload(payload);
         batcher.resource(resource);
       }
       span.traceIdLow = i;

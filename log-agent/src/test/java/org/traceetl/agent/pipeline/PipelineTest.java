@@ -19,10 +19,13 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.ConfigException;
+import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
@@ -426,6 +429,97 @@ final class PipelineTest {
     offer("load-test x\n");
     await().until(() -> outcomes.settled() == 3 && spool.batches() == 0);
     assertThat(read(transport.stored()).spansOf).containsEntry("load-test", 1);
+  }
+
+  @Test
+  void spansThatFiltersLeaveOutAreCountedByReasonAndTheirSenderIsContent() throws Exception {
+    start(PipelineConfig.defaults(), 2);
+    pipeline.filters(
+        filters(
+            """
+            drop: [{application: a, name: drop*, keep: nothing}]
+            sample: [{application: b, ratio: 0.5}]
+            """));
+    // All are of one trace, whose randomness is low.
+    offer("a dropped\na x\n!bad_id\nb out\nb out\nc y\n");
+    offer("a dropped\n");
+    await().until(() -> outcomes.settled() == 2 && spool.batches() == 0);
+
+    assertThat(outcomes.confirmed).isEqualTo(2);
+    assertThat(outcomes.rejected).isEqualTo(1);
+    assertThat(read(transport.stored()).operations).containsOnly("a x", "c y");
+    assertThat(sample("spans_filtered_total", "source", "test", "reason", "dropped")).isEqualTo(2);
+    assertThat(sample("spans_filtered_total", "source", "test", "reason", "sampled_out"))
+        .isEqualTo(2);
+  }
+
+  @Test
+  void spansThatAreMeasuredAreAcceptedAndCountedApart() throws Exception {
+    start(PipelineConfig.defaults(), 1);
+    pipeline.filters(filters("drop: [{name: drop*}]"));
+    offer("a dropped\na dropped\na x\n");
+    await().until(() -> outcomes.settled() == 1 && spool.batches() == 0);
+
+    assertThat(outcomes.accepted).isEqualTo(3);
+    assertThat(sample("spans_measured_total", "source", "test")).isEqualTo(2);
+    assertThat(transport.stored().stream().mapToInt(Stored::spans).sum()).isEqualTo(3);
+  }
+
+  @Test
+  void whateverTheFiltersBecomeUnderLoadEverySpanIsSentOrCounted() throws Exception {
+    start(new PipelineConfig(64 << 20, 4_096, 10, 5, 8), 8);
+    List<Filters> rules =
+        List.of(
+            Filters.NONE,
+            filters("drop: [{name: '*of1*', keep: nothing}]"),
+            filters("limits: {max-name-bytes: 1000}"),
+            filters("sample: [{ratio: 0.001}]"));
+    for (int i = 0; i < 300; i++) {
+      pipeline.filters(rules.get(i % rules.size()));
+      StringBuilder payload = new StringBuilder();
+      for (int o = 0; o < 20; o++) {
+        payload.append("a operation" + i + "of" + o + "\n");
+      }
+      offer(payload.toString());
+    }
+    await().until(() -> outcomes.settled() == 300 && spool.batches() == 0);
+
+    Contents contents = read(transport.stored());
+    int sent = contents.spansOf.getOrDefault("a", 0);
+    assertThat(contents.operations).hasSize(sent);
+    assertThat(sent + sum("spans_filtered_total")).isEqualTo(6_000);
+  }
+
+  @Test
+  void aRedactedNameIsRoutedAsItIsSent() throws Exception {
+    start(PipelineConfig.defaults(), 8);
+    pipeline.router(router(8, Set.of()));
+    pipeline.filters(filters("redact: [{pattern: 'token=[a-z]+'}]"));
+    StringBuilder payload = new StringBuilder();
+    for (char c = 'a'; c <= 'z'; c++) {
+      payload.append("a GET token=" + c + "\n");
+    }
+    offer(payload.toString());
+    await().until(() -> outcomes.settled() == 1 && spool.batches() == 0);
+
+    assertThat(read(transport.stored()).operations).containsOnly("a GET [redacted]");
+    assertThat(transport.stored().stream().map(Stored::queue).distinct()).hasSize(1);
+    assertThat(sample("span_changes_total", "source", "test", "change", "name_redacted"))
+        .isEqualTo(26);
+  }
+
+  @Test
+  void aResourceIsSentAndRoutedAsFiltersLeaveIt() throws Exception {
+    start(PipelineConfig.defaults(), 1);
+    pipeline.filters(filters("redact: [{pattern: '-[0-9]+', replace: ''}]"));
+    offer("shop-1 x\nshop-2 y\n");
+    await().until(() -> outcomes.settled() == 1 && spool.batches() == 0);
+
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("shop", 2));
+  }
+
+  private static Filters filters(String yaml) throws ConfigException {
+    return new Filters(FiltersFile.parse(yaml.getBytes(UTF_8)));
   }
 
   private static Router router(int queues, Set<String> excluded) {

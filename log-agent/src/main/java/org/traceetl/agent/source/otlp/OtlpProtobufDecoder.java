@@ -225,6 +225,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.status = 0;
     view.startUnixNanos = 0;
     view.samplingThreshold = 0;
+    view.randomness = -1;
     view.name = EMPTY;
     view.nameOffset = 0;
     view.nameLength = 0;
@@ -269,7 +270,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         status(in.enter(end));
       } else if (tag == SPAN_TRACE_STATE) {
         int stateEnd = in.enter(end);
-        view.samplingThreshold = TraceState.samplingThreshold(in.bytes, in.position, stateEnd);
+        TraceState.read(in.bytes, in.position, stateEnd, view);
         in.position = stateEnd;
       } else {
         in.skip(tag, end);

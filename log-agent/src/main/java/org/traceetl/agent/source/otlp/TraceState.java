@@ -1,63 +1,102 @@
 package org.traceetl.agent.source.otlp;
 
-/** Reads the rejection threshold out of a W3C tracestate: {@code ot=th:HEX}. */
+import org.traceetl.agent.flow.SpanView;
+
+/**
+ * Reads what a W3C tracestate says of sampling: the rejection threshold and the randomness of
+ * {@code ot=th:HEX;rv:HEX}.
+ */
 final class TraceState {
   private static final int MAX_DIGITS = 14;
+  private static final int NAME_LENGTH = 3;
 
   private TraceState() {}
 
   /**
-   * The threshold T of {@code ot=th} in {@code bytes[from, to)}, below 2^56; 0 when there is none
-   * or it is not well-formed: the span then stands for itself alone.
+   * Reads {@code bytes[from, to)}. What is not there is left as it is; a threshold that is not
+   * well-formed is 0, the span then stands for itself alone, and a randomness is -1.
    */
-  static long samplingThreshold(byte[] bytes, int from, int to) {
+  static void read(byte[] bytes, int from, int to, SpanView span) {
     for (int at = from; at < to; ) {
       int memberEnd = indexOf(bytes, ',', at, to);
       int start = at;
-      while (start < memberEnd && (bytes[start] == ' ' || bytes[start] == '\t')) {
+      while (start < memberEnd && isSpace(bytes[start])) {
         start++;
       }
-      if (memberEnd - start > 3
+      if (memberEnd - start > NAME_LENGTH
           && bytes[start] == 'o'
           && bytes[start + 1] == 't'
           && bytes[start + 2] == '=') {
-        return ofVendorValue(bytes, start + 3, memberEnd);
+        readVendorValue(bytes, start + NAME_LENGTH, memberEnd, span);
+        return;
       }
       at = memberEnd + 1;
     }
-    return 0;
   }
 
-  private static long ofVendorValue(byte[] bytes, int from, int to) {
+  private static void readVendorValue(byte[] bytes, int from, int to, SpanView span) {
+    boolean thresholdRead = false;
+    boolean randomnessRead = false;
     for (int at = from; at < to; ) {
       int end = indexOf(bytes, ';', at, to);
-      if (end - at > 3 && bytes[at] == 't' && bytes[at + 1] == 'h' && bytes[at + 2] == ':') {
-        return threshold(bytes, at + 3, end);
+      if (!thresholdRead && isNamed(bytes, at, end, 't', 'h')) {
+        span.samplingThreshold = threshold(bytes, at + NAME_LENGTH, end);
+        thresholdRead = true;
+      } else if (!randomnessRead && isNamed(bytes, at, end, 'r', 'v')) {
+        span.randomness = randomness(bytes, at + NAME_LENGTH, end);
+        randomnessRead = true;
       }
       at = end + 1;
     }
-    return 0;
+  }
+
+  private static boolean isNamed(byte[] bytes, int at, int end, char first, char second) {
+    return end - at > NAME_LENGTH
+        && bytes[at] == first
+        && bytes[at + 1] == second
+        && bytes[at + 2] == ':';
   }
 
   /** Digits left out at the end are zeros. */
   private static long threshold(byte[] bytes, int from, int to) {
+    int end = withoutSpace(bytes, from, to);
+    long value = hex(bytes, from, end);
+    return value < 0 ? 0 : value << 4 * (MAX_DIGITS - (end - from));
+  }
+
+  /** All digits are there. */
+  private static long randomness(byte[] bytes, int from, int to) {
+    int end = withoutSpace(bytes, from, to);
+    return end - from == MAX_DIGITS ? hex(bytes, from, end) : -1;
+  }
+
+  private static int withoutSpace(byte[] bytes, int from, int to) {
     int end = to;
-    while (end > from && (bytes[end - 1] == ' ' || bytes[end - 1] == '\t')) {
+    while (end > from && isSpace(bytes[end - 1])) {
       end--;
     }
+    return end;
+  }
+
+  /** The number of 1 to 14 lower-case digits, or -1. */
+  private static long hex(byte[] bytes, int from, int end) {
     if (end == from || end - from > MAX_DIGITS) {
-      return 0;
+      return -1;
     }
     long value = 0;
     for (int at = from; at < end; at++) {
       int b = bytes[at];
       int digit = b >= '0' && b <= '9' ? b - '0' : b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
       if (digit < 0) {
-        return 0;
+        return -1;
       }
       value = value << 4 | digit;
     }
-    return value << 4 * (MAX_DIGITS - (end - from));
+    return value;
+  }
+
+  private static boolean isSpace(byte b) {
+    return b == ' ' || b == '\t';
   }
 
   private static int indexOf(byte[] bytes, char wanted, int from, int to) {

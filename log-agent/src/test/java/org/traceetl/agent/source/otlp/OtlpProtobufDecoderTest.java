@@ -397,6 +397,25 @@ class OtlpProtobufDecoderTest {
     assertThat(sink.spans.getFirst().samplingThreshold()).isEqualTo(Long.parseLong(threshold, 16));
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "ot=rv:00000000000001|1",
+        "a=b, ot=th:8;rv:fffffffffffffe ,c=d|fffffffffffffe",
+        "ot=rv:fffffffffffffe;th:0;rv:1|fffffffffffffe",
+        "ot=rv:1|-1",
+        "ot=rv:0000000000000A|-1",
+        "ot=rv:000000000000001|-1",
+        "ot=th:8|-1",
+        "rv:00000000000001|-1",
+      })
+  void randomnessIsReadFromTheTracestate(String tracestate, String randomness) throws Exception {
+    decode(request(span(1).setTraceState(tracestate), span(2)));
+
+    assertThat(sink.randomness).containsExactly(Long.parseLong(randomness, 16), -1L);
+  }
+
   @Test
   void payloadsAreLetGoWhetherTheyCouldBeReadOrNot() {
     byte[] whole = Samples.realistic(3).toByteArray();

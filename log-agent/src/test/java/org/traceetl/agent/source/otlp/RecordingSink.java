@@ -28,6 +28,7 @@ final class RecordingSink implements SpanSink {
 
   final List<Map<String, String>> resources = new ArrayList<>();
   final List<Recorded> spans = new ArrayList<>();
+  final List<Long> randomness = new ArrayList<>();
   final List<String> rejected = new ArrayList<>();
 
   @Override
@@ -37,6 +38,7 @@ final class RecordingSink implements SpanSink {
 
   @Override
   public void span(SpanView span) {
+    randomness.add(span.randomness);
     spans.add(
         new Recorded(
             resources.getLast(),

@@ -1,0 +1,124 @@
+package org.traceetl.agent;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.FilterRules;
+import org.traceetl.agent.config.FiltersFile;
+import org.traceetl.agent.config.RoutingFile;
+import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.agent.reload.FileWatch;
+import org.traceetl.agent.reload.Reloader;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** The rules that may change while the agent runs: those of the routing and the filters file. */
+final class LiveRules {
+  private static final Logger log = LoggerFactory.getLogger(LiveRules.class);
+
+  private final AgentConfig config;
+  private final Consumer<RoutingRules> routingListener;
+  private final Consumer<FilterRules> filterListener;
+  // Null where there is no such file.
+  private final FileWatch<RoutingRules> routingFile;
+  private final FileWatch<FilterRules> filtersFile;
+  private volatile RoutingRules routing;
+  private volatile FilterRules filters;
+
+  /**
+   * Reads the files for the first time. They are not looked at again until {@link #follow}.
+   *
+   * @throws IOException when one of them cannot be read or is wrong
+   */
+  LiveRules(
+      AgentConfig config,
+      AgentMetrics metrics,
+      Consumer<RoutingRules> routingListener,
+      Consumer<FilterRules> filterListener)
+      throws IOException {
+    this.config = config;
+    this.routingListener = routingListener;
+    this.filterListener = filterListener;
+    RoutingRules keys = config.routing().keys();
+    routingFile =
+        watch(
+            "routing.file",
+            config.routing().file(),
+            content -> RoutingFile.parse(content, keys),
+            this::take);
+    filtersFile = watch("filters.file", config.filters(), FiltersFile::parse, this::take);
+    routing = routingFile == null ? keys : routingFile.first();
+    filters = filtersFile == null ? FilterRules.NONE : filtersFile.first();
+    metrics.gauge(
+        "routing_rules_fingerprint",
+        "A number made of the routing rules in force: agents that show the same route alike.",
+        () -> routing.fingerprint());
+    metrics.gauge(
+        "routing_file_refused",
+        "1 while the routing file is wrong or cannot be read and older rules are in force, else 0.",
+        () -> isRefused(routingFile));
+    metrics.gauge(
+        "filter_rules_fingerprint",
+        "A number made of the filter rules in force: agents that show the same filter alike.",
+        () -> filters.fingerprint());
+    metrics.gauge(
+        "filters_file_refused",
+        "1 while the filters file is wrong or cannot be read and older rules are in force, else 0.",
+        () -> isRefused(filtersFile));
+  }
+
+  private static <T> FileWatch<T> watch(
+      String key, Optional<WatchedFile> file, FileWatch.Reading<T> reading, Consumer<T> listener)
+      throws IOException {
+    return file.isEmpty() ? null : new FileWatch<>(key, file.get(), reading, listener);
+  }
+
+  private static int isRefused(FileWatch<?> watch) {
+    return watch != null && watch.isRefused() ? 1 : 0;
+  }
+
+  /** Has the files looked at from now on. */
+  void follow(Reloader reloader) {
+    config
+        .routing()
+        .file()
+        .ifPresent(file -> reloader.add("routing_file", file.pollMillis(), routingFile));
+    config
+        .filters()
+        .ifPresent(file -> reloader.add("filters_file", file.pollMillis(), filtersFile));
+  }
+
+  RoutingRules routing() {
+    return routing;
+  }
+
+  FilterRules filters() {
+    return filters;
+  }
+
+  private void take(RoutingRules now) {
+    routing = now;
+    routingListener.accept(now);
+    log.info(
+        "The routing file is in force, with {} rules, {} exclusions, fingerprint {}",
+        now.applications().size(),
+        now.excluded().size(),
+        now.fingerprint());
+  }
+
+  private void take(FilterRules now) {
+    filters = now;
+    filterListener.accept(now);
+    log.info(
+        "The filters file is in force, with {} rules to drop, {} to sample, {} of attributes, {} to"
+            + " redact, fingerprint {}",
+        now.drop().size(),
+        now.sample().size(),
+        now.attributes().size(),
+        now.redact().size(),
+        now.fingerprint());
+  }
+}

@@ -1,0 +1,63 @@
+package org.traceetl.agent.filter;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Map;
+import org.traceetl.agent.config.FilterRules.Drop;
+import org.traceetl.agent.config.FilterRules.Keep;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+
+/** Spans of an application that need not be sent. Immutable. */
+final class DropRule {
+  private static final int STATUS_ERROR = 2;
+
+  private final int kinds;
+  private final TextPattern[] names;
+  private final byte[][] keys;
+  private final TextPattern[] values;
+  private final long slowNanos;
+  final boolean measured;
+
+  /** Keys that remain of a span that is measured; null for all. */
+  final TextPattern[] dimensions;
+
+  DropRule(Drop rule) {
+    int bits = 0;
+    for (int kind : rule.kinds()) {
+      bits |= 1 << kind;
+    }
+    kinds = bits;
+    names = TextPattern.unlessAll(rule.names());
+    keys = new byte[rule.attributes().size()][];
+    values = new TextPattern[keys.length];
+    int i = 0;
+    for (Map.Entry<String, String> attribute : rule.attributes().entrySet()) {
+      keys[i] = attribute.getKey().getBytes(UTF_8);
+      values[i++] = new TextPattern(attribute.getValue());
+    }
+    slowNanos = rule.slowNanos();
+    measured = rule.keep() == Keep.METRICS;
+    dimensions = TextPattern.unlessAll(rule.dimensions());
+  }
+
+  boolean matches(SpanView span) {
+    return span.status != STATUS_ERROR
+        && span.durationNanos < slowNanos
+        && (kinds >>> span.kind & 1) != 0
+        && TextPattern.anyMatches(names, span.name, span.nameOffset, span.nameLength)
+        && attributesMatch(span.attributes);
+  }
+
+  private boolean attributesMatch(Attributes attributes) {
+    for (int i = 0; i < keys.length; i++) {
+      int at = attributes.find(keys[i]);
+      if (at < 0
+          || !values[i].matches(
+              attributes.value(at), attributes.valueOffset(at), attributes.valueLength(at))) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

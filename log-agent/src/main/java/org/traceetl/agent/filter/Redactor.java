@@ -1,0 +1,70 @@
+package org.traceetl.agent.filter;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.re2j.Matcher;
+import com.google.re2j.Pattern;
+import org.traceetl.agent.config.FilterRules.Redaction;
+
+/**
+ * Replaces what a regular expression matches, in time linear in the text. A text without the part
+ * that every match has to have is not looked at any further: that makes no garbage. Immutable.
+ */
+final class Redactor {
+  private final Pattern pattern;
+  private final byte[] required;
+  private final TextPattern[] keys;
+  private final String replacement;
+
+  Redactor(Redaction rule) {
+    pattern = Pattern.compile(rule.pattern());
+    required = RequiredText.of(rule.pattern()).getBytes(UTF_8);
+    keys = TextPattern.unlessAll(rule.attributes());
+    replacement = rule.replacement();
+  }
+
+  /** Whether it is for values of this key. */
+  boolean isFor(byte[] key, int offset, int length) {
+    return TextPattern.anyMatches(keys, key, offset, length);
+  }
+
+  /**
+   * The text with its matches replaced; null if there are none.
+   *
+   * @param mostBytes the rest is left out if it would be longer
+   */
+  byte[] redact(byte[] text, int offset, int length, int mostBytes) {
+    if (length == 0 || !contains(text, offset, length)) {
+      return null;
+    }
+    String read = new String(text, offset, length, UTF_8);
+    Matcher matcher = pattern.matcher(read);
+    if (!matcher.find()) {
+      return null;
+    }
+    StringBuilder written = new StringBuilder(read.length());
+    int at = 0;
+    do {
+      written.append(read, at, matcher.start()).append(replacement);
+      at = matcher.end();
+    } while (written.length() < mostBytes && matcher.find());
+    if (written.length() < mostBytes) {
+      written.append(read, at, read.length());
+    }
+    return written.toString().getBytes(UTF_8);
+  }
+
+  private boolean contains(byte[] text, int offset, int length) {
+    int last = offset + length - required.length;
+    for (int i = offset; i <= last; i++) {
+      int matched = 0;
+      while (matched < required.length && text[i + matched] == required[matched]) {
+        matched++;
+      }
+      if (matched == required.length) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

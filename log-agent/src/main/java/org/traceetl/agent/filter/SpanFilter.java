@@ -1,0 +1,239 @@
+package org.traceetl.agent.filter;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Locale;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.Limits;
+
+/**
+ * Applies filters to one span after the other, and counts what it does. The spans and resources
+ * that it makes are its own, reused, and share the texts of those that came. One owner thread.
+ *
+ * <p>Rules look at a span as it came. Of one that is sent, attributes that are not allowed are left
+ * out first, then texts are redacted, then cut, so that no half of what a redaction would have
+ * found is left at an end. Nothing here makes garbage but a redaction whose pattern may match.
+ */
+public final class SpanFilter {
+  /** What becomes of a span. */
+  public enum Verdict {
+    /** It is sent. */
+    KEPT,
+    /** Its count and duration are sent, and the attributes that the rule names. */
+    MEASURED,
+    /** A rule drops it. */
+    DROPPED,
+    /** It is not of the sample; others stand for it. */
+    SAMPLED_OUT
+  }
+
+  /** What is done to spans and resources that are sent. */
+  public enum Change {
+    ATTRIBUTE_NOT_ALLOWED,
+    ATTRIBUTE_ABOVE_LIMIT,
+    VALUE_REDACTED,
+    NAME_REDACTED,
+    STATUS_MESSAGE_REDACTED,
+    VALUE_CUT,
+    NAME_CUT,
+    STATUS_MESSAGE_CUT;
+
+    /** As it stands in metrics. */
+    public final String label = name().toLowerCase(Locale.ROOT);
+  }
+
+  private static final byte[] SERVICE_NAME = "service.name".getBytes(UTF_8);
+  private static final byte[] NOTHING = new byte[0];
+
+  private final SpanView made = new SpanView();
+  private final Attributes madeResource = new Attributes();
+  private final long[] changes = new long[Change.values().length];
+  private SpanView result;
+  // The text at hand.
+  private byte[] text = NOTHING;
+  private int textOffset;
+  private int textLength;
+
+  /** Decides on a span. If it is kept or measured, {@link #span} is what is left of it. */
+  public Verdict apply(ApplicationFilters filters, SpanView span) {
+    DropRule drop = filters.dropRule(span);
+    if (drop != null) {
+      if (!drop.measured) {
+        return Verdict.DROPPED;
+      }
+      make(filters, span, span.samplingThreshold, drop.dimensions, false);
+      return Verdict.MEASURED;
+    }
+    long threshold = span.samplingThreshold;
+    if (filters.sample != null) {
+      threshold = filters.sample.threshold(span);
+      if (!SampleRule.keeps(span, threshold)) {
+        return Verdict.SAMPLED_OUT;
+      }
+    }
+    if (threshold == span.samplingThreshold && !filters.areChanging()) {
+      result = span;
+    } else {
+      make(filters, span, threshold, filters.spanKeys, true);
+    }
+    return Verdict.KEPT;
+  }
+
+  /** What is left of the last span. Valid as long as that, and until the next. */
+  public SpanView span() {
+    return result;
+  }
+
+  private void make(
+      ApplicationFilters filters,
+      SpanView span,
+      long threshold,
+      TextPattern[] keys,
+      boolean countsLeftOut) {
+    result = made;
+    made.traceIdHigh = span.traceIdHigh;
+    made.traceIdLow = span.traceIdLow;
+    made.spanId = span.spanId;
+    made.parentSpanId = span.parentSpanId;
+    made.kind = span.kind;
+    made.status = span.status;
+    made.startUnixNanos = span.startUnixNanos;
+    made.durationNanos = span.durationNanos;
+    made.samplingThreshold = threshold;
+
+    look(span.name, span.nameOffset, span.nameLength);
+    redact(filters.names, Change.NAME_REDACTED);
+    cut(filters.limits.nameBytes(), Change.NAME_CUT);
+    made.name = text;
+    made.nameOffset = textOffset;
+    made.nameLength = textLength;
+
+    look(span.statusMessage, span.statusMessageOffset, span.statusMessageLength);
+    redact(filters.statusMessages, Change.STATUS_MESSAGE_REDACTED);
+    cut(filters.limits.statusMessageBytes(), Change.STATUS_MESSAGE_CUT);
+    made.statusMessage = text;
+    made.statusMessageOffset = textOffset;
+    made.statusMessageLength = textLength;
+
+    attributes(filters, span.attributes, keys, countsLeftOut, false, made.attributes);
+  }
+
+  /**
+   * What is left of a resource's attributes. {@code service.name} always is: it may be redacted,
+   * but nothing else.
+   *
+   * @return valid as long as those that came, and until the next
+   */
+  public Attributes resource(ApplicationFilters filters, Attributes attributes) {
+    attributes(filters, attributes, filters.resourceKeys, true, true, madeResource);
+    return madeResource;
+  }
+
+  private void attributes(
+      ApplicationFilters filters,
+      Attributes from,
+      TextPattern[] keys,
+      boolean countsLeftOut,
+      boolean ofResource,
+      Attributes to) {
+    to.clear();
+    int service = ofResource ? from.find(SERVICE_NAME) : -1;
+    int most = filters.limits.attributes() + (service < 0 ? 0 : 1);
+    for (int i = 0; i < from.size(); i++) {
+      byte[] key = from.key(i);
+      int keyOffset = from.keyOffset(i);
+      int keyLength = from.keyLength(i);
+      if (i != service) {
+        if (!TextPattern.anyMatches(keys, key, keyOffset, keyLength)) {
+          count(Change.ATTRIBUTE_NOT_ALLOWED, countsLeftOut);
+          continue;
+        }
+        if (to.size() >= (i < service ? most - 1 : most)) {
+          count(Change.ATTRIBUTE_ABOVE_LIMIT, countsLeftOut);
+          continue;
+        }
+      }
+      look(from.value(i), from.valueOffset(i), from.valueLength(i));
+      redactValue(filters.values, key, keyOffset, keyLength);
+      if (i != service) {
+        cut(filters.limits.valueBytes(), Change.VALUE_CUT);
+      }
+      to.add(key, keyOffset, keyLength, text, textOffset, textLength);
+    }
+  }
+
+  private void look(byte[] bytes, int offset, int length) {
+    text = bytes;
+    textOffset = offset;
+    textLength = length;
+  }
+
+  private void redact(Redactor[] redactors, Change change) {
+    boolean redacted = false;
+    for (Redactor redactor : redactors) {
+      redacted |= redact(redactor);
+    }
+    count(change, redacted);
+  }
+
+  private void redactValue(Redactor[] redactors, byte[] key, int keyOffset, int keyLength) {
+    boolean redacted = false;
+    for (Redactor redactor : redactors) {
+      redacted |= redactor.isFor(key, keyOffset, keyLength) && redact(redactor);
+    }
+    count(Change.VALUE_REDACTED, redacted);
+  }
+
+  private boolean redact(Redactor redactor) {
+    if (textLength > Limits.MAX_STRING_BYTES) {
+      // A batch has no room for more: what is beyond must not take time.
+      textLength = kept(Limits.MAX_STRING_BYTES);
+    }
+    byte[] redacted = redactor.redact(text, textOffset, textLength, Limits.MAX_STRING_BYTES);
+    if (redacted != null) {
+      look(redacted, 0, redacted.length);
+    }
+    return redacted != null;
+  }
+
+  private void cut(int mostBytes, Change change) {
+    if (textLength > mostBytes) {
+      textLength = kept(mostBytes);
+      count(change, true);
+    }
+  }
+
+  /** How much of the longer text at hand is whole characters within so many bytes. */
+  private int kept(int mostBytes) {
+    int kept = mostBytes;
+    // A character has up to four bytes, all but the first of which begin with the bits 10.
+    while (kept > 0 && kept > mostBytes - 3 && (text[textOffset + kept] & 0xc0) == 0x80) {
+      kept--;
+    }
+    return kept;
+  }
+
+  private void count(Change change, boolean happened) {
+    if (happened) {
+      changes[change.ordinal()]++;
+    }
+  }
+
+  /** How often that was done since this was asked last. */
+  public long take(Change change) {
+    long count = changes[change.ordinal()];
+    changes[change.ordinal()] = 0;
+    return count;
+  }
+
+  /** Lets go of all texts of spans and resources. */
+  public void forget() {
+    result = null;
+    look(NOTHING, 0, 0);
+    made.name = NOTHING;
+    made.statusMessage = NOTHING;
+    made.attributes.forget();
+    madeResource.forget();
+  }
+}

@@ -1,0 +1,127 @@
+package org.traceetl.agent.pipeline;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.traceetl.agent.config.ConfigException;
+import org.traceetl.agent.config.FiltersFile;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.filter.Filters;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.Router;
+import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.Frame;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** Whatever the rules and the spans are, each span is in a batch or in one count. */
+final class FilterBooksProperties {
+  private static final String SOURCE = "test";
+  private static final int SPANS = 200;
+  private static final List<String> RULES =
+      List.of(
+          "drop: [{name: a*, keep: nothing}]",
+          "drop: [{application: x, keep: metrics, dimensions: [k1]}]",
+          "drop: [{attributes: {k1: '*1'}}, {kind: [client, server], keep: nothing}]",
+          "sample: [{ratio: 0.5}]",
+          "sample: [{application: y, ratio: 0.01, always: {slower-than: 1ms}}]",
+          "attributes: [{application: x, span: [k*]}, {resource: []}]",
+          "limits: {max-attributes: 1, max-name-bytes: 2}",
+          "redact: [{pattern: '[0-9]'}]");
+
+  @Property(tries = 200)
+  void booksBalance(@ForAll("rules") List<String> rules, @ForAll long seed) throws ConfigException {
+    AgentIdentity identity = new AgentIdentity(1, 2, 3);
+    AgentMetrics metrics = new AgentMetrics();
+    Frame frame = new Frame(identity, () -> 0);
+    Batcher batcher =
+        new Batcher(PipelineConfig.defaults(), identity, frame, Long.MAX_VALUE, metrics);
+    batcher.route(
+        new Router(RoutingRules.defaults()), new Topology(List.of(new BrokerQueue("broker-a", 0))));
+    batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
+    Payload payload = new Payload(SOURCE, new byte[0], 0, null, WITH_NOTE, 0);
+    batcher.payload(payload);
+    Random random = new Random(seed);
+    for (int i = 0; i < SPANS; i++) {
+      if (i % 10 == 0) {
+        Attributes resource = new Attributes();
+        add(resource, "service.name", List.of("x", "y", "z").get(random.nextInt(3)));
+        batcher.resource(resource);
+      }
+      batcher.span(span(random));
+    }
+    batcher.endPayload();
+    batcher.closeForCommit();
+
+    assertThat(payload.accepted() + payload.filtered() + payload.rejected()).isEqualTo(SPANS);
+    assertThat(payload.rejected()).isZero();
+    assertThat(payload.measured()).isLessThanOrEqualTo(payload.accepted());
+    assertThat(
+            metrics.spansFiltered.labels(SOURCE, "dropped").get()
+                + metrics.spansFiltered.labels(SOURCE, "sampled_out").get())
+        .isEqualTo(payload.filtered());
+    assertThat(frame.isEmpty()).isEqualTo(payload.accepted() == 0);
+    // A repeat would be counted again.
+    assertThat(payload.note()).isNotNull();
+  }
+
+  @Provide
+  Arbitrary<List<String>> rules() {
+    // A key stands once.
+    return Arbitraries.of(RULES)
+        .list()
+        .uniqueElements(rule -> rule.substring(0, rule.indexOf(':')))
+        .ofMaxSize(4);
+  }
+
+  private static SpanView span(Random random) {
+    SpanView span = new SpanView();
+    span.traceIdLow = random.nextLong();
+    span.spanId = 1;
+    span.kind = random.nextInt(6);
+    span.status = random.nextInt(3);
+    span.durationNanos = random.nextLong(3_000_000);
+    span.samplingThreshold = random.nextBoolean() ? 0 : random.nextLong(1L << 55);
+    span.name = List.of("a", "a1", "ab12", "b").get(random.nextInt(4)).getBytes(UTF_8);
+    span.nameLength = span.name.length;
+    for (int i = random.nextInt(4); i > 0; i--) {
+      add(span.attributes, "k" + i, "v" + random.nextInt(3));
+    }
+    return span;
+  }
+
+  private static void add(Attributes attributes, String key, String value) {
+    byte[] keyBytes = key.getBytes(UTF_8);
+    byte[] valueBytes = value.getBytes(UTF_8);
+    attributes.add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
+  }
+
+  private static final Completion WITH_NOTE =
+      new Completion() {
+        @Override
+        public Note note() {
+          return new Note.Request(1, 2, 3);
+        }
+
+        @Override
+        public void confirmed(int accepted, int rejected, String reason) {}
+
+        @Override
+        public void malformed(String reason) {}
+
+        @Override
+        public void failed(String reason) {}
+      };
+}
