@@ -1,6 +1,9 @@
 package org.traceetl.agent.filter;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.traceetl.agent.config.FilterRules.Limits;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanView;
 
 /** The filters of one application. Immutable; {@link SpanFilter} applies them. */
@@ -11,6 +14,8 @@ public final class ApplicationFilters {
   // Keys that are sent; null for all.
   final TextPattern[] spanKeys;
   final TextPattern[] resourceKeys;
+  // Of spans' attributes, sent or looked at by a rule; null for all.
+  private final KeySet wantedKeys;
   final Limits limits;
   final Redactor[] values;
   final Redactor[] names;
@@ -31,6 +36,7 @@ public final class ApplicationFilters {
     this.sample = sample;
     this.spanKeys = spanKeys;
     this.resourceKeys = resourceKeys;
+    wantedKeys = wantedKeys(drop, spanKeys);
     this.limits = limits;
     this.values = values;
     this.names = names;
@@ -44,6 +50,38 @@ public final class ApplicationFilters {
 
   boolean areNone() {
     return drop.length == 0 && sample == null && !changing;
+  }
+
+  private static KeySet wantedKeys(DropRule[] drop, TextPattern[] spanKeys) {
+    List<byte[]> keys = new ArrayList<>();
+    boolean known = addKeys(spanKeys, keys);
+    for (DropRule rule : drop) {
+      keys.addAll(List.of(rule.keys));
+      known &= !rule.measured || addKeys(rule.dimensions, keys);
+    }
+    return known ? new KeySet(keys) : null;
+  }
+
+  /** Adds the keys that match; false if they cannot be named. */
+  private static boolean addKeys(TextPattern[] patterns, List<byte[]> keys) {
+    if (patterns == null) {
+      return false;
+    }
+    for (TextPattern pattern : patterns) {
+      if (pattern.literal() == null) {
+        return false;
+      }
+      keys.add(pattern.literal());
+    }
+    return true;
+  }
+
+  /**
+   * The keys of spans' attributes that are of use: those sent, and those that a rule looks at. Null
+   * for all, also where patterns stand for keys that nobody can list.
+   */
+  public KeySet wantedKeys() {
+    return wantedKeys;
   }
 
   /** Whether texts of spans and of the resource may have to be changed. */

@@ -14,7 +14,7 @@ final class DropRule {
 
   private final int kinds;
   private final TextPattern[] names;
-  private final byte[][] keys;
+  final byte[][] keys;
   private final TextPattern[] values;
   private final long slowNanos;
   final boolean measured;

@@ -116,6 +116,9 @@ public final class SpanFilter {
     made.statusMessageOffset = textOffset;
     made.statusMessageLength = textLength;
 
+    if (countsLeftOut) {
+      changes[Change.ATTRIBUTE_NOT_ALLOWED.ordinal()] += span.attributesNotWanted;
+    }
     attributes(filters, span.attributes, keys, countsLeftOut, false, made.attributes);
   }
 

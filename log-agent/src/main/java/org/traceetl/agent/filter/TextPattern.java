@@ -41,6 +41,11 @@ final class TextPattern {
     return false;
   }
 
+  /** What it is where no star is in it; null otherwise. */
+  byte[] literal() {
+    return literal ? pattern : null;
+  }
+
   boolean matches(byte[] text, int offset, int length) {
     if (literal) {
       return length == pattern.length

@@ -7,6 +7,15 @@ public interface SpanSink {
    */
   void resource(Attributes attributes);
 
+  /**
+   * The keys of spans' attributes that are of use, for the last resource; null for all. A decoder
+   * may leave the others out as soon as it sees their keys: it tells by {@link
+   * SpanView#attributesNotWanted}.
+   */
+  default KeySet wantedKeys() {
+    return null;
+  }
+
   /** A span of the last resource. The view is valid during the call. */
   void span(SpanView span);
 

@@ -41,5 +41,8 @@ public final class SpanView {
   /** 0 when there is none. */
   public int statusMessageLength;
 
+  /** Attributes that the decoder has left out because {@link SpanSink#wantedKeys} lacks them. */
+  public int attributesNotWanted;
+
   public final Attributes attributes = new Attributes();
 }

@@ -10,6 +10,7 @@ import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.filter.SpanFilter;
 import org.traceetl.agent.filter.SpanFilter.Change;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.BrokerQueue;
@@ -155,6 +156,11 @@ final class Batcher implements SpanSink {
       resource = resources.find(attributes, filters, filter, router, topology);
       filtering |= resource.filters() != null;
     }
+  }
+
+  @Override
+  public KeySet wantedKeys() {
+    return resourceTooLarge || resource.filters() == null ? null : resource.filters().wantedKeys();
   }
 
   @Override

@@ -56,6 +56,12 @@ final class Installed {
       description = "A further option of a JVM; may be given several times.")
   private List<String> moreJvmOptions = List.of();
 
+  @Option(
+      names = "--filters",
+      paramLabel = "FILE",
+      description = "The agent's filters file (default: none).")
+  private Path filters;
+
   int queues() {
     return queues;
   }
@@ -76,6 +82,11 @@ final class Installed {
           .orElseThrow(() -> new IOException("nothing called " + name + " in " + directory))
           .toAbsolutePath();
     }
+  }
+
+  /** Lines of the agent's configuration beside what each bench sets. */
+  String agentSettings() {
+    return filters == null ? "" : "filters: {file: \"%s\"}%n".formatted(filters.toAbsolutePath());
   }
 
   /** Of a JVM: agent, broker or server. */

@@ -73,8 +73,14 @@ final class TraceEtl implements Contender {
         otlp: {host: 127.0.0.1, grpc-port: %d, http-port: 0}
         rocketmq: {name-server: "%s"}
         telemetry: {host: 127.0.0.1, port: %d}
+        %s\
         """
-            .formatted(home.resolve("state"), otlpPort, rocketMq.address(), telemetryPort));
+            .formatted(
+                home.resolve("state"),
+                otlpPort,
+                rocketMq.address(),
+                telemetryPort,
+                installed.agentSettings()));
     return installed.program(
         "agent", "agent", home, installed.agentJar(), config, telemetry("/health"));
   }

@@ -7,6 +7,7 @@ import static org.traceetl.agent.source.otlp.ProtobufCursor.tagOf;
 
 import java.util.concurrent.atomic.LongAdder;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
@@ -77,6 +78,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   // The text of the resource's values stays below this while its spans reuse what is above.
   private int spanTextStart;
   private int leftOut;
+  // Of spans' attributes, null for all.
+  private KeySet wanted;
 
   // The slice read last.
   private byte[] sliceBytes = EMPTY;
@@ -128,6 +131,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     span.attributes.forget();
     span.name = EMPTY;
     span.statusMessage = EMPTY;
+    wanted = null;
   }
 
   private void checkFrames(int end) throws MalformedPayloadException {
@@ -175,6 +179,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
     spanTextStart = text.position();
     sink.resource(resource);
+    wanted = sink.wantedKeys();
     in.position = start;
     while (in.position < end) {
       int tag = in.tag(end);
@@ -233,6 +238,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.statusMessageOffset = 0;
     view.statusMessageLength = 0;
     view.attributes.clear();
+    view.attributesNotWanted = 0;
     long endUnixNanos = 0;
     boolean parentIsId = true;
     while (plainAttributes(end, view.attributes) < end) {
@@ -329,6 +335,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
    */
   private int plainAttributes(int end, Attributes into) {
     byte[] bytes = in.bytes;
+    KeySet wanted = this.wanted;
     int at = in.position;
     while (end - at >= 2 + LEAST_ATTRIBUTE_BYTES
         && bytes[at] == SPAN_ATTRIBUTES
@@ -336,15 +343,28 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
       int start = at + 2;
       // Negative when it goes on in a second byte; so are those below, which then differ.
       int length = bytes[at + 1];
-      if (length < LEAST_ATTRIBUTE_BYTES
-          || length > end - start
-          || !plainAttribute(bytes, start, start + length, into)) {
+      if (length < LEAST_ATTRIBUTE_BYTES || length > end - start) {
+        break;
+      }
+      if (wanted != null && isNotWanted(wanted, bytes, start, length)) {
+        span.attributesNotWanted++;
+      } else if (!plainAttribute(bytes, start, start + length, into)) {
         break;
       }
       at = start + length;
     }
     in.position = at;
     return at;
+  }
+
+  /** What follows the key of such a one is not looked at. */
+  private static boolean isNotWanted(KeySet wanted, byte[] bytes, int start, int length) {
+    int keyLength = bytes[start + 1];
+    return bytes[start] == KEY_VALUE_KEY
+        && keyLength >= 0
+        && keyLength <= length - 2 - LEAST_VALUE_BYTES
+        && bytes[start + 2 + keyLength] == KEY_VALUE_VALUE
+        && !wanted.contains(bytes, start + 2, keyLength);
   }
 
   private boolean plainAttribute(byte[] bytes, int start, int end, Attributes into) {
@@ -419,7 +439,10 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     if (in.broken) {
       return;
     }
-    if (whole && into.size() < MAX_ATTRIBUTES) {
+    if (wanted != null && into == span.attributes && !wanted.contains(key, keyOffset, keyLength)) {
+      text.rewind(textStart);
+      span.attributesNotWanted++;
+    } else if (whole && into.size() < MAX_ATTRIBUTES) {
       into.add(key, keyOffset, keyLength, value, valueOffset, valueLength);
     } else {
       text.rewind(textStart);

@@ -11,13 +11,16 @@ import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitraries;
@@ -27,6 +30,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.DoubleRange;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
@@ -44,6 +48,40 @@ class OtlpProtobufDecoderProperties {
 
     assertThat(sink.rejected).isEmpty();
     assertThat(sink.spans).isEqualTo(expected(request));
+  }
+
+  /** Keys that are no one's, some of those that there are, and the empty one. */
+  @Property(tries = 300)
+  void attributesThatAreNotWantedAreLeftOutAndCounted(
+      @ForAll("requests") ExportTraceServiceRequest request, @ForAll long seed) throws Exception {
+    List<Recorded> all = expected(request);
+    Random random = new Random(seed);
+    Set<String> wanted =
+        all.stream()
+            .flatMap(span -> span.attributes().keySet().stream())
+            .filter(key -> random.nextBoolean())
+            .collect(Collectors.toCollection(HashSet::new));
+    wanted.add("no.one");
+    wanted.add("");
+    RecordingSink sink = new RecordingSink();
+    sink.wanted =
+        new KeySet(wanted.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toList());
+
+    decoder.decode(request.toByteArray(), sink);
+
+    assertThat(sink.spans).hasSameSizeAs(all);
+    for (int i = 0; i < all.size(); i++) {
+      Map<String, String> attributes = new LinkedHashMap<>(all.get(i).attributes());
+      attributes.keySet().retainAll(wanted);
+      assertThat(sink.spans.get(i).attributes()).isEqualTo(attributes);
+      assertThat(sink.spans.get(i).resource()).isEqualTo(all.get(i).resource());
+    }
+    assertThat(sink.notWanted)
+        .isEqualTo(
+            all.stream()
+                .flatMap(span -> span.attributes().keySet().stream())
+                .filter(key -> !wanted.contains(key))
+                .count());
   }
 
   @Property(tries = 300)
@@ -104,7 +142,7 @@ class OtlpProtobufDecoderProperties {
     ValueText text = new ValueText();
     text.begin();
     text.real(value);
-    return new String(text.bytes(), 0, text.position(), java.nio.charset.StandardCharsets.US_ASCII);
+    return new String(text.bytes(), 0, text.position(), StandardCharsets.US_ASCII);
   }
 
   private static List<Recorded> expected(ExportTraceServiceRequest request) {

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 
@@ -31,6 +32,16 @@ final class RecordingSink implements SpanSink {
   final List<Long> randomness = new ArrayList<>();
   final List<String> rejected = new ArrayList<>();
 
+  /** Null for all. */
+  KeySet wanted;
+
+  int notWanted;
+
+  @Override
+  public KeySet wantedKeys() {
+    return wanted;
+  }
+
   @Override
   public void resource(Attributes attributes) {
     resources.add(copy(attributes));
@@ -38,6 +49,7 @@ final class RecordingSink implements SpanSink {
 
   @Override
   public void span(SpanView span) {
+    notWanted += span.attributesNotWanted;
     randomness.add(span.randomness);
     spans.add(
         new Recorded(
