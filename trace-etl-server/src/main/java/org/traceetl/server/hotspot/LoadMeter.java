@@ -148,13 +148,18 @@ final class LoadMeter {
       rate = shown.allSpans() * perSecond;
     }
 
+    /** What messages that wait are taken to be like. */
+    Sample told() {
+      return sample.messages > 0 ? sample : fair;
+    }
+
     private QueueLag lag(long newEnd, long arrived, double taken) {
       if (newEnd == JournalLog.NONE || to == JournalLog.NONE) {
         return new QueueLag(-1, Double.NaN, taken, false);
       }
       long behind = Math.max(0, newEnd - to);
-      boolean risen = lag.messages() >= 0 && behind > lag.messages();
-      double spansBehind = behind == 0 ? 0 : behind * sample.spansPerMessage();
+      boolean risen = arrived > 0 && lag.messages() >= 0 && behind > lag.messages();
+      double spansBehind = behind == 0 ? 0 : behind * told().spansPerMessage();
       return new QueueLag(behind, spansBehind, taken, risen && behind > 2 * arrived);
     }
   }
@@ -210,9 +215,10 @@ final class LoadMeter {
   }
 
   private static void addWaiting(Tally tally, Map<String, Double> waiting) {
-    if (tally.lag.messages() > 0 && tally.sample.messages > 0) {
-      double times = (double) tally.lag.messages() / tally.sample.messages;
-      tally.sample.spans.forEach(
+    Sample told = tally.told();
+    if (tally.lag.messages() > 0 && told.messages > 0) {
+      double times = (double) tally.lag.messages() / told.messages;
+      told.spans.forEach(
           (application, spans) -> waiting.merge(application, spans * times, Double::sum));
     }
   }

@@ -215,7 +215,9 @@ final class LoadMeterTest {
     assertThat(look().totals()).containsExactly(10, 0);
     meter.add(window(A, Map.of("shop", 300L), 150, 0, 30_000));
     arrive(A, 1_000);
-    assertThat(look().totals()).containsExactly(10, 0);
+    QueueLoads anew = look();
+    assertThat(anew.totals()).containsExactly(10, 0);
+    assertThat(anew.lags().getFirst()).isEqualTo(new QueueLag(1_010, 1_010 * 60, 10, false));
   }
 
   /**
