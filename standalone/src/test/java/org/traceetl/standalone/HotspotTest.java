@@ -46,6 +46,8 @@ final class HotspotTest {
             .until(() -> hotspot(first.httpPort()).path("queues").asInt() == QUEUES);
         EndToEndTest.eventually("spans on all of them, seen by the other server")
             .until(() -> hotspot(second.port()).path("usedQueues").asInt() == QUEUES);
+        EndToEndTest.eventually("messages that no window has yet")
+            .until(() -> !hotspots(second.port()).get("behind").isEmpty());
       } finally {
         enough.set(true);
         load.join();
@@ -53,6 +55,8 @@ final class HotspotTest {
       EndToEndTest.eventually("every span once")
           .untilAsserted(() ->
               assertThat(calls(first.httpPort()) + calls(second.port())).isEqualTo(sent.get()));
+      EndToEndTest.eventually("none once all are in windows")
+          .until(() -> hotspots(first.httpPort()).get("behind").isEmpty());
 
       JsonNode decided = hotspots(first.httpPort());
       Set<String> states = new HashSet<>();

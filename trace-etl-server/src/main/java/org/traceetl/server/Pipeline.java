@@ -103,7 +103,7 @@ final class Pipeline implements Service {
     // What they look at is what the history's follower reads.
     boolean decides = decides(config);
     HotspotsConfig routing = config.hotspots().over(config.window().length());
-    DecisionLog decisions = new RoutingTopic(routing.topic());
+    DecisionLog decisions = new RoutingTopic(routing.topic(), config.rocketmq().topic());
     hotspots = decides && routing.enabled() ? new HotspotDecider(routing, decisions, clock) : null;
     TemplatesConfig templates = config.series().templates();
     names =
@@ -160,9 +160,11 @@ final class Pipeline implements Service {
   /** Where the decisions stand, and what this server owns. */
   private final class RoutingTopic implements DecisionLog {
     private final String topic;
+    private final String spanTopic;
 
-    RoutingTopic(String topic) {
+    RoutingTopic(String topic, String spanTopic) {
       this.topic = topic;
+      this.spanTopic = spanTopic;
     }
 
     @Override
@@ -178,6 +180,11 @@ final class Pipeline implements Service {
     @Override
     public Set<QueueId> queues() throws IOException, InterruptedException {
       return logs.spanQueues();
+    }
+
+    @Override
+    public long end(QueueId queue) throws IOException, InterruptedException {
+      return logs.open(spanTopic, queue).end();
     }
 
     @Override
@@ -360,7 +367,7 @@ final class Pipeline implements Service {
         () -> hotspots.picture().epoch());
     telemetry.gauge(
         "trace_etl_hotspot_queue_max_to_mean",
-        "Spans a second on the heaviest queue by the mean of all, at the last look.",
+        "Spans a second that arrive on the heaviest queue by the mean of all, at the last look.",
         () -> hotspots.picture().maxToMean());
     telemetry.gauge(
         "trace_etl_hotspot_queues",
@@ -373,6 +380,17 @@ final class Pipeline implements Service {
                 .collect(
                     Collectors.toMap(
                         Hotspots.Application::application, Hotspots.Application::queues)));
+    telemetry.gauge(
+        "trace_etl_hotspot_lag_spans",
+        "Spans that wait to be counted, about, those of open windows among them; of applications"
+            + " that live on more queues, and of those with most load.",
+        "application",
+        () ->
+            hotspots.picture().applications().stream()
+                .limit(MOST_HOTSPOTS_IN_METRICS)
+                .collect(
+                    Collectors.toMap(
+                        Hotspots.Application::application, Hotspots.Application::lag)));
     telemetry.counter(
         "trace_etl_hotspot_decisions_total",
         "Decisions about hotspots that this server has written.",

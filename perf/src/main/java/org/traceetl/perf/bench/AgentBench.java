@@ -215,7 +215,7 @@ public final class AgentBench implements Callable<Integer> {
       if (keep) {
         System.out.println("kept: " + directory);
       } else {
-        Drain.deleteRecursively(directory);
+        RunFolder.delete(directory);
       }
     }
     return 0;

@@ -1,6 +1,5 @@
 package org.traceetl.perf.bench;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -138,7 +137,7 @@ public final class Drain implements Callable<Integer> {
         summarise(warm);
       }
     } finally {
-      deleteRecursively(directory);
+      RunFolder.delete(directory);
     }
     return 0;
   }
@@ -297,13 +296,5 @@ public final class Drain implements Callable<Integer> {
         .map(Map.Entry::getKey)
         .findFirst()
         .orElse(REST);
-  }
-
-  static void deleteRecursively(Path directory) throws IOException {
-    try (Stream<Path> paths = Files.walk(directory)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    }
   }
 }

@@ -11,7 +11,6 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status;
 import java.net.http.HttpClient;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -71,6 +70,7 @@ public final class Hotspot implements Callable<Integer> {
 
   @Mixin private Results results;
   @Mixin private Installed installed;
+  @Mixin private RunFolder folder;
 
   @Option(names = "--servers", description = "That share the queues (default: ${DEFAULT-VALUE}).")
   private int servers = 3;
@@ -93,11 +93,6 @@ public final class Hotspot implements Callable<Integer> {
       description = "Of each of the two measurements (default: ${DEFAULT-VALUE}).")
   private int seconds = 15;
 
-  @Option(
-      names = "--directory",
-      description = "Where the programs keep their data, and their logs (default: a new one).")
-  private Path directory;
-
   @Option(names = "--help", usageHelp = true, description = "Show this.")
   private boolean help;
 
@@ -118,30 +113,24 @@ public final class Hotspot implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     results.columns("phase", "server", "spans_per_second", "share");
-    Path data =
-        directory == null
-            ? Files.createTempDirectory("trace-etl-hotspot")
-            : directory.toAbsolutePath();
     Map<String, Object> summary = new LinkedHashMap<>();
-    boolean done = false;
-    try (Fleet fleet = new Fleet(data, new Ports(), installed, servers, http);
-        ExecutorService sending = Executors.newSingleThreadExecutor()) {
-      fleet.start();
-      done = measure(fleet, sending, summary);
-    } finally {
-      enough.set(true);
-      http.shutdownNow();
-      if (done && directory == null) {
-        Drain.deleteRecursively(data);
-      } else {
-        System.err.println("The programs' logs are in " + data);
-      }
-    }
+    boolean done = folder.run("hotspot", data -> run(data, summary));
     results.summary("hotspot", summary);
     return done ? 0 : 1;
   }
 
   /** Whether every span was counted once. */
+  private boolean run(Path data, Map<String, Object> summary) throws Exception {
+    try (Fleet fleet = new Fleet(data, new Ports(), installed, servers, http);
+        ExecutorService sending = Executors.newSingleThreadExecutor()) {
+      fleet.start();
+      return measure(fleet, sending, summary);
+    } finally {
+      enough.set(true);
+      http.shutdownNow();
+    }
+  }
+
   private boolean measure(Fleet fleet, ExecutorService sending, Map<String, Object> summary)
       throws Exception {
     Future<Long> load = sending.submit(() -> load(fleet.otlpPort()));

@@ -2,7 +2,6 @@ package org.traceetl.perf.bench;
 
 import java.io.IOException;
 import java.net.http.HttpClient;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,6 +52,7 @@ public final class Rivals implements Callable<Integer> {
 
   @Mixin private Results results;
   @Mixin private Installed installed;
+  @Mixin private RunFolder folder;
 
   @Option(
       names = "--collector",
@@ -85,11 +85,6 @@ public final class Rivals implements Callable<Integer> {
 
   @Option(names = "--quick", description = "One round of each, and little warm-up: a smoke test.")
   private boolean quick;
-
-  @Option(
-      names = "--directory",
-      description = "Where the programs keep their data, and their logs (default: a new one).")
-  private Path directory;
 
   @Option(names = "--help", usageHelp = true, description = "Show this.")
   private boolean help;
@@ -130,22 +125,11 @@ public final class Rivals implements Callable<Integer> {
         "page_seconds",
         "page_cpu_seconds",
         "requests_refused");
-    Path data =
-        directory == null
-            ? Files.createTempDirectory("trace-etl-rivals")
-            : directory.toAbsolutePath();
-    boolean done = false;
     try {
       load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
-      run(data);
-      done = true;
+      folder.run("rivals", this::run);
     } finally {
       http.shutdownNow();
-      if (done && directory == null) {
-        Drain.deleteRecursively(data);
-      } else {
-        System.err.println("The programs' logs are in " + data);
-      }
     }
     results.summary("rivals", summary);
     return 0;
@@ -158,7 +142,7 @@ public final class Rivals implements Callable<Integer> {
     }
   }
 
-  private void run(Path data) throws Exception {
+  private boolean run(Path data) throws Exception {
     try (TraceEtl ours = new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW);
         Collector strongest =
             new Collector(data, ports, collector, collectorConfig, STRONGEST_GOGC);
@@ -203,6 +187,7 @@ public final class Rivals implements Callable<Integer> {
         }
       }
     }
+    return true;
   }
 
   private void againstDefault(Collector plain, Driver idle) throws Exception {

@@ -185,7 +185,7 @@ public final class Swaps implements Callable<Integer> {
         throw new IllegalStateException("batches were refused: " + refused);
       }
     } finally {
-      Drain.deleteRecursively(directory);
+      RunFolder.delete(directory);
     }
     results.summary("swaps", summary);
     return 0;

@@ -106,7 +106,7 @@ public final class TakeOver implements Callable<Integer> {
         measure(config, queue, sizes.get(queue));
       }
     } finally {
-      Drain.deleteRecursively(directory);
+      RunFolder.delete(directory);
     }
     results.summary("takeover", summary);
     return 0;

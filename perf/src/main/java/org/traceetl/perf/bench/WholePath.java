@@ -1,7 +1,6 @@
 package org.traceetl.perf.bench;
 
 import java.net.http.HttpClient;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,6 +42,7 @@ public final class WholePath implements Callable<Integer> {
 
   @Mixin private Results results;
   @Mixin private Installed installed;
+  @Mixin private RunFolder folder;
 
   @Option(
       names = "--warm-up",
@@ -66,11 +66,6 @@ public final class WholePath implements Callable<Integer> {
 
   @Option(names = "--threads", description = "Say which threads used the CPU.")
   private boolean threads;
-
-  @Option(
-      names = "--directory",
-      description = "Where the programs keep their data, and their logs (default: a new one).")
-  private Path directory;
 
   @Option(names = "--help", usageHelp = true, description = "Show this.")
   private boolean help;
@@ -106,28 +101,22 @@ public final class WholePath implements Callable<Integer> {
         "seen_p99_ms",
         "seen_max_ms");
     Map<String, Object> summary = new LinkedHashMap<>();
-    Path data =
-        directory == null
-            ? Files.createTempDirectory("trace-etl-path")
-            : directory.toAbsolutePath();
-    boolean done = false;
+    folder.run("path", data -> run(data, summary));
+    results.summary("path", summary);
+    return 0;
+  }
+
+  private boolean run(Path data, Map<String, Object> summary) throws Exception {
     try {
       atFullSpeed(data.resolve("full-speed"), summary);
       if (rate > 0) {
         atSteadyRate(data, Duration.ofSeconds(windowSeconds), summary);
         atSteadyRate(data, SECOND, summary);
       }
-      done = true;
+      return true;
     } finally {
       http.shutdownNow();
-      if (done && directory == null) {
-        Drain.deleteRecursively(data);
-      } else {
-        System.err.println("The programs' logs are in " + data);
-      }
     }
-    results.summary("path", summary);
-    return 0;
   }
 
   private void atFullSpeed(Path data, Map<String, Object> summary) throws Exception {

@@ -26,6 +26,13 @@ public interface DecisionLog {
    */
   Set<QueueId> queues() throws IOException, InterruptedException;
 
+  /**
+   * Offset after the newest message of a queue of the span topic.
+   *
+   * @throws IOException if its broker does not tell now
+   */
+  long end(QueueId queue) throws IOException, InterruptedException;
+
   /** Those that this server owns. Never waits. */
   Set<QueueId> owned();
 

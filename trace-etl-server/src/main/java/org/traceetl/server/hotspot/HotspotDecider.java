@@ -5,6 +5,8 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,6 +14,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.HotspotDecisions;
@@ -41,6 +44,9 @@ public final class HotspotDecider implements AutoCloseable {
   /** Applications in the picture that have no decision: those with most load. */
   private static final int OTHERS_SHOWN = 20;
 
+  /** Queues in the picture that are behind: those with most that waits. */
+  private static final int BEHIND_SHOWN = 10;
+
   /** Characters of a name, and of all that changed, in a line of the log. */
   private static final int MOST_NAME = 200;
 
@@ -57,7 +63,7 @@ public final class HotspotDecider implements AutoCloseable {
   private final SinkThread thread;
   private final LongAdder decided = new LongAdder();
   private final LongAdder lost = new LongAdder();
-  private volatile Hotspots picture = new Hotspots(State.AWAY, 0, 0, 0, 0, Double.NaN, List.of());
+  private volatile Hotspots picture = Hotspots.NONE;
 
   // The thread's own.
 
@@ -153,7 +159,8 @@ public final class HotspotDecider implements AutoCloseable {
 
   private void look() throws IOException, InterruptedException {
     Set<QueueId> queues = new TreeSet<>(decisions.queues());
-    QueueLoads taken = meter.take(queues);
+    long askedNanos = nanoTime.getAsLong();
+    QueueLoads taken = meter.take(queues, ends(queues), askedNanos);
     QueueLoads loads = decisions.upToDate() ? taken : null;
     if (!published.find()) {
       picture = picture(State.NO_TOPIC, loads, queues.size());
@@ -176,6 +183,25 @@ public final class HotspotDecider implements AutoCloseable {
       }
     }
     picture = picture(decider ? State.DECIDER : State.FOLLOWER, loads, queues.size());
+  }
+
+  /** Those that their brokers tell; one that does not is not asked again in this look. */
+  private Map<QueueId, Long> ends(Set<QueueId> queues) throws InterruptedException {
+    Map<QueueId, Long> ends = new HashMap<>();
+    Set<String> silent = new HashSet<>();
+    for (QueueId queue : queues) {
+      if (!silent.contains(queue.broker())) {
+        try {
+          ends.put(queue, decisions.end(queue));
+        } catch (IOException e) {
+          silent.add(queue.broker());
+          if (throttle.permits()) {
+            LOG.warn("The end of queue {} could not be found: {}; trying on", queue, e.toString());
+          }
+        }
+      }
+    }
+    return ends;
   }
 
   private static void tell(String application) {
@@ -243,12 +269,16 @@ public final class HotspotDecider implements AutoCloseable {
     double[] totals = loads.totals();
     double all = Arrays.stream(totals).sum();
     List<Hotspots.Application> applications = new ArrayList<>();
-    loads.rates().forEach((name, rates) -> applications.add(application(name, rates, all)));
+    loads
+        .rates()
+        .forEach((name, rates) ->
+            applications.add(
+                application(name, rates, all, loads.waiting().getOrDefault(name, 0.0))));
     current
         .applications()
         .forEach((name, decision) -> {
           if (!loads.rates().containsKey(name)) {
-            applications.add(application(name, new double[0], all));
+            applications.add(application(name, new double[0], all, 0));
           }
         });
     applications.removeIf(application -> application.application().isEmpty());
@@ -264,10 +294,30 @@ public final class HotspotDecider implements AutoCloseable {
         queues,
         clock.millis(),
         all == 0 ? Double.NaN : Arrays.stream(totals).max().orElse(0) * totals.length / all,
-        List.copyOf(applications.subList(0, shown)));
+        List.copyOf(applications.subList(0, shown)),
+        behind(loads, totals));
   }
 
-  private Hotspots.Application application(String name, double[] rates, double all) {
+  private static List<Hotspots.Queue> behind(QueueLoads loads, double[] totals) {
+    return IntStream.range(0, totals.length)
+        .filter(queue -> loads.lags().get(queue).messages() > 0)
+        .boxed()
+        .sorted(Comparator.comparingLong(queue -> -loads.lags().get(queue).messages()))
+        .limit(BEHIND_SHOWN)
+        .map(queue -> {
+          QueueLag lag = loads.lags().get(queue);
+          return new Hotspots.Queue(
+              loads.queues().get(queue),
+              totals[queue],
+              lag.recorded(),
+              lag.messages(),
+              lag.spans(),
+              lag.growing());
+        })
+        .toList();
+  }
+
+  private Hotspots.Application application(String name, double[] rates, double all, double lag) {
     Decision decision = published.current().applications().get(name);
     double rate = Arrays.stream(rates).sum();
     return new Hotspots.Application(
@@ -280,7 +330,8 @@ public final class HotspotDecider implements AutoCloseable {
         decision != null && decision.random(),
         decision == null ? 0 : decision.sinceMillis(),
         pinned(name),
-        policy.stuck(name));
+        policy.stuck(name),
+        lag);
   }
 
   private Hotspots shown(State state, long loadMillis, double maxToMean, int queues) {
@@ -292,6 +343,7 @@ public final class HotspotDecider implements AutoCloseable {
         queues,
         loadMillis,
         maxToMean,
-        picture.applications());
+        picture.applications(),
+        picture.behind());
   }
 }

@@ -17,10 +17,11 @@ import org.traceetl.server.window.QueueId;
 /**
  * Decides which applications live on more queues, look by look, from nothing but their loads.
  *
- * <p>A queue is overloaded when it carries more than {@code growAbove} times the mean for {@code
- * growAfter} looks. Then those that carry most of it get more queues, twice as many at most (or
- * all, where twice as many are two thirds of them), as many applications as halving their part of
- * the queue needs to bring it to the mean. After that their queues are watched anew.
+ * <p>A queue is overloaded when more than {@code growAbove} times the mean arrives on it for {@code
+ * growAfter} looks; one with little to do only if the fleet falls behind with it. Then those that
+ * carry most of it get more queues, twice as many at most (or all, where twice as many are two
+ * thirds of them), as many applications as halving their part of the queue needs to bring it to the
+ * mean. After that their queues are watched anew.
  *
  * <p>An application gives half of its queues back when its load per queue, on the half, has been
  * below {@code shrinkBelow} times the load per queue at which it got more, for {@code shrinkAfter}
@@ -28,9 +29,9 @@ import org.traceetl.server.window.QueueId;
  * the sizes only rise while somebody is overloaded, they are bounded, hence they settle.
  *
  * <p>One that grew twice without its heaviest queue losing a tenth of the application's load, or
- * that has all queues and lies unevenly on them, is stuck: it has few hot series, or the agents do
- * not follow. It does not grow again until that changes, or is spread at random where that is
- * allowed.
+ * that has all queues and lies on them very unevenly, or unevenly with a queue that the fleet falls
+ * behind with, is stuck: it has few hot series, or the agents do not follow. It does not grow again
+ * until that changes, or is spread at random where that is allowed.
  *
  * <p>One thread at a time.
  */
@@ -42,11 +43,21 @@ public final class HotspotPolicy {
   private static final double RELIEVED_BELOW = 0.9;
 
   private static final int FAILED_GROWTHS_UNTIL_STUCK = 2;
+
+  /**
+   * So many times as far above its mean as a queue may be above that of all, the heaviest queue of
+   * an application with all queues may be as long as its server keeps up: many series that are all
+   * alike lie as unevenly by chance, servers have several queues, and spreading at random costs
+   * each series a place on all of them.
+   */
+  private static final int UNEVEN_BY_CHANCE = 2;
+
   private static final double MILLI = 1_000;
 
   /** What is known of an application that has more queues, besides the decision. */
   private static final class Watched {
     private int looksBelow;
+    private int looksRelieved;
     private int failedGrowths;
     private boolean stuck;
 
@@ -59,7 +70,6 @@ public final class HotspotPolicy {
     void judge(double now) {
       if (Double.isNaN(concentration) || now <= RELIEVED_BELOW * concentration) {
         failedGrowths = 0;
-        stuck = false;
       } else if (!judged) {
         failedGrowths++;
         judged = true;
@@ -135,6 +145,7 @@ public final class HotspotPolicy {
     // Not "or": both are to see this look.
     boolean unpinned = decided.keySet().removeIf(pinned);
     boolean shrunk = shrink(loads, mean, nowMillis);
+    release(loads, totals, mean);
     return grow(loads, totals, mean, pinned, nowMillis) || shrunk || unpinned;
   }
 
@@ -142,7 +153,8 @@ public final class HotspotPolicy {
       QueueLoads loads, double[] totals, double mean, Predicate<String> pinned, long nowMillis) {
     for (int queue = 0; queue < totals.length; queue++) {
       boolean overloaded =
-          totals[queue] > config.growAbove() * mean && totals[queue] >= config.minQueueRate();
+          totals[queue] > config.growAbove() * mean
+              && (totals[queue] >= config.minQueueRate() || loads.lags().get(queue).growing());
       looksOverloaded[queue] = overloaded ? looksOverloaded[queue] + 1 : 0;
     }
     int[] heaviestFirst =
@@ -192,7 +204,7 @@ public final class HotspotPolicy {
       String application = entry.getKey();
       if (!grown.contains(application)
           && !pinned.test(application)
-          && grow(application, entry.getValue(), mean, nowMillis)) {
+          && grow(application, entry.getValue(), queue, loads, mean, nowMillis)) {
         grown.add(application);
       }
       if (grown.contains(application)) {
@@ -203,7 +215,13 @@ public final class HotspotPolicy {
   }
 
   /** Whether it could be given more queues, or else be spread at random. */
-  private boolean grow(String application, double[] rates, double mean, long nowMillis) {
+  private boolean grow(
+      String application,
+      double[] rates,
+      int overloaded,
+      QueueLoads loads,
+      double mean,
+      long nowMillis) {
     Decision before = decided.get(application);
     boolean room = before != null || decided.size() < HotspotDecisions.MAX_APPLICATIONS;
     if (!room || !HotspotDecisions.takes(application)) {
@@ -217,15 +235,21 @@ public final class HotspotPolicy {
     boolean random = wasRandom;
     Watched state = watched.computeIfAbsent(application, absent -> new Watched());
     state.judge(concentration);
-    boolean exhausted = more == k && concentration * k > config.growAbove();
-    if (exhausted || state.failedGrowths >= FAILED_GROWTHS_UNTIL_STUCK) {
-      if (random || !config.spreadRandom()) {
-        if (!state.stuck) {
-          state.stuck = true;
-          newlyStuck.add(application);
-        }
-        return false;
+    double uneven =
+        loads.lags().get(overloaded).growing()
+            ? config.growAbove()
+            : 1 + UNEVEN_BY_CHANCE * (config.growAbove() - 1);
+    boolean exhausted = more == k && concentration * k > uneven;
+    boolean helpless = exhausted || state.failedGrowths >= FAILED_GROWTHS_UNTIL_STUCK;
+    if (helpless && (random || !config.spreadRandom())) {
+      if (!state.stuck) {
+        newlyStuck.add(application);
       }
+      state.stuck = true;
+      return false;
+    }
+    state.stuck = false;
+    if (helpless) {
       random = true;
       more = k;
     }
@@ -235,6 +259,18 @@ public final class HotspotPolicy {
     state.grew(concentration);
     decided.put(application, new Decision(more, random, milli(load / k / mean), nowMillis));
     return true;
+  }
+
+  /** Who was stuck is not, once none of its queues has been overloaded for as long. */
+  private void release(QueueLoads loads, double[] totals, double mean) {
+    watched.forEach((application, state) -> {
+      double[] rates = loads.rates().getOrDefault(application, new double[0]);
+      boolean relieved =
+          IntStream.range(0, rates.length)
+              .noneMatch(queue -> rates[queue] > 0 && totals[queue] > config.growAbove() * mean);
+      state.looksRelieved = state.stuck && relieved ? state.looksRelieved + 1 : 0;
+      state.stuck &= state.looksRelieved < config.growAfter();
+    });
   }
 
   private boolean shrink(QueueLoads loads, double mean, long nowMillis) {

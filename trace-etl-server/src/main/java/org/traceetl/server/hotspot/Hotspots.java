@@ -1,6 +1,7 @@
 package org.traceetl.server.hotspot;
 
 import java.util.List;
+import org.traceetl.server.window.QueueId;
 
 /**
  * What is decided, and what it is about. Immutable.
@@ -12,6 +13,7 @@ import java.util.List;
  * @param loadMillis when the load was looked at last; 0 for never
  * @param maxToMean heaviest queue by the mean of all; NaN while there is no load
  * @param applications those that live on more queues, then others with much load; bounded
+ * @param behind queues with messages that wait, those with most first; bounded
  */
 public record Hotspots(
     State state,
@@ -20,7 +22,12 @@ public record Hotspots(
     int queues,
     long loadMillis,
     double maxToMean,
-    List<Application> applications) {
+    List<Application> applications,
+    List<Queue> behind) {
+  /** Before the first look. */
+  static final Hotspots NONE =
+      new Hotspots(State.AWAY, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
+
   /** What a server does about hotspots. */
   public enum State {
     /** The topic of the decisions does not exist. */
@@ -36,7 +43,7 @@ public record Hotspots(
   /**
    * One application.
    *
-   * @param rate spans a second
+   * @param rate spans a second that arrive
    * @param share of all spans, 0 to 1
    * @param queues on how many it is to live
    * @param usedQueues on how many it has spans; fewer where it has fewer series
@@ -46,6 +53,7 @@ public record Hotspots(
    * @param pinned whether it is left alone by configuration
    * @param stuck whether more queues have not helped: few hot series, or agents that do not follow;
    *     only the decider knows
+   * @param lag its spans that wait to be counted, about
    */
   public record Application(
       String application,
@@ -57,5 +65,18 @@ public record Hotspots(
       boolean random,
       long sinceMillis,
       boolean pinned,
-      boolean stuck) {}
+      boolean stuck,
+      double lag) {}
+
+  /**
+   * One queue.
+   *
+   * @param rate spans a second that arrive
+   * @param recorded spans a second that were taken in
+   * @param lagMessages that wait to be counted; those of the open window are among them
+   * @param lag spans in them, about; NaN for not known
+   * @param growing whether its server does not keep up with it
+   */
+  public record Queue(
+      QueueId queue, double rate, double recorded, long lagMessages, double lag, boolean growing) {}
 }

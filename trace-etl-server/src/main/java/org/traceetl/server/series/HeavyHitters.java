@@ -29,10 +29,14 @@ public final class HeavyHitters {
   private static final int TIMES = 2;
   private static final int MAX_APPLICATIONS = 64;
   private static final int MAX_SEATS = 64;
-  private static final int MAX_LOOKED_AT = 1 << 16;
+  private static final int LOOK_BITS = 12;
+  private static final int MAX_LOOKED_AT = 1 << LOOK_BITS;
 
   /** A series that has a span in the window is above all that have none, oldest first. */
   private static final long USED = 1L << 40;
+
+  /** As many spans as are told apart from more. */
+  private static final long MOST_USE = Long.MAX_VALUE >>> LOOK_BITS;
 
   /** Who may win the place of whom. */
   private static final class Contest {
@@ -45,23 +49,25 @@ public final class HeavyHitters {
     private final long[] spans;
     private int contenders;
 
-    // The series used least, least first
-    private final int[] series;
-    private final long[] uses;
-    private int holders;
+    /**
+     * The series used least: {@link #holder}. While they are gathered a heap, the most used on top,
+     * so that their order costs little whatever it is; then least first.
+     */
+    private final long[] holders;
+
+    private int held;
 
     private Contest(int maxSeats) {
       applications = new int[maxSeats];
       hashes = new long[maxSeats];
       spans = new long[maxSeats];
-      series = new int[maxSeats];
-      uses = new long[maxSeats];
+      holders = new long[maxSeats];
     }
 
     private void begin(int most) {
       seats = most;
       contenders = 0;
-      holders = 0;
+      held = 0;
     }
 
     private void rank(int application, SpaceSaving sketch) {
@@ -82,17 +88,35 @@ public final class HeavyHitters {
       }
     }
 
-    private void rank(int number, long use) {
-      if (contenders == 0 || holders == seats && use >= uses[holders - 1]) {
-        return;
+    private void rank(long holder) {
+      if (held < seats) {
+        int at = held++;
+        for (; at > 0 && holders[(at - 1) / 2] < holder; at = (at - 1) / 2) {
+          holders[at] = holders[(at - 1) / 2];
+        }
+        holders[at] = holder;
+      } else if (holder < holders[0]) {
+        replaceTop(holder);
       }
-      int at = holders < seats ? holders++ : holders - 1;
-      for (; at > 0 && uses[at - 1] > use; at--) {
-        series[at] = series[at - 1];
-        uses[at] = uses[at - 1];
+    }
+
+    private void replaceTop(long holder) {
+      int at = 0;
+      for (int child = 1; child < held; child = 2 * at + 1) {
+        if (child + 1 < held && holders[child + 1] > holders[child]) {
+          child++;
+        }
+        if (holders[child] <= holder) {
+          break;
+        }
+        holders[at] = holders[child];
+        at = child;
       }
-      series[at] = number;
-      uses[at] = use;
+      holders[at] = holder;
+    }
+
+    private void sortHolders() {
+      Arrays.sort(holders, 0, held);
     }
   }
 
@@ -128,8 +152,8 @@ public final class HeavyHitters {
   /** By application: places kept for it. */
   private int[] kept = new int[64];
 
-  /** The series to be looked at next. */
-  private int next;
+  /** The series to be looked at first. */
+  private int first;
 
   /**
    * @param maxPerApplication most series of one application
@@ -234,40 +258,59 @@ public final class HeavyHitters {
       }
     }
     rankHolders(table, window);
-    int displaced = settle(table, shared);
+    int end = table.end();
+    int displaced = settle(table, shared, end);
     for (int i = 0; i < size; i++) {
-      displaced += settle(table, crowds[crowded[i]].contest);
+      displaced += settle(table, crowds[crowded[i]].contest, end);
     }
+    first = series(Math.min(end, MAX_LOOKED_AT), end);
     return displaced;
   }
 
   private void rankHolders(SeriesTable table, Metrics window) {
     int end = table.end();
-    for (int left = Math.min(end, MAX_LOOKED_AT); left > 0; left--) {
-      next = next < end ? next : 0;
-      int series = next++;
+    first = first < end ? first : 0;
+    int looks = Math.min(end, MAX_LOOKED_AT);
+    for (int look = 0; look < looks; look++) {
+      int series = series(look, end);
       int application = table.application(series);
       if (application < 0) {
         continue;
       }
       Crowd crowd = application < crowds.length ? crowds[application] : null;
-      if (crowd == null && shared.contenders == 0) {
+      boolean ofItsOwn = crowd != null && crowd.contest.contenders > 0;
+      if (!ofItsOwn && shared.contenders == 0) {
         continue;
       }
       int row = window.row(series);
       long use = row < 0 ? table.touchedSeconds(series) : USED + window.spans(row);
-      shared.rank(series, use);
-      if (crowd != null) {
-        crowd.contest.rank(series, use);
+      long holder = holder(use, look);
+      if (shared.contenders > 0) {
+        shared.rank(holder);
+      }
+      if (ofItsOwn) {
+        crowd.contest.rank(holder);
       }
     }
   }
 
-  private int settle(SeriesTable table, Contest contest) {
+  /** The series looked at after so many others. */
+  private int series(int look, int end) {
+    int series = first + look;
+    return series < end ? series : series - end;
+  }
+
+  /** In the order of use, then of looks. */
+  private static long holder(long use, int look) {
+    return Math.min(use, MOST_USE) << LOOK_BITS | look;
+  }
+
+  private int settle(SeriesTable table, Contest contest, int end) {
+    contest.sortHolders();
     int displaced = 0;
     int guest = 0;
-    for (int holder = 0; holder < contest.holders && guest < contest.contenders; holder++) {
-      int series = contest.series[holder];
+    for (int holder = 0; holder < contest.held && guest < contest.contenders; holder++) {
+      int series = series((int) contest.holders[holder] & MAX_LOOKED_AT - 1, end);
       int of = table.application(series);
       if (of < 0) {
         continue; // gave its place in the shared contest
@@ -279,7 +322,7 @@ public final class HeavyHitters {
         holder--;
         continue;
       }
-      long used = Math.max(0, contest.uses[holder] - USED);
+      long used = Math.max(0, (contest.holders[holder] >> LOOK_BITS) - USED);
       if (contest.spans[guest] <= TIMES * used
           || invited == MAX_SEATS
           || !table.canRetire()

@@ -61,7 +61,19 @@ final class HotspotsServlet extends HttpServlet {
           .put("spread", application.random() ? "random" : "series")
           .put("since", time(application.sinceMillis()))
           .put("pinned", application.pinned())
-          .put("stuck", application.stuck());
+          .put("stuck", application.stuck())
+          .put("lagSpans", application.lag());
+    }
+    ArrayNode behind = root.putArray("behind");
+    for (Hotspots.Queue queue : hotspots.behind()) {
+      behind
+          .addObject()
+          .put("queue", queue.queue().toString())
+          .put("spansPerSecond", queue.rate())
+          .put("recordedSpansPerSecond", queue.recorded())
+          .put("lagMessages", queue.lagMessages())
+          .put("lagSpans", orNull(queue.lag()))
+          .put("growing", queue.growing());
     }
     return root;
   }

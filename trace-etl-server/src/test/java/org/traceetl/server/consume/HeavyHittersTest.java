@@ -273,6 +273,32 @@ class HeavyHittersTest {
   }
 
   @Test
+  void moreSeriesThanAreLookedAtInAWindowAreLookedAtInTurn() {
+    maxSeries = 10_000;
+    maxSymbols = 10_000;
+    maxPerApplication = 5_000;
+    List<SealedWindow> windows = new ArrayList<>();
+    for (int window = 0; window < 3; window++) {
+      for (int first = 0; first < 5_000; first += 500) {
+        Batch batch = new Batch("shop");
+        for (int i = first; i < first + 500; i++) {
+          spans(batch, "n" + i, i == 4_500 ? 1 : 5);
+        }
+        accept(batch);
+        if (window == 1) {
+          assertThat(displaced).isZero();
+        }
+      }
+      accept(spans(new Batch("shop"), "c", 10));
+      windows.add(seal());
+    }
+
+    assertThat(displaced).isEqualTo(1);
+    assertThat(created(windows.get(2))).containsExactly("c");
+    assertThat(overflowed(windows.get(2))).isEqualTo(1);
+  }
+
+  @Test
   void aKeyWithNotTwiceAsManySpansStaysOut() {
     accept(spans(spans(spans(new Batch("shop"), "a", 50), "b", 50), "c", 100));
     seal();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,8 @@ final class HotspotDeciderTest {
   private final MemoryLogs logs = new MemoryLogs();
   private final MemoryLog log = logs.open(ROUTING);
   private final Set<QueueId> queues = new HashSet<>();
+  private final Map<QueueId, Long> ends = new HashMap<>();
+  private final Set<String> awayBrokers = new HashSet<>();
   private long nowMillis = 1_795_255_000_000L;
   private long wallAheadMillis;
   private QueueId place = ROUTING;
@@ -52,6 +55,7 @@ final class HotspotDeciderTest {
   /** A server with the queues it owns. */
   private final class Server implements DecisionLog {
     private final Set<QueueId> owned = new HashSet<>();
+    private final List<String> asked = new ArrayList<>();
     private Runnable beforeAppend = () -> {};
     private final HotspotDecider decider =
         new HotspotDecider(
@@ -81,6 +85,15 @@ final class HotspotDeciderTest {
         throw new IOException("no name server");
       }
       return queues;
+    }
+
+    @Override
+    public long end(QueueId queue) throws IOException {
+      asked.add(queue.broker());
+      if (awayBrokers.contains(queue.broker())) {
+        throw new IOException("no broker");
+      }
+      return ends.getOrDefault(queue, 0L);
     }
 
     @Override
@@ -421,10 +434,57 @@ final class HotspotDeciderTest {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     nowMillis += CONFIG.interval().toMillis();
+    queues.forEach(queue -> ends.merge(queue, 1L, Long::sum));
     one.decider.window(window(new QueueId("a", 1), Map.of("hot", 450_000L)));
     one.decider.step();
 
     assertThat(newest().applications()).isEmpty();
+  }
+
+  @Test
+  void whatNoServerCanTakeInIsFoundAndShown() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    Map<QueueId, Long> taken = new HashMap<>();
+    for (int look = 0; look < 4; look++) {
+      nowMillis += CONFIG.interval().toMillis();
+      for (QueueId queue : queues) {
+        // All are taken in alike, but on two of them four times as much comes.
+        boolean behind = queue.queue() < 2;
+        long from = taken.merge(queue, 1_000L, Long::sum) - 1_000;
+        ends.merge(queue, behind ? 4_000L : 1_000L, Long::sum);
+        one.decider.window(
+            window(
+                queue,
+                List.of(new Books(behind ? "hot" : "other", 300_000, 0, 0, 0, 0, Map.of(), 0)),
+                from,
+                from + 1_000,
+                nowMillis - CONFIG.interval().toMillis(),
+                nowMillis));
+      }
+      one.decider.step();
+    }
+
+    assertThat(newest().applications()).containsOnlyKeys("hot");
+    assertThat(one.application("hot").rate()).isEqualTo(80_000);
+    assertThat(one.application("hot").lag()).isEqualTo(2 * 12_000 * 300);
+    assertThat(one.application("other").lag()).isZero();
+    assertThat(one.picture().maxToMean()).isEqualTo(2);
+    assertThat(one.picture().behind())
+        .hasSize(2)
+        .contains(
+            new Hotspots.Queue(new QueueId("a", 1), 40_000, 10_000, 12_000, 12_000 * 300, true));
+  }
+
+  @Test
+  void aBrokerThatDoesNotTellItsEndsIsAskedOnceALook() throws Exception {
+    awayBrokers.add("a");
+    queues.add(new QueueId("b", 0));
+    one.owned.add(new QueueId("a", 0));
+    looks(2);
+
+    assertThat(one.picture().state()).isEqualTo(State.DECIDER);
+    assertThat(one.asked).containsExactly("a", "b", "a", "b");
+    assertThat(newest().applications()).containsKey("hot");
   }
 
   private static HotspotDecisions theirs(long epoch) {
@@ -435,10 +495,11 @@ final class HotspotDeciderTest {
     return new HotspotDecisions(epoch, 1, Map.of("theirs", new Decision(queues, false, 1, 1)));
   }
 
-  /** So many looks of both, with windows of all queues before each. */
+  /** So many looks of both, with a message and a window of it in all queues before each. */
   private void looks(int times) throws InterruptedException {
     for (int i = 0; i < times; i++) {
       nowMillis += CONFIG.interval().toMillis();
+      queues.forEach(queue -> ends.merge(queue, 1L, Long::sum));
       for (Server server : List.of(one, other)) {
         for (QueueId queue : queues) {
           long hot = queue.queue() < 2 ? 450_000L : 0;
@@ -454,21 +515,15 @@ final class HotspotDeciderTest {
     List<Books> books = new ArrayList<>();
     spans.forEach(
         (name, received) -> books.add(new Books(name, received, 0, 0, 0, 0, Map.of(), 0)));
-    return window(queue, books, nowMillis - 15_000, nowMillis);
+    return window(queue, books, 0, 1, nowMillis - 15_000, nowMillis);
   }
 
   static SealedWindow window(
-      QueueId queue, String application, long spans, long openedMillis, long sealedMillis) {
-    Books books = new Books(application, spans, 0, 0, 0, 0, Map.of(), 0);
-    return window(queue, List.of(books), openedMillis, sealedMillis);
-  }
-
-  private static SealedWindow window(
-      QueueId queue, List<Books> books, long openedMillis, long sealedMillis) {
+      QueueId queue, List<Books> books, long from, long to, long openedMillis, long sealedMillis) {
     return new SealedWindow(
         queue,
-        0,
-        1,
+        from,
+        to,
         openedMillis,
         sealedMillis,
         List.of(),

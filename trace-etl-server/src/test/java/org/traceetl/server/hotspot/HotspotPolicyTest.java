@@ -146,6 +146,74 @@ final class HotspotPolicyTest {
     assertThat(policy.decided()).doesNotContainKey("hot");
   }
 
+  @Test
+  void manySeriesThatLieUnevenlyByChanceAreNotStuck() {
+    policy = new HotspotPolicy(config(true));
+    policy.adopt(Map.of("hot", new Decision(8, false, 500, 1)));
+    look(20, 1.4, false);
+
+    assertThat(policy.stuck("hot")).isFalse();
+    assertThat(policy.decided().get("hot").random()).isFalse();
+
+    look(2 * GROW_AFTER, 1.6, false);
+    assertThat(policy.decided().get("hot").random()).isTrue();
+  }
+
+  @Test
+  void theyAreWhereTheirServerDoesNotKeepUp() {
+    policy.adopt(Map.of("hot", new Decision(8, false, 500, 1)));
+    look(20, 1.4, true);
+
+    assertThat(policy.stuck("hot")).isTrue();
+    assertThat(policy.takeNewlyStuck()).containsExactly("hot");
+    look(20, 1.4, true);
+    assertThat(policy.takeNewlyStuck()).isEmpty();
+  }
+
+  @Test
+  void whoIsNoLongerOverloadedIsNotStuck() {
+    policy.adopt(Map.of("hot", new Decision(8, false, 500, 1)));
+    look(20, 2, false);
+    assertThat(policy.takeNewlyStuck()).containsExactly("hot");
+    look(GROW_AFTER - 1, 1, false);
+    assertThat(policy.stuck("hot")).isTrue();
+    look(1, 1, false);
+    assertThat(policy.stuck("hot")).isFalse();
+  }
+
+  @Test
+  void aQueueWithLittleToDoThatTheFleetFallsBehindWithIsOverloaded() {
+    List<QueueId> ids = IntStream.range(0, queues).mapToObj(i -> new QueueId("a", i)).toList();
+    Map<String, double[]> rates = Map.of("hot", new double[] {90, 90, 0, 0, 0, 0, 0, 0});
+    List<QueueLag> lags = new ArrayList<>(new QueueLoads(ids, rates).lags());
+    for (int i = 0; i < 2 * GROW_AFTER; i++) {
+      policy.look(new QueueLoads(ids, rates, lags, Map.of()), pinned::contains, nowMillis++);
+    }
+    assertThat(policy.decided()).isEmpty();
+
+    lags.set(1, new QueueLag(1_000, 10_000, 5, true));
+    for (int i = 0; i < GROW_AFTER; i++) {
+      policy.look(new QueueLoads(ids, rates, lags, Map.of()), pinned::contains, nowMillis++);
+    }
+    assertThat(queuesOf("hot")).isEqualTo(4);
+  }
+
+  /**
+   * So many looks at an application on all queues, the first of which has a multiple of its mean.
+   */
+  private void look(int times, double heaviest, boolean behind) {
+    List<QueueId> ids = IntStream.range(0, queues).mapToObj(i -> new QueueId("a", i)).toList();
+    double[] rates = new double[queues];
+    Arrays.fill(rates, 10_000 * (queues - heaviest) / (queues - 1));
+    rates[0] = 10_000 * heaviest;
+    List<QueueLag> lags = new ArrayList<>(new QueueLoads(ids, Map.of()).lags());
+    lags.set(0, new QueueLag(1_000, 10_000, 5, behind));
+    for (int i = 0; i < times; i++) {
+      policy.look(
+          new QueueLoads(ids, Map.of("hot", rates), lags, Map.of()), pinned::contains, nowMillis++);
+    }
+  }
+
   @Property(tries = 60)
   void whateverTheLoadItSettlesAndNoiseMovesNothing(
       @ForAll Random random,

@@ -79,6 +79,11 @@ final class NameDeciderTest {
     }
 
     @Override
+    public long end(QueueId queue) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public Set<QueueId> owned() {
       return owned;
     }

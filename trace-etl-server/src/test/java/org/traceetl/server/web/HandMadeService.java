@@ -30,7 +30,7 @@ final class HandMadeService implements Service {
   final Index index = new Index();
   final History history;
   volatile Hotspots hotspots =
-      new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of());
+      new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
   volatile LearntNames learnt = LearntNames.NONE;
   volatile Map<String, String> missing = Map.of();
   volatile boolean drained;

@@ -299,8 +299,11 @@ class WebServerTest {
             1.25,
             List.of(
                 new Hotspots.Application(
-                    "hot", 900, 0.9, 8, 7, 150, false, 1_795_255_000_000L, false, true),
-                new Hotspots.Application("other", 100, 0.1, 2, 2, 50, true, 0, true, false)));
+                    "hot", 900, 0.9, 8, 7, 150, false, 1_795_255_000_000L, false, true, 12.5),
+                new Hotspots.Application("other", 100, 0.1, 2, 2, 50, true, 0, true, false, 0)),
+            List.of(
+                new Hotspots.Queue(new QueueId("b", 3), 150, 120, 4, 12.5, true),
+                new Hotspots.Queue(new QueueId("b", 1), 0, 0, 1, Double.NaN, false)));
 
     JsonNode answer = json(get("/api/hotspots"));
 
@@ -310,10 +313,15 @@ class WebServerTest {
                     + "'looked':'2026-11-21T09:57:10Z','queues':8,'maxToMean':1.25,'applications':["
                     + "{'application':'hot','spansPerSecond':900.0,'share':0.9,'queues':8,"
                     + "'usedQueues':7,'heaviestQueueSpansPerSecond':150.0,'spread':'series',"
-                    + "'since':'2026-11-21T09:56:40Z','pinned':false,'stuck':true},"
+                    + "'since':'2026-11-21T09:56:40Z','pinned':false,'stuck':true,'lagSpans':12.5},"
                     + "{'application':'other','spansPerSecond':100.0,'share':0.1,'queues':2,"
                     + "'usedQueues':2,'heaviestQueueSpansPerSecond':50.0,'spread':'random',"
-                    + "'since':null,'pinned':true,'stuck':false}]}")
+                    + "'since':null,'pinned':true,'stuck':false,'lagSpans':0.0}],"
+                    + "'behind':[{'queue':'b/3','spansPerSecond':150.0,"
+                    + "'recordedSpansPerSecond':120.0,'lagMessages':4,'lagSpans':12.5,"
+                    + "'growing':true},{'queue':'b/1','spansPerSecond':0.0,"
+                    + "'recordedSpansPerSecond':0.0,'lagMessages':1,'lagSpans':null,"
+                    + "'growing':false}]}")
                 .replace('\'', '"'));
   }
 
