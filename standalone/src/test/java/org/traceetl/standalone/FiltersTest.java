@@ -1,0 +1,205 @@
+package org.traceetl.standalone;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.WatchedFile;
+
+/** Spans that the agent does not send, and metrics that do not show it. */
+final class FiltersTest {
+  private static final int QUEUES = 2;
+  private static final int COMMANDS = 4_000;
+  private static final long MILLIS = 1_000_000;
+  private static final String RULES =
+      """
+      # filters.yaml
+      drop:
+        - application: checkout
+          kind: client
+          attributes: {db.system: redis}
+          unless-slower-than: 50ms
+      """;
+
+  private final Map<String, List<Long>> truth = new TreeMap<>();
+  private final Set<String> remarkable = new HashSet<>();
+  private final Set<String> unremarkable = new HashSet<>();
+
+  @TempDir private Path directory;
+
+  @Test
+  void redisCommandsThatAreNotSentCountAsIfTheyHadBeen() throws Exception {
+    Path file = Files.writeString(directory.resolve("filters.yaml"), "# nothing yet\n");
+    try (Installation installation = start(file);
+        Spans spans = Spans.overGrpc("checkout", installation.otlpGrpcPort())) {
+      installation.awaitReady(Duration.ofSeconds(60));
+      Map<String, Double> before = send(installation, spans);
+      unremarkable.clear();
+
+      Files.writeString(file, RULES);
+      EndToEndTest.eventually("the rules in force")
+          .until(() ->
+              agent(installation).getOrDefault("reloads_total{what=filters_file,applied}", 0.0)
+                  == 1);
+      Map<String, Double> after = send(installation, spans);
+
+      EndToEndTest.eventually("the truth").untilAsserted(() -> assertTruth(installation));
+      EndToEndTest.eventually("documents of the slow and the failed")
+          .untilAsserted(() -> assertThat(documents(installation)).containsAll(remarkable));
+      assertThat(documents(installation)).doesNotContainAnyElementsOf(unremarkable);
+
+      double sentBefore = before.get("bytes_published_total");
+      double sentAfter = after.get("bytes_published_total") - sentBefore;
+      assertThat(after.get("spans_measured_total")).isEqualTo(unremarkable.size());
+      assertThat(sentAfter).isLessThan(sentBefore / 3);
+      // As documentation shows it.
+      System.out.println("Filters before: " + before);
+      System.out.println("Filters after: " + after);
+    }
+  }
+
+  private static Set<String> documents(Installation installation) throws Exception {
+    return EndToEndTest.traceIds(
+        EndToEndTest.traces(installation.httpPort(), "application=checkout&limit=1000"));
+  }
+
+  private Installation start(Path filters) throws IOException {
+    String topic = SharedBroker.newTopic(QUEUES);
+    Map<String, Object> properties = new HashMap<>();
+    properties.put("trace-etl.rocketmq.consumer-group", topic);
+    properties.put("trace-etl.documents.slower-than", "50ms");
+    properties.put("trace-etl.documents.per-series", 100_000);
+    return Installation.start(
+        new Installation.Settings(
+            SharedBroker.get().namesrvAddress(),
+            topic,
+            SharedBroker.journalOf(topic),
+            directory,
+            0,
+            0,
+            0,
+            Duration.ofMillis(500),
+            List.of(),
+            properties),
+        Optional.of(new WatchedFile(filters, 50)));
+  }
+
+  /**
+   * Sends the same mixture each time; returns what the agent's metrics say when it is published.
+   */
+  private Map<String, Double> send(Installation installation, Spans spans) throws IOException {
+    for (int i = 0; i < COMMANDS; i++) {
+      // Over all buckets below the bound, some of them on a bucket's bound.
+      long durationNanos = i % 10 == 0 ? i % 50 * MILLIS : i * 12_345L % (50 * MILLIS);
+      unremarkable.add(redis(spans, "GET", StatusCode.UNSET, durationNanos));
+    }
+    for (int i = 0; i < 20; i++) {
+      remarkable.add(redis(spans, "GET", StatusCode.UNSET, (50 + i) * MILLIS));
+      remarkable.add(redis(spans, "SET", StatusCode.ERROR, MILLIS));
+      span(spans, "GET /cart", SpanKind.SERVER, StatusCode.OK, 5 * MILLIS, Attributes.empty());
+    }
+    spans.flush();
+    long all = truth.values().stream().mapToLong(List::size).sum();
+    EndToEndTest.eventually("all spans published")
+        .until(() -> agent(installation).get("spans_published_total") == all);
+    return agent(installation);
+  }
+
+  private String redis(Spans spans, String name, StatusCode status, long durationNanos) {
+    Attributes attributes =
+        Attributes.builder()
+            .put("db.system", "redis")
+            .put("db.query.text", name + " cart:" + durationNanos)
+            .put("server.address", "redis.example.org")
+            .put("server.port", 6379)
+            .build();
+    return span(spans, name, SpanKind.CLIENT, status, durationNanos, attributes);
+  }
+
+  private String span(
+      Spans spans,
+      String name,
+      SpanKind kind,
+      StatusCode status,
+      long durationNanos,
+      Attributes attributes) {
+    truth.computeIfAbsent(labels(name, kind, status), key -> new ArrayList<>()).add(durationNanos);
+    return spans.send(name, kind, status, durationNanos, attributes);
+  }
+
+  private static String labels(String name, SpanKind kind, StatusCode status) {
+    return "service_name=\"checkout\",span_name=\"%s\",span_kind=\"SPAN_KIND_%s\",status_code=\"STATUS_CODE_%s\""
+        .formatted(name, kind, status);
+  }
+
+  private void assertTruth(Installation installation) throws IOException {
+    Map<String, Double> page = page(installation.httpPort());
+    Map<String, Double> expected = new TreeMap<>();
+    truth.forEach((labels, durations) -> {
+      String histogram = "traces_span_metrics_duration_milliseconds";
+      expected.put("traces_span_metrics_calls_total{" + labels + "}", (double) durations.size());
+      expected.put(histogram + "_count{" + labels + "}", (double) durations.size());
+      expected.put(
+          histogram + "_sum{" + labels + "}",
+          durations.stream().mapToLong(nanos -> nanos).sum() / 1e6);
+      for (double bound : Expected.BOUNDS_MILLIS) {
+        expected.put(
+            histogram + "_bucket{" + labels + ",le=\"" + bound + "\"}",
+            (double) durations.stream().filter(nanos -> nanos <= bound * MILLIS).count());
+      }
+    });
+    page.keySet().retainAll(expected.keySet());
+    assertThat(page).isEqualTo(expected);
+  }
+
+  /** The agent's counters that the test looks at, over all labels, by short names. */
+  private static Map<String, Double> agent(Installation installation) throws IOException {
+    Map<String, Double> values = new TreeMap<>();
+    page(installation.agentTelemetryPort())
+        .forEach((sample, value) -> {
+          String name = sample.replaceFirst("\\{.*", "").replace("trace_etl_agent_", "");
+          if (name.matches("(spans_.*|bytes_published|span_changes)_total")) {
+            values.merge(name, value, Double::sum);
+          } else if (sample.contains("what=\"filters_file\",outcome=\"applied\"")
+              && name.equals("reloads_total")) {
+            values.put("reloads_total{what=filters_file,applied}", value);
+          }
+        });
+    return values;
+  }
+
+  private static Map<String, Double> page(int port) throws IOException {
+    Map<String, Double> values = new TreeMap<>();
+    try (InputStream in =
+        URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openStream()) {
+      new String(in.readAllBytes(), UTF_8)
+          .lines()
+          .filter(line -> !line.startsWith("#"))
+          .forEach(line -> {
+            int value = line.lastIndexOf(' ');
+            values.put(
+                line.substring(0, value).replaceFirst(",}$", "}"),
+                Double.parseDouble(line.substring(value + 1)));
+          });
+    }
+    return values;
+  }
+}
