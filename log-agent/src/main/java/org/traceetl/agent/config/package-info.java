@@ -1,2 +1,5 @@
-/** What an operator can set: immutable records, read and checked once at the start. */
+/**
+ * What an operator can set: immutable records, read and checked at the start; files of rules again
+ * when they change.
+ */
 package org.traceetl.agent.config;

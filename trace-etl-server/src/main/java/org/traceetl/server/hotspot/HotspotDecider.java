@@ -23,6 +23,7 @@ import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots.State;
+import org.traceetl.server.hotspot.LoadMeter.End;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.log.Printable;
@@ -159,8 +160,7 @@ public final class HotspotDecider implements AutoCloseable {
 
   private void look() throws IOException, InterruptedException {
     Set<QueueId> queues = new TreeSet<>(decisions.queues());
-    long askedNanos = nanoTime.getAsLong();
-    QueueLoads taken = meter.take(queues, ends(queues), askedNanos);
+    QueueLoads taken = meter.take(queues, ends(queues));
     QueueLoads loads = decisions.upToDate() ? taken : null;
     if (!published.find()) {
       picture = picture(State.NO_TOPIC, loads, queues.size());
@@ -186,13 +186,14 @@ public final class HotspotDecider implements AutoCloseable {
   }
 
   /** Those that their brokers tell; one that does not is not asked again in this look. */
-  private Map<QueueId, Long> ends(Set<QueueId> queues) throws InterruptedException {
-    Map<QueueId, Long> ends = new HashMap<>();
+  private Map<QueueId, End> ends(Set<QueueId> queues) throws InterruptedException {
+    Map<QueueId, End> ends = new HashMap<>();
     Set<String> silent = new HashSet<>();
     for (QueueId queue : queues) {
       if (!silent.contains(queue.broker())) {
         try {
-          ends.put(queue, decisions.end(queue));
+          // Each with its own time: a broker that is slow to answer holds those after it up.
+          ends.put(queue, new End(decisions.end(queue), nanoTime.getAsLong()));
         } catch (IOException e) {
           silent.add(queue.broker());
           if (throttle.permits()) {

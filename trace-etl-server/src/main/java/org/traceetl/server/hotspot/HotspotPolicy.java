@@ -89,6 +89,7 @@ public final class HotspotPolicy {
   private final Set<String> newlyStuck = new HashSet<>();
   private List<QueueId> queues = List.of();
   private int[] looksOverloaded = {};
+  private int[] looksGrowing = {};
 
   public HotspotPolicy(HotspotsConfig config) {
     this.config = config;
@@ -122,6 +123,7 @@ public final class HotspotPolicy {
   /** What was seen in looks before counts no more: somebody else has decided meanwhile. */
   public void forget() {
     Arrays.fill(looksOverloaded, 0);
+    Arrays.fill(looksGrowing, 0);
     watched.clear();
   }
 
@@ -136,6 +138,7 @@ public final class HotspotPolicy {
     if (!loads.queues().equals(queues)) {
       queues = loads.queues();
       looksOverloaded = new int[queues.size()];
+      looksGrowing = new int[queues.size()];
     }
     double[] totals = loads.totals();
     double mean = Arrays.stream(totals).average().orElse(0);
@@ -152,10 +155,9 @@ public final class HotspotPolicy {
   private boolean grow(
       QueueLoads loads, double[] totals, double mean, Predicate<String> pinned, long nowMillis) {
     for (int queue = 0; queue < totals.length; queue++) {
-      boolean overloaded =
-          totals[queue] > config.growAbove() * mean
-              && (totals[queue] >= config.minQueueRate() || loads.lags().get(queue).growing());
+      boolean overloaded = isOverloaded(queue, loads, totals, mean);
       looksOverloaded[queue] = overloaded ? looksOverloaded[queue] + 1 : 0;
+      looksGrowing[queue] = loads.lags().get(queue).growing() ? looksGrowing[queue] + 1 : 0;
     }
     int[] heaviestFirst =
         IntStream.range(0, totals.length)
@@ -176,6 +178,11 @@ public final class HotspotPolicy {
       }
     }
     return !grown.isEmpty();
+  }
+
+  private boolean isOverloaded(int queue, QueueLoads loads, double[] totals, double mean) {
+    return totals[queue] > config.growAbove() * mean
+        && (totals[queue] >= config.minQueueRate() || loads.lags().get(queue).growing());
   }
 
   private void relieve(
@@ -204,7 +211,7 @@ public final class HotspotPolicy {
       String application = entry.getKey();
       if (!grown.contains(application)
           && !pinned.test(application)
-          && grow(application, entry.getValue(), queue, loads, mean, nowMillis)) {
+          && grow(application, entry.getValue(), queue, mean, nowMillis)) {
         grown.add(application);
       }
       if (grown.contains(application)) {
@@ -216,12 +223,7 @@ public final class HotspotPolicy {
 
   /** Whether it could be given more queues, or else be spread at random. */
   private boolean grow(
-      String application,
-      double[] rates,
-      int overloaded,
-      QueueLoads loads,
-      double mean,
-      long nowMillis) {
+      String application, double[] rates, int overloaded, double mean, long nowMillis) {
     Decision before = decided.get(application);
     boolean room = before != null || decided.size() < HotspotDecisions.MAX_APPLICATIONS;
     if (!room || !HotspotDecisions.takes(application)) {
@@ -236,7 +238,7 @@ public final class HotspotPolicy {
     Watched state = watched.computeIfAbsent(application, absent -> new Watched());
     state.judge(concentration);
     double uneven =
-        loads.lags().get(overloaded).growing()
+        looksGrowing[overloaded] >= config.growAfter()
             ? config.growAbove()
             : 1 + UNEVEN_BY_CHANCE * (config.growAbove() - 1);
     boolean exhausted = more == k && concentration * k > uneven;
@@ -248,7 +250,6 @@ public final class HotspotPolicy {
       state.stuck = true;
       return false;
     }
-    state.stuck = false;
     if (helpless) {
       random = true;
       more = k;
@@ -256,6 +257,7 @@ public final class HotspotPolicy {
     if (more == k && random == wasRandom) {
       return false;
     }
+    state.stuck = false;
     state.grew(concentration);
     decided.put(application, new Decision(more, random, milli(load / k / mean), nowMillis));
     return true;
@@ -267,7 +269,7 @@ public final class HotspotPolicy {
       double[] rates = loads.rates().getOrDefault(application, new double[0]);
       boolean relieved =
           IntStream.range(0, rates.length)
-              .noneMatch(queue -> rates[queue] > 0 && totals[queue] > config.growAbove() * mean);
+              .noneMatch(queue -> rates[queue] > 0 && isOverloaded(queue, loads, totals, mean));
       state.looksRelieved = state.stuck && relieved ? state.looksRelieved + 1 : 0;
       state.stuck &= state.looksRelieved < config.growAfter();
     });

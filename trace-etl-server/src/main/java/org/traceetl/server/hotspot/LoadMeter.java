@@ -99,7 +99,9 @@ final class LoadMeter {
     }
 
     /** Comes to terms with what was added; begins anew. */
-    void settle(long newEnd, long nowNanos) {
+    void settle(End asked) {
+      long newEnd = asked.offset;
+      long nowNanos = asked.nanos;
       boolean known =
           newEnd != JournalLog.NONE
               && end != JournalLog.NONE
@@ -164,6 +166,16 @@ final class LoadMeter {
     }
   }
 
+  /**
+   * How far a queue goes.
+   *
+   * @param offset after its newest message
+   * @param nanos when the broker said so
+   */
+  record End(long offset, long nanos) {
+    private static final End UNKNOWN = new End(JournalLog.NONE, 0);
+  }
+
   private final Map<QueueId, Tally> tallies = new HashMap<>();
 
   /** Counts a window, however old: what it says is by the time and the offsets that it covers. */
@@ -175,17 +187,14 @@ final class LoadMeter {
    * The loads since the last time, which begin anew.
    *
    * @param present all queues of the topic
-   * @param ends offset after the newest message of each; absent where it is not known
-   * @param nowNanos when they were asked for
+   * @param ends of each; absent where it is not known
    * @return null if a queue that had windows before has none now though messages may come, and
    *     carried enough to matter: its owner may be changing, and what it will say of them is not
    *     known
    */
-  synchronized QueueLoads take(
-      Collection<QueueId> present, Map<QueueId, Long> ends, long nowNanos) {
+  synchronized QueueLoads take(Collection<QueueId> present, Map<QueueId, End> ends) {
     tallies.keySet().retainAll(present);
-    tallies.forEach(
-        (queue, tally) -> tally.settle(ends.getOrDefault(queue, JournalLog.NONE), nowNanos));
+    tallies.forEach((queue, tally) -> tally.settle(ends.getOrDefault(queue, End.UNKNOWN)));
     double all = tallies.values().stream().mapToDouble(tally -> tally.rate).sum();
     double matters = HotspotPolicy.LEAST_PART * all / present.size();
     boolean silent =

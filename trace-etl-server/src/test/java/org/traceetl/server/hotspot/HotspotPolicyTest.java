@@ -171,6 +171,17 @@ final class HotspotPolicyTest {
   }
 
   @Test
+  void aServerThatIsBehindForALookChangesNothing() {
+    policy = new HotspotPolicy(config(true));
+    policy.adopt(Map.of("hot", new Decision(8, false, 500, 1)));
+    look(20, 1.4, false);
+    look(GROW_AFTER - 1, 1.4, true);
+    look(20, 1.4, false);
+
+    assertThat(policy.decided().get("hot").random()).isFalse();
+  }
+
+  @Test
   void whoIsNoLongerOverloadedIsNotStuck() {
     policy.adopt(Map.of("hot", new Decision(8, false, 500, 1)));
     look(20, 2, false);

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.hotspot.LoadMeter.End;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -239,9 +240,10 @@ final class LoadMeterTest {
         queue.second(second, meter);
       }
       if (second % LOOK_SECONDS == 17) {
-        Map<QueueId, Long> ends = new HashMap<>();
-        simulated.forEach(queue -> ends.put(queue.id, queue.end));
-        QueueLoads loads = meter.take(ids, ends, TimeUnit.SECONDS.toNanos(second));
+        long nanos = TimeUnit.SECONDS.toNanos(second);
+        Map<QueueId, End> ends = new HashMap<>();
+        simulated.forEach(queue -> ends.put(queue.id, new End(queue.end, nanos)));
+        QueueLoads loads = meter.take(ids, ends);
         // At first the windows tell of the queue's rate, at their own pace.
         if (loads != null && second > 10 * LOOK_SECONDS) {
           looks++;
@@ -336,11 +338,13 @@ final class LoadMeterTest {
 
   private QueueLoads look() {
     nowSeconds += LOOK_SECONDS;
-    return meter.take(BOTH, ends, nanos());
+    Map<QueueId, End> asked = new HashMap<>();
+    ends.forEach((queue, end) -> asked.put(queue, new End(end, nanos())));
+    return meter.take(BOTH, asked);
   }
 
   private QueueLoads take(Set<QueueId> present) {
-    return meter.take(present, Map.of(), nanos());
+    return meter.take(present, Map.of());
   }
 
   private long nanos() {
