@@ -24,8 +24,15 @@ public record NameRule(String prefix, int behind, int values, long sinceMillis)
    */
   public NameRule {
     if (!takes(prefix) || behind < 0 || behind > NameTokens.MAX - 2 || values < 1) {
+      // Without the prefix: of a record it may be anything, and the message goes to the log.
       throw new IllegalArgumentException(
-          "prefix = " + prefix + ", behind = " + behind + ", values = " + values);
+          (takes(prefix) ? "a prefix" : "what is no prefix")
+              + " of "
+              + prefix.length()
+              + " characters, behind = "
+              + behind
+              + ", values = "
+              + values);
     }
   }
 

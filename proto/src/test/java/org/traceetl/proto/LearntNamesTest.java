@@ -132,6 +132,17 @@ final class LearntNamesTest {
   }
 
   @Test
+  void whatARecordSaysIsNotInTheMessage() {
+    byte[] forged = changed(EXAMPLE.encode(), PREFIX_OF_GET + 3, '\n');
+
+    assertThatThrownBy(() -> LearntNames.FORMAT.decode(forged))
+        .isInstanceOf(MalformedDecisionsException.class)
+        .hasMessageContaining("what is no prefix of 4 characters")
+        .hasMessageNotContaining("\n")
+        .hasMessageNotContaining("GET");
+  }
+
+  @Test
   void thereIsABoundForRules() {
     Map<String, NameRules> applications = new HashMap<>();
     for (int i = 0; i <= LearntNames.MAX_RULES; i++) {
