@@ -58,7 +58,6 @@ public final class DecisionsWatch implements AutoCloseable {
 
   private final Topic topic;
   private final int intervalMillis;
-  private final Followed<HotspotDecisions> hotspots;
   private final List<Followed<?>> kinds;
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
@@ -84,7 +83,6 @@ public final class DecisionsWatch implements AutoCloseable {
       LongSupplier unixMillis) {
     this.topic = topic;
     this.intervalMillis = intervalMillis;
-    this.hotspots = hotspots;
     kinds = List.of(hotspots, names);
     this.unixMillis = unixMillis;
     Map<String, DoubleSupplier> counts = new TreeMap<>();
@@ -152,9 +150,13 @@ public final class DecisionsWatch implements AutoCloseable {
   }
 
   private void read(byte[] record) {
-    // What begins as none is to have its reason: the first kind refuses it.
+    // What begins as none is to have its reason: the first kind that is followed refuses it.
     Followed<?> its =
-        kinds.stream().filter(kind -> kind.begins(record)).findFirst().orElse(hotspots);
+        kinds.stream()
+            .filter(kind -> kind.begins(record))
+            .findFirst()
+            .or(() -> kinds.stream().filter(Followed::isFollowed).findFirst())
+            .orElse(kinds.getFirst());
     try {
       its.take(record, unixMillis.getAsLong());
     } catch (MalformedDecisionsException e) {

@@ -38,6 +38,11 @@ public final class Followed<R extends RoutingRecord> {
     return current;
   }
 
+  /** Whether its records are read at all. */
+  boolean isFollowed() {
+    return file != null;
+  }
+
   /** Whether the bytes are to be a record of this kind. */
   boolean begins(byte[] record) {
     return format.begins(record);
@@ -45,7 +50,7 @@ public final class Followed<R extends RoutingRecord> {
 
   /** Takes over what stands in the topic, if it holds rather than what is known. */
   void take(byte[] record, long nowMillis) throws MalformedDecisionsException {
-    if (file == null) {
+    if (!isFollowed()) {
       return;
     }
     R read = format.decode(record, nowMillis);
@@ -58,7 +63,7 @@ public final class Followed<R extends RoutingRecord> {
 
   /** Takes over what an earlier run knew. */
   void load(long nowMillis) {
-    if (file == null) {
+    if (!isFollowed()) {
       return;
     }
     file.load()

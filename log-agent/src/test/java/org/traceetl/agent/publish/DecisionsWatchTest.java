@@ -27,6 +27,7 @@ final class DecisionsWatchTest {
   private final List<LearntNames> learnt = new ArrayList<>();
   private Followed<HotspotDecisions> hotspots;
   private Followed<LearntNames> names;
+  private boolean hotspotsFollowed = true;
   private boolean namesFollowed = true;
   private String broker = "a";
   private boolean away;
@@ -187,6 +188,23 @@ final class DecisionsWatchTest {
     }
   }
 
+  @Test
+  void whatIsNoRecordIsCountedAlsoWhereHotspotsAreNotFollowed() throws IOException {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      hotspotsFollowed = false;
+      topic.add(new byte[0]);
+      topic.add(new byte[100]);
+      topic.add(decisions(7, 8).encode());
+      topic.add(learnt(6, "/users/").encode());
+      watch(state, "trace-routing").look();
+
+      assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
+      assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
+      assertThat(refused("length")).isEqualTo(1);
+      assertThat(refused("magic")).isEqualTo(1);
+    }
+  }
+
   private static LearntNames learnt(long epoch, String prefix) {
     NameRules rules = new NameRules(List.of(new NameRule(prefix, 1, 501, 1)));
     return new LearntNames(epoch, 1, Map.of("shop", rules));
@@ -198,7 +216,9 @@ final class DecisionsWatchTest {
         new Followed<>(
             HotspotDecisions.FORMAT,
             HotspotDecisions.NONE,
-            new DecisionsFile(state, "hotspots", name, RocketMqConfig.defaults()),
+            hotspotsFollowed
+                ? new DecisionsFile(state, "hotspots", name, RocketMqConfig.defaults())
+                : null,
             told::add);
     names =
         new Followed<>(
