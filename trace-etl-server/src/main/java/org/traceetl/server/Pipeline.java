@@ -109,7 +109,7 @@ final class Pipeline implements Service {
     names =
         templates.enabled() && templates.learn().enabled()
             ? new NameDecider(
-                routing, templates.learn(), decides, decisions, clock, aggregation::learnt)
+                routing, config.series(), decides, decisions, clock, aggregation::learnt)
             : null;
     sinks =
         new Sinks(config, logs, journals, aggregation.schema(), new Deciders(), telemetry, clock);
@@ -223,13 +223,19 @@ final class Pipeline implements Service {
    * apart.
    */
   private static boolean decides(ServerConfig config) {
+    TemplatesConfig templates = config.series().templates();
+    boolean wanted =
+        config.hotspots().enabled() || templates.enabled() && templates.learn().enabled();
+    if (!wanted || !config.history().enabled()) {
+      return false;
+    }
     boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS;
     if (!told) {
       log.info(
           "Automatic hotspots and the learning of names are off here: they need"
               + " trace-etl.metrics.queue-label = always, on all servers");
     }
-    return told && config.history().enabled();
+    return told;
   }
 
   @Override

@@ -22,12 +22,14 @@ import org.traceetl.proto.RoutingRecord;
 import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.config.LearnConfig;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.hotspot.DecisionLog;
 import org.traceetl.server.hotspot.PublishedRecord;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.log.Printable;
+import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -42,9 +44,6 @@ import org.traceetl.server.window.SealedWindow;
  */
 public final class NameDecider implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NameDecider.class);
-
-  /** Of one application, so that it does not take the room of all. */
-  private static final int MAX_OF_APPLICATION = 100;
 
   /** Between two looks until one has succeeded: spans before it are counted by their own names. */
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -76,28 +75,29 @@ public final class NameDecider implements AutoCloseable {
    * A decider that is yet to be started.
    *
    * @param routing where the record stands, and how often it is looked at
+   * @param series how names are learnt, and what becomes of them otherwise
    * @param decides whether it may learn; if not, it follows
    * @param listener told of what holds each time that it has changed, on the decider's thread
    */
   public NameDecider(
       HotspotsConfig routing,
-      LearnConfig config,
+      SeriesConfig series,
       boolean decides,
       DecisionLog decisions,
       InstantSource clock,
       Consumer<LearntNames> listener) {
-    this(routing, config, decides, decisions, clock, System::nanoTime, listener);
+    this(routing, series, decides, decisions, clock, System::nanoTime, listener);
   }
 
   NameDecider(
       HotspotsConfig routing,
-      LearnConfig config,
+      SeriesConfig series,
       boolean decides,
       DecisionLog decisions,
       InstantSource clock,
       LongSupplier nanoTime,
       Consumer<LearntNames> listener) {
-    this.config = config;
+    config = series.templates().learn();
     keep =
         config.keep().stream()
             .map(kept -> new Kept(new Glob(kept.application()), new Glob(kept.rule())))
@@ -108,7 +108,13 @@ public final class NameDecider implements AutoCloseable {
     this.nanoTime = nanoTime;
     interval = routing.interval();
     throttle = new LogThrottle(clock);
-    variety = new NameVariety(config.moreThan(), clock);
+    variety =
+        new NameVariety(
+            config.moreThan(),
+            series.maxValueBytes(),
+            new NamePatterns(series.templates().patterns())::mayMake,
+            found -> isKept(found.application(), found.rule(0)),
+            clock);
     published =
         new PublishedRecord<>(
             routing.topic(),
@@ -229,20 +235,21 @@ public final class NameDecider implements AutoCloseable {
                 .forEach(rule -> add(rules, application, rule)));
     int size = rules.values().stream().mapToInt(List::size).sum();
     for (Variety found : variety.found()) {
-      NameRule rule = new NameRule(found.prefix(), found.behind(), found.values(), clock.millis());
-      if (isKept(found.application(), rule)) {
-        continue;
-      }
       int its = rules.getOrDefault(found.application(), List.of()).size();
-      if (size >= config.maxRules() || its >= MAX_OF_APPLICATION) {
+      if (size >= config.maxRules()) {
         tellFull(found.application(), its);
-        continue;
+      } else if (its < NameVariety.MAX_RULES_OF_APPLICATION) {
+        add(rules, found.application(), found.rule(clock.millis()));
+        size++;
       }
-      add(rules, found.application(), rule);
-      size++;
     }
     Map<String, NameRules> wanted = new HashMap<>();
-    rules.forEach((application, its) -> wanted.put(application, new NameRules(its)));
+    rules.forEach((application, its) -> {
+      wanted.put(application, new NameRules(its));
+      if (its.size() >= NameVariety.MAX_RULES_OF_APPLICATION) {
+        tellFull(application, its.size());
+      }
+    });
     return wanted;
   }
 
@@ -265,7 +272,7 @@ public final class NameDecider implements AutoCloseable {
           Printable.of(application, MOST_TEXT),
           its,
           config.maxRules(),
-          MAX_OF_APPLICATION);
+          NameVariety.MAX_RULES_OF_APPLICATION);
     }
   }
 

@@ -1,5 +1,7 @@
 package org.traceetl.server.learn;
 
+import org.traceetl.proto.NameRule;
+
 /**
  * A place in an application's span names at which many different tokens stood.
  *
@@ -7,4 +9,9 @@ package org.traceetl.server.learn;
  * @param behind tokens behind it
  * @param values different ones when it was found
  */
-record Variety(String application, String prefix, int behind, int values) {}
+record Variety(String application, String prefix, int behind, int values) {
+  /** By which its names are joined; for prefixes that {@link NameRule#takes}. */
+  NameRule rule(long sinceMillis) {
+    return new NameRule(prefix, behind, values, sinceMillis);
+  }
+}

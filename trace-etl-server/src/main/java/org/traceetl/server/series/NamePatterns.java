@@ -11,7 +11,12 @@ import org.traceetl.server.config.TemplatesConfig;
  * it is. Immutable.
  */
 public final class NamePatterns {
-  record Rule(Glob application, Pattern pattern, String template) {}
+  private static final Pattern GROUP = Pattern.compile("\\$[1-9]");
+
+  /**
+   * @param made matches whatever the template may become
+   */
+  record Rule(Glob application, Pattern pattern, String template, Pattern made) {}
 
   private final List<Rule> rules;
 
@@ -22,8 +27,28 @@ public final class NamePatterns {
                 new Rule(
                     new Glob(p.application()),
                     Pattern.compile(p.pattern(), Pattern.DOTALL),
-                    p.template()))
+                    p.template(),
+                    made(p.template())))
             .toList();
+  }
+
+  private static Pattern made(String template) {
+    StringBuilder regex = new StringBuilder();
+    Matcher group = GROUP.matcher(template);
+    int literal = 0;
+    while (group.find()) {
+      regex.append(Pattern.quote(template.substring(literal, group.start()))).append(".*");
+      literal = group.end();
+    }
+    regex.append(Pattern.quote(template.substring(literal)));
+    return Pattern.compile(regex.toString(), Pattern.DOTALL);
+  }
+
+  /** Whether a name may be what one of the templates became; any, of a template of groups alone. */
+  public boolean mayMake(String application, String name) {
+    return rules.stream()
+        .anyMatch(
+            rule -> rule.application.matches(application) && rule.made.matcher(name).matches());
   }
 
   boolean isEmpty() {

@@ -18,6 +18,8 @@ import org.traceetl.proto.NameRules;
 import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.LearnConfig.Keep;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.hotspot.DecisionLog;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
@@ -43,11 +45,11 @@ final class NameDeciderTest {
     private final List<LearntNames> told = new ArrayList<>();
     private final NameDecider decider;
 
-    Server(LearnConfig config, boolean decides) {
+    Server(LearnConfig learn, boolean decides) {
       decider =
           new NameDecider(
               HotspotsConfig.defaults(),
-              config,
+              series(learn),
               decides,
               this,
               () -> Instant.ofEpochMilli(nowMillis),
@@ -250,6 +252,38 @@ final class NameDeciderTest {
     place = null;
     look();
     assertThat(one.decider.current()).isEqualTo(LearntNames.NONE);
+  }
+
+  @Test
+  void whatALaterRecordLacksIsLearntAgain() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    see("shop", "/users/");
+    look();
+    log.append(learnt(nowMillis + 1, "bank", "/accounts/").encode());
+    look();
+    look();
+
+    assertThat(one.rules())
+        .isEqualTo(other.rules())
+        .containsExactly("bank /accounts/{*}", "shop /users/{*}");
+  }
+
+  @Test
+  void whatPatternsMakeIsNotLearntFrom() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    see("patterned", "/tenants/");
+    see("shop", "/tenants/");
+    look();
+
+    assertThat(one.rules()).containsExactly("shop /tenants/{*}");
+  }
+
+  private static SeriesConfig series(LearnConfig learn) {
+    List<TemplatesConfig.Rule> patterns =
+        List.of(
+            new TemplatesConfig.Rule("patterned", "/tenants/([^/]+)/.*/cart", "/tenants/$1/cart"));
+    return new SeriesConfig(
+        null, null, null, null, null, null, null, null, new TemplatesConfig(null, patterns, learn));
   }
 
   private static LearntNames learnt(long epoch, String application, String prefix) {

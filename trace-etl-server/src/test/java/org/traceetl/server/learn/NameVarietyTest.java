@@ -22,10 +22,16 @@ import org.traceetl.server.window.SeriesDefinition;
 
 final class NameVarietyTest {
   private static final int MORE_THAN = 100;
+  private static final int MAX_VALUE_BYTES = 500;
 
   private long nowMillis = 1_795_255_000_000L;
   private final NameVariety variety =
-      new NameVariety(MORE_THAN, () -> Instant.ofEpochMilli(nowMillis));
+      new NameVariety(
+          MORE_THAN,
+          MAX_VALUE_BYTES,
+          (application, name) -> application.equals("patterned") && name.endsWith("/*"),
+          found -> found.prefix().equals("/kept/"),
+          () -> Instant.ofEpochMilli(nowMillis));
 
   @Test
   void onePlaceWithMoreTokensThanThatIsFoundOnce() {
@@ -154,6 +160,84 @@ final class NameVarietyTest {
     }
 
     assertThat(variety.found()).hasSize(LearntNames.MAX_RULES);
+  }
+
+  @Test
+  void namesThatMayHaveBeenCutDoNotCount() {
+    for (int length = MAX_VALUE_BYTES - 3; length <= MAX_VALUE_BYTES + 9; length++) {
+      int tail = length - 4;
+      make("shop", 5 * MORE_THAN, i -> filled("/u/", i, tail) + "/end");
+    }
+    assertThat(variety.found()).isEmpty();
+
+    make("shop", 5 * MORE_THAN, i -> filled("/u/", i, MAX_VALUE_BYTES - 8) + "/end");
+    assertThat(variety.found()).containsExactly(new Variety("shop", "/u/", 1, MORE_THAN + 1));
+  }
+
+  private static String filled(String prefix, int number, int length) {
+    String name = prefix + word(number);
+    return name + "x".repeat(length - name.length());
+  }
+
+  @Test
+  void namesThatAPatternMayHaveMadeDoNotCount() {
+    make("patterned", 5 * MORE_THAN, i -> "/tenants/" + word(i) + "/*");
+    assertThat(variety.found()).isEmpty();
+
+    make("patterned", 5 * MORE_THAN, i -> "/tenants/" + word(i) + "/cart");
+    assertThat(variety.found()).hasSize(1);
+  }
+
+  @Test
+  void whatIsKeptApartIsNotJoinedHereEither() {
+    make("shop", 5 * MORE_THAN, i -> "/kept/" + word(i) + "/" + word(i));
+    assertThat(variety.found()).isEmpty();
+
+    make("shop", 5 * MORE_THAN, i -> "/kept/api/" + word(i));
+    assertThat(variety.found())
+        .containsExactly(new Variety("shop", "/kept/api/", 0, MORE_THAN + 1));
+  }
+
+  @Test
+  void oneApplicationDoesNotTakeTheRoomOfAll() {
+    for (int application = 0; application < 5; application++) {
+      for (int place = 0; place < 250; place++) {
+        String prefix = word(place) + "/";
+        make("hostile" + application, MORE_THAN + 1, i -> prefix + word(i));
+      }
+    }
+    make("quiet", MORE_THAN + 1, i -> "/users/" + word(i));
+
+    assertThat(variety.found())
+        .hasSize(5 * NameVariety.MAX_RULES_OF_APPLICATION + 1)
+        .contains(new Variety("quiet", "/users/", 0, MORE_THAN + 1));
+  }
+
+  @Test
+  void whatFoundNoRoomIsFoundOnceThereIsSome() {
+    for (int application = 0; application < LearntNames.MAX_RULES; application++) {
+      make("shop" + application, MORE_THAN + 1, i -> "/users/" + word(i));
+    }
+    make("late", MORE_THAN + 1, i -> "/users/" + word(i));
+    assertThat(variety.found()).hasSize(LearntNames.MAX_RULES);
+
+    NameRule users = new NameRule("/users/", 0, MORE_THAN + 1, 1);
+    variety.learnt(new LearntNames(1, 1, Map.of("shop0", new NameRules(List.of(users)))));
+    make("late", MORE_THAN + 2, i -> "/users/" + word(i));
+    assertThat(variety.found())
+        .hasSize(LearntNames.MAX_RULES)
+        .contains(new Variety("late", "/users/", 0, MORE_THAN + 1));
+  }
+
+  @Test
+  void whatIsNoLongerLearntIsFoundStill() {
+    make("shop", MORE_THAN + 1, i -> "/users/" + word(i));
+    List<Variety> users = variety.found();
+    learn(new NameRule("/users/", 0, MORE_THAN + 1, 1));
+    assertThat(variety.found()).isEmpty();
+
+    learn(new NameRule("/orders/", 0, MORE_THAN + 1, 1));
+    assertThat(variety.found()).isEqualTo(users).hasSize(1);
   }
 
   /** Anything: long, of many tokens or few, with separators in a row. */
