@@ -10,7 +10,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
-import org.traceetl.agent.telemetry.TelemetryServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -62,7 +61,6 @@ public final class LogAgent implements Callable<Integer> {
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "log-agent-logback.xml");
     }
-    TelemetryServer.setBounds();
     System.exit(new CommandLine(new LogAgent(System.getenv())).execute(args));
   }
 

@@ -1,10 +1,15 @@
 package org.traceetl.agent.telemetry;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.prometheus.client.Gauge;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -19,10 +24,13 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -152,6 +160,55 @@ final class TelemetryTlsTest {
     assertThatThrownBy(() -> start(ANY_PORT.withTls(files(false))))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("tls.key: does not belong to the first certificate");
+  }
+
+  /** The end of the agent waits for nobody who reads its answer no further. */
+  @Test
+  void whoReadsNoFurtherIsNotWaitedForAtTheEnd() throws Exception {
+    metrics.registry.register(new Gauge.Builder().name("x").help("y".repeat(8 << 20)).create());
+    TelemetryServer server =
+        TelemetryServer.start(
+            ANY_PORT.withTls(files(false)), metrics.registry, () -> "", 10 * 60_000);
+    try (SSLSocket socket = (SSLSocket) trusting(CA, null).getSocketFactory().createSocket()) {
+      socket.setReceiveBufferSize(4_096);
+      socket.connect(new InetSocketAddress("127.0.0.1", server.port()));
+      byte[] requests = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(200).getBytes(US_ASCII);
+      socket.getOutputStream().write(requests);
+      assertThat(socket.getInputStream().read()).isEqualTo('H');
+
+      server.close();
+      assertThat(server.connections()).isZero();
+    }
+  }
+
+  @Test
+  void aConnectionEndsAtItsDeadline() throws Exception {
+    try (TelemetryServer server =
+            TelemetryServer.start(ANY_PORT.withTls(files(false)), metrics.registry, () -> "", 100);
+        Socket silent = new Socket("127.0.0.1", server.port())) {
+      assertThat(silent.getInputStream().read()).isNegative();
+      await().until(() -> server.connections() == 0);
+    }
+  }
+
+  @Test
+  void furtherConnectionsThanItHasRoomForAreClosed() throws Exception {
+    List<Socket> opened = new ArrayList<>();
+    try (TelemetryServer server = start(ANY_PORT.withTls(files(false)))) {
+      for (int i = 0; i < TelemetryServer.MAX_CONNECTIONS; i++) {
+        opened.add(new Socket("127.0.0.1", server.port()));
+      }
+      await().until(() -> server.connections() == TelemetryServer.MAX_CONNECTIONS);
+      Socket further = new Socket("127.0.0.1", server.port());
+      opened.add(further);
+      assertThat(further.getInputStream().read()).isNegative();
+
+      for (Socket socket : opened) {
+        socket.close();
+      }
+      await().until(() -> server.connections() == 0);
+      assertThat(get(server, "/health", trusting(CA, null), "TLSv1.3").statusCode()).isEqualTo(200);
+    }
   }
 
   private TelemetryServer start(TelemetryConfig config) throws IOException {

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.access.BearerTokens;
+import org.traceetl.agent.access.FewHeaders;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 

@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.access;
 
 import io.grpc.netty.shaded.io.netty.handler.codec.TooLongFrameException;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.DefaultHttpHeaders;
@@ -9,11 +9,11 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeadersFactory;
  * The headers of a request, bounded in number: of a head full of the shortest ones each costs
  * thirty times its bytes.
  */
-final class FewHeaders extends DefaultHttpHeaders {
+public final class FewHeaders extends DefaultHttpHeaders {
   /** Exporters send ten, and proxies add as many. */
-  static final int MOST = 64;
+  public static final int MOST = 64;
 
-  static final HttpHeadersFactory FACTORY =
+  public static final HttpHeadersFactory FACTORY =
       new HttpHeadersFactory() {
         @Override
         public HttpHeaders newHeaders() {
@@ -25,6 +25,8 @@ final class FewHeaders extends DefaultHttpHeaders {
           return new FewHeaders();
         }
       };
+
+  private FewHeaders() {}
 
   @Override
   public HttpHeaders add(CharSequence name, Object value) {
