@@ -25,6 +25,12 @@ final class Clients {
   /** A request may come with a few bytes of framing, and counts for its head. */
   private static final int FRAMING_BYTES = 8 * 1_024;
 
+  /**
+   * What the pieces of a request may count for beyond its bytes: one of {@link ReadBudget#charge 1
+   * KiB} at the end of each 8 KiB.
+   */
+  private static final int PIECES_SHARE = 8;
+
   private static final AttributeKey<Client> CLIENT = AttributeKey.valueOf(Clients.class, "client");
 
   private final OtlpLimits limits;
@@ -42,7 +48,9 @@ final class Clients {
     this.counters = counters;
     long share =
         limits.maxClientBytesInFlight() == 0 ? maxBytes / 2 : limits.maxClientBytesInFlight();
-    this.maxClientBytes = Math.max(share, maxRequestBytes) + FRAMING_BYTES;
+    // The largest request counts for more than its bytes where its pieces end with short ones.
+    long largest = maxRequestBytes + maxRequestBytes / PIECES_SHARE;
+    this.maxClientBytes = Math.max(share, largest) + FRAMING_BYTES;
   }
 
   /** False if the connection is one too many: then it is counted, and to be closed. */

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.OtlpLimits;
+import org.traceetl.agent.source.otlp.Clients.Client;
 import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 
 @Timeout(60)
@@ -96,6 +97,24 @@ class ConnectionGateTest {
       }
     }
     assertThat(clients.size()).isZero();
+  }
+
+  /** Reads end where they end: with each of them comes a piece that counts for more than it is. */
+  @Test
+  void theLargestRequestIsWithinTheShareInWhateverReadsItComes() {
+    int largest = 1 << 24;
+    Clients clients =
+        new Clients(new OtlpLimits(10, 10, largest, 30_000), 2L * largest, largest, counters);
+    Client client = clients.of(new InetSocketAddress("127.0.0.1", 1));
+    int left = largest;
+    while (left > 0) {
+      for (int piece : new int[] {8_192, 1}) {
+        int bytes = Math.min(left, piece);
+        assertThat(client.take(ReadBudget.charge(bytes))).isTrue();
+        left -= bytes;
+      }
+    }
+    assertThat(client.take(largest)).isFalse();
   }
 
   private ConnectionGate gate(Transport transport, int maxConnections) {
