@@ -8,7 +8,11 @@
 namespace java org.traceetl.proto.thrift
 namespace py traceetl.proto
 
-/** Version of this format; a reader refuses what it does not know. */
+/**
+ * Version of this format; a reader refuses what it does not know. Fields 1 to 9 of a batch mean the
+ * same in all versions, and stand before the others: who refuses a batch can tell whose spans are
+ * lost, and how many.
+ */
 const i32 VERSION = 1
 
 /** Version of a batch that has groups: a reader that does not know them must not miscount it. */

@@ -65,6 +65,7 @@ public final class SpanBatchReader {
   private final CompactInput input = new CompactInput();
 
   private int seenBatchFields;
+  private boolean knownVersion;
   private long agentHigh;
   private long agentLow;
   private long epoch;
@@ -119,6 +120,7 @@ public final class SpanBatchReader {
     Objects.checkFromIndexSize(offset, length, buffer.length);
     input.wrap(buffer, offset, length);
     seenBatchFields = 0;
+    knownVersion = true;
     agentHigh = 0;
     agentLow = 0;
     epoch = 0;
@@ -342,6 +344,9 @@ public final class SpanBatchReader {
         readBatchField();
         continue;
       }
+      if (!knownVersion) {
+        break;
+      }
       int count = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
       int spansStart = input.position();
       if ((seenBatchFields & BATCH_HEAD) != BATCH_HEAD || groupsStart != NONE) {
@@ -350,7 +355,9 @@ public final class SpanBatchReader {
         input.skipStructs(count);
         readTail(false);
       }
-      if ((seenBatchFields & BATCH_REQUIRED) != BATCH_REQUIRED) {
+      if (!knownVersion) {
+        input.refuse(Rejection.UNSUPPORTED_VERSION);
+      } else if ((seenBatchFields & BATCH_REQUIRED) != BATCH_REQUIRED) {
         input.refuse(Rejection.MISSING_FIELD);
       } else if (count > spanCount) {
         input.refuse(Rejection.BAD_LENGTH);
@@ -362,7 +369,8 @@ public final class SpanBatchReader {
       }
       return;
     }
-    input.refuse(Rejection.MISSING_FIELD);
+    // What the spans of such a batch are is not known, but how many there are, and whose.
+    input.refuse(knownVersion ? Rejection.MISSING_FIELD : Rejection.UNSUPPORTED_VERSION);
   }
 
   private void endSpans() {
@@ -434,9 +442,8 @@ public final class SpanBatchReader {
     switch (id) {
       case Compact.VERSION -> {
         int version = input.readI32();
-        if (version != Compact.FORMAT_VERSION && version != Compact.FORMAT_VERSION_WITH_GROUPS) {
-          input.refuse(Rejection.UNSUPPORTED_VERSION);
-        }
+        knownVersion =
+            version == Compact.FORMAT_VERSION || version == Compact.FORMAT_VERSION_WITH_GROUPS;
       }
       case Compact.AGENT -> {
         if (input.readBinary(Compact.AGENT_BYTES) != Compact.AGENT_BYTES) {

@@ -100,6 +100,27 @@ final class HostileMessageTest {
     assertThat(outcome(Messages.generated(Batches.fixed()))).isEqualTo(Rejection.NONE);
   }
 
+  /** Whoever refuses it has to book its spans, and for whom. */
+  @Test
+  void aBatchOfAnotherVersionIsRefusedWithWhatItIsAbout() {
+    SpanBatch batch = Batches.extended(Batches.fixedWithGroups());
+    byte[] known = Messages.generated(batch);
+    byte[] unknown = Messages.generated(batch.setVersion(3));
+    assertThat(reader.wrap(known, 0, known.length)).isEqualTo(Rejection.NONE);
+    int spans = reader.spanCount();
+    int application = reader.application();
+    int dictionary = reader.dictionarySize();
+    long sequence = reader.sequence();
+
+    assertThat(reader.wrap(unknown, 0, unknown.length)).isEqualTo(Rejection.UNSUPPORTED_VERSION);
+    assertThat(reader.spanCount()).isEqualTo(spans).isPositive();
+    assertThat(reader.application()).isEqualTo(application);
+    assertThat(reader.dictionarySize()).isEqualTo(dictionary);
+    assertThat(reader.sequence()).isEqualTo(sequence);
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isFalse();
+  }
+
   static Stream<Arguments> badBatches() {
     return Stream.of(
         bad("no version", Rejection.MISSING_FIELD, SpanBatch::unsetVersion),
