@@ -24,7 +24,10 @@ final class MemoryBounds {
   /** Threads that read requests and decompress them. */
   private static final int IO_THREADS = 2;
 
-  /** What stands for a connection, and the heads of its requests: four over HTTP. */
+  /**
+   * What stands for a connection, and for its requests: four heads over HTTP, sixteen calls over
+   * gRPC, whose heads are not kept.
+   */
   private static final long CONNECTION_HEAP_BYTES = 64 * KIB;
 
   /** One read that waits for an answer, or a record of TLS in and one out. */

@@ -31,6 +31,9 @@ final class HostileSendersTest {
   /** What the agent reckons a connection with, on the heap. */
   private static final long CONNECTION_BYTES = 64 * 1_024;
 
+  /** What a call counts for besides its message. */
+  private static final long CALL_BYTES = 4 * 1_024;
+
   private static final String HEAD =
       "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
           + "Transfer-Encoding: chunked\r\n";
@@ -141,6 +144,40 @@ final class HostileSendersTest {
         .isLessThan(CONNECTIONS * CONNECTION_BYTES + BUDGET_BYTES);
   }
 
+  /**
+   * Heads as large as gRPC takes them, in the smallest headers. They are not kept once their call
+   * has begun: what is, is within what calls count for, and the heap of their connections.
+   */
+  @Test
+  void callsWithTheLargestHeadsTakeNoMoreOfTheHeapThanIsReckonedWith() throws IOException {
+    start();
+    openCalls(16, 220);
+    await().until(() -> receiver.bytesBeingRead() == 16 * CALL_BYTES);
+    long before = usedAfterCollection();
+    openCalls(480, 220);
+    await().until(() -> receiver.bytesBeingRead() == 496 * CALL_BYTES);
+
+    assertThat(usedAfterCollection() - before).isLessThan(480 / 16 * CONNECTION_BYTES);
+  }
+
+  private void openCalls(int calls, int headers) throws IOException {
+    ByteArrayOutputStream sixteen = new ByteArrayOutputStream();
+    for (int i = 0; i < calls; i++) {
+      if (i % 16 == 0) {
+        sixteen.reset();
+        sixteen.write(preface());
+      }
+      ByteArrayOutputStream head = head();
+      for (int j = 0; j < headers; j++) {
+        header(head, "" + (char) ('a' + j / 26) + (char) ('a' + j % 26), "b");
+      }
+      frame(sixteen, 1, 4, 1 + 2 * (i % 16), head.toByteArray());
+      if (i % 16 == 15 || i == calls - 1) {
+        connect(receiver.grpcPort()).getOutputStream().write(sixteen.toByteArray());
+      }
+    }
+  }
+
   /** What those were told to come back with. */
   private long refusedBytes() {
     return 10
@@ -205,6 +242,10 @@ final class HostileSendersTest {
 
   /** The head of a call; its message is still to come. */
   private static void openCall(ByteArrayOutputStream out, int stream) throws IOException {
+    frame(out, 1, 4, stream, head().toByteArray());
+  }
+
+  private static ByteArrayOutputStream head() throws IOException {
     ByteArrayOutputStream head = new ByteArrayOutputStream();
     head.write(0x83); // :method: POST
     head.write(0x86); // :scheme: http
@@ -212,7 +253,7 @@ final class HostileSendersTest {
     header(head, ":authority", "x");
     header(head, "content-type", "application/grpc");
     header(head, "te", "trailers");
-    frame(out, 1, 4, stream, head.toByteArray());
+    return head;
   }
 
   private static void header(ByteArrayOutputStream head, String name, String value)
