@@ -76,7 +76,7 @@ final class MemoryBounds {
     bounds.add("batches on their way into the spool", inFlight, 0);
     bounds.add("batches in memory until they are confirmed", inFlight, inFlight);
     bounds.add(
-        "open batches", 4L * config.pipeline().openBatches() * config.pipeline().batchBytes(), 0);
+        "open batches", config.pipeline().openBatches() * config.pipeline().mostHeldByBatch(), 0);
     bounds.add("resources", 20 * MIB, 0);
     bounds.add("spool's index", Spool.MOST_BATCHES * SPOOLED_BATCH_BYTES, MIB);
     bounds.add("answered requests", Spool.mostRequests(config.spool()) * ANSWERED_REQUEST_BYTES, 0);

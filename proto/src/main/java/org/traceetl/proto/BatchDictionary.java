@@ -48,6 +48,11 @@ final class BatchDictionary {
     return end;
   }
 
+  /** Bytes of its arrays, which never shrink. */
+  long heldBytes() {
+    return encoded.length + 8L * places.length + 4L * slots.length + 8L * table.length;
+  }
+
   int copyTo(byte[] out, int at) {
     System.arraycopy(encoded, 0, out, at, end);
     return at + end;

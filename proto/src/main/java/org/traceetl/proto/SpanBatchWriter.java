@@ -406,6 +406,15 @@ public final class SpanBatchWriter {
     return message;
   }
 
+  /** Bytes of the arrays it holds: they grow with the largest batch and never shrink. */
+  public long heldBytes() {
+    return message.length
+        + spans.length
+        + 4L * (resource.length + attributes.length)
+        + dictionary.heldBytes()
+        + groups.heldBytes();
+  }
+
   private int checkedIndex(int index) {
     if (Integer.compareUnsigned(index, dictionary.size()) >= 0) {
       throw new IllegalArgumentException(

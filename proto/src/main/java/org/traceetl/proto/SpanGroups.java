@@ -35,6 +35,11 @@ final class SpanGroups {
   /** Spans often come in runs of one group. */
   private int guess;
 
+  /** Bytes of its arrays, which never shrink. */
+  long heldBytes() {
+    return heads.heldBytes() + 12L * sizes.length + 12L * durationsNanos.length;
+  }
+
   void clear() {
     heads.clear();
     spans = 0;

@@ -18,4 +18,12 @@ public record PipelineConfig(
   public static PipelineConfig defaults() {
     return new PipelineConfig(64 * 1024 * 1024, 64 * 1024, 1024, 20, 128);
   }
+
+  /**
+   * What is kept at most to fill a batch anew, bytes: its strings, what they are found by, its
+   * spans and its message, in arrays that double. Usual ones hold five times their size.
+   */
+  public long mostHeldByBatch() {
+    return 6L * batchBytes + 64 * 1024;
+  }
 }

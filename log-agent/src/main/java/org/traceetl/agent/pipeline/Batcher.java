@@ -32,11 +32,6 @@ final class Batcher implements SpanSink {
   /** Spans of a resource with more bytes of text are rejected: it is in each of its batches. */
   static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
 
-  /**
-   * A batch with a body of more than so many usual ones is not used again: its arrays stay grown.
-   */
-  private static final int MOST_KEPT_BATCHES = 4;
-
   /** Why spans of an application that the routing rules exclude are dropped. */
   private static final String EXCLUDED = "excluded_application";
 
@@ -276,7 +271,8 @@ final class Batcher implements SpanSink {
     metrics.batchesClosed.labels(cause.label).inc();
     frame.add(queue, sequence, body, spans);
     batch.release();
-    if (body.length <= MOST_KEPT_BATCHES * config.batchBytes()) {
+    // Else it is not used again: its arrays stay grown.
+    if (batch.heldBytes() <= config.mostHeldByBatch()) {
       pool.push(batch);
     }
   }

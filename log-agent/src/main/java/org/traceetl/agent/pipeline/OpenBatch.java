@@ -8,10 +8,13 @@ import org.traceetl.proto.SpanBatchWriter;
 
 /** A batch being filled for one resource and queue. Reused; owned by the pipeline thread. */
 final class OpenBatch {
+  private static final int ENTRY_BYTES = 10;
+
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private Resource resource;
   private int candidate;
   private int resourceBytes;
+  private int resourceEntries;
 
   void open(Resource resource, int candidate) {
     this.resource = resource;
@@ -19,6 +22,7 @@ final class OpenBatch {
     writer.begin();
     resource.writeTo(writer);
     resourceBytes = writer.sizeBytes();
+    resourceEntries = writer.dictionarySize();
   }
 
   void add(SpanView span) {
@@ -92,9 +96,19 @@ final class OpenBatch {
     return entries >= mostEntries || writer.spanCount() == Limits.MAX_SPANS;
   }
 
-  /** Bytes of the spans, with the strings they brought. */
+  /**
+   * Bytes of the spans, with the strings they brought. A string counts for {@link #ENTRY_BYTES} at
+   * least: what it is found by takes room too, which only the shortest ones do not make up for.
+   */
   int spanBytes() {
-    return writer.sizeBytes() - resourceBytes;
+    return Math.max(
+        writer.sizeBytes() - resourceBytes,
+        ENTRY_BYTES * (writer.dictionarySize() - resourceEntries));
+  }
+
+  /** Bytes it holds, filled or not. */
+  long heldBytes() {
+    return writer.heldBytes();
   }
 
   /** Makes the message. */

@@ -7,6 +7,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.Limits;
@@ -54,6 +55,43 @@ final class OpenBatchTest {
   private String text(int entry) {
     return new String(
         reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry), UTF_8);
+  }
+
+  /** What they are found by takes up to seven times their bytes. */
+  @Test
+  void theShortestStringsMakeNoBatchThatHoldsMoreThanIsReckonedWith() {
+    PipelineConfig config = PipelineConfig.defaults();
+    int strings = 0;
+    while (batch.spanBytes() < config.batchBytes()) {
+      span.attributes.clear();
+      for (int i = 0; i < 200; i++) {
+        add(span.attributes, twoBytes(strings++), twoBytes(strings++));
+      }
+      batch.add(span("GET", 5));
+    }
+    read();
+
+    assertThat(strings).isGreaterThan(6_000);
+    assertThat(batch.heldBytes()).isLessThan(config.mostHeldByBatch());
+  }
+
+  private static String twoBytes(int number) {
+    return "" + (char) (number / 128) + (char) (number % 128);
+  }
+
+  @Test
+  void arraysThatOneSpanMadeLongAreHeld() {
+    PipelineConfig config = PipelineConfig.defaults();
+    for (int i = 0; i < 10; i++) {
+      add(span.attributes, "key " + i, ("" + i).repeat(30_000));
+    }
+    batch.add(span("GET", 5));
+    read();
+    resource.set(new Attributes());
+    batch.open(resource, 0);
+
+    assertThat(batch.spanBytes()).isZero();
+    assertThat(batch.heldBytes()).isGreaterThan(config.mostHeldByBatch());
   }
 
   @Test
