@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.telemetry.TelemetryServer;
 
 /**
  * What each stage of an agent may have in memory at most, by its configuration, against what its
@@ -42,8 +43,11 @@ final class MemoryBounds {
   /** A trace log that is followed, and a place in one. */
   private static final long FILE_BYTES = 4 * KIB;
 
-  /** A scrape: its head, its page, and the page as bytes. */
-  private static final long SCRAPE_BYTES = 192 * KIB;
+  /** A scrape: its head, its page, the page as bytes, and records of TLS. */
+  private static final long SCRAPE_HEAP_BYTES = 192 * KIB;
+
+  /** The page on its way out. */
+  private static final long SCRAPE_DIRECT_BYTES = 64 * KIB;
 
   /**
    * What a stage may have.
@@ -82,7 +86,12 @@ final class MemoryBounds {
     bounds.add("answered requests", Spool.mostRequests(config.spool()) * ANSWERED_REQUEST_BYTES, 0);
     bounds.add(
         "trace logs", 1_024 * FILE_BYTES + 3 * Math.max(MIB, config.files().maxLineBytes()), 0);
-    bounds.add("scrapes", 64 * SCRAPE_BYTES, 0);
+    if (config.telemetry().enabled()) {
+      bounds.add(
+          "scrapes",
+          TelemetryServer.MAX_CONNECTIONS * SCRAPE_HEAP_BYTES,
+          TelemetryServer.MAX_CONNECTIONS * SCRAPE_DIRECT_BYTES);
+    }
     bounds.add("the program itself", 24 * MIB, 8 * MIB);
     return bounds;
   }

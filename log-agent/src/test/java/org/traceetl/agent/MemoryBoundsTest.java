@@ -41,6 +41,7 @@ final class MemoryBoundsTest {
         .isGreaterThan(usual.heapBytes());
     assertThat(bounds("{otlp: {enabled: false}, files: {paths: [/x]}}").heapBytes())
         .isLessThan(usual.heapBytes());
+    assertThat(bounds("telemetry: {enabled: false}").heapBytes()).isLessThan(usual.heapBytes());
   }
 
   @Test
