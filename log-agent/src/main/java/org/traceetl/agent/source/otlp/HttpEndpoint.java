@@ -43,9 +43,6 @@ final class HttpEndpoint {
   private static final int MAX_LINE_BYTES = 1_024;
   private static final int MAX_HEAD_BYTES = 8 * 1_024;
 
-  /** Shorter parts of a body are copied: what they came in may be many times longer. */
-  private static final int SHORT_PART_BYTES = 16 * 1_024;
-
   private final InetSocketAddress address;
   private final int maxRequestBytes;
   private final int requestTimeoutMillis;
@@ -198,8 +195,9 @@ final class HttpEndpoint {
           return;
         }
         taken += bytes;
-        if (!(body instanceof LastHttpContent)
-            && body.content().readableBytes() < SHORT_PART_BYTES) {
+        if (!(body instanceof LastHttpContent)) {
+          // Parts have 8 KiB at most, as the codec makes them, and are views of what they came in,
+          // which may be many times longer.
           HttpContent copy = body.replace(body.content().copy());
           try {
             super.decode(context, copy, out);
