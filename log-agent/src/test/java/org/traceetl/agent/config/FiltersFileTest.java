@@ -131,6 +131,12 @@ final class FiltersFileTest {
           drop:\\n- name: ''                 | line 2: drop.name = : not a pattern, or a list of them
           drop:\\n- name: []                 | line 2: drop.name = 0 patterns: not 1 to 1000 of them
           drop:\\n- name: [[a], b]              | line 2: drop.name = a list: not a pattern
+          drop:\\n- name: *a                 | line 2: drop.name = *a: not a pattern, or a list of them; what begins with * has to be in quotes
+          drop:\\n- name: [b, *a]            | line 2: drop.name = *a: not a pattern; what begins with *
+          drop:\\n- attributes: {b: *a}      | line 2: drop.attributes.b = *a: not a pattern of the value; what begins with *
+          drop:\\n- keep: *nothing           | line 2: drop.keep = *nothing: not metrics or nothing; what begins with *
+          drop:\\n- kind: *client            | line 2: drop.kind = *client: not unspecified or
+          redact:\\n- {pattern: a, replace: *b } | line 2: redact.replace = *b: not text; what begins with *
           drop:\\n- kind: clients            | line 2: drop.kind = clients: not unspecified or internal or server or client or producer or consumer
           drop:\\n- kind: [client, 3]        | line 2: drop.kind = 3: not unspecified or
           drop:\\n- attributes: redis        | line 2: drop.attributes = redis: not a section of keys
