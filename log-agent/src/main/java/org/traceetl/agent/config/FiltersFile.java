@@ -191,10 +191,17 @@ public final class FiltersFile {
       List<Integer> numbers = new ArrayList<>();
       if (!isAt(JsonToken.START_ARRAY)) {
         number(key, names, numbers);
-      } else {
-        while (nextElement()) {
-          number(key, names, numbers);
-        }
+        return numbers.isEmpty() ? otherwise : numbers;
+      }
+      int line = line();
+      int elements = 0;
+      while (nextElement()) {
+        number(key, names, numbers);
+        elements++;
+      }
+      if (elements == 0) {
+        // All, or none? Whoever writes it means one of the two.
+        problemAt(line, key + " is empty: name at least one of " + String.join(", ", names));
       }
       return numbers.isEmpty() ? otherwise : numbers;
     }

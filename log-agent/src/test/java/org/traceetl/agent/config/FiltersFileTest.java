@@ -139,6 +139,7 @@ final class FiltersFileTest {
           redact:\\n- {pattern: a, replace: *b } | line 2: redact.replace = *b: not text; what begins with *
           drop:\\n- kind: clients            | line 2: drop.kind = clients: not unspecified or internal or server or client or producer or consumer
           drop:\\n- kind: [client, 3]        | line 2: drop.kind = 3: not unspecified or
+          drop:\\n- kind: []                 | line 2: drop.kind is empty: name at least one of unspecified, internal, server, client, producer, consumer
           drop:\\n- attributes: redis        | line 2: drop.attributes = redis: not a section of keys
           drop:\\n- attributes: {a: [b]}     | line 2: drop.attributes.a = a list: not a pattern of the value
           drop:\\n- unless-slower-than: 100  | line 2: drop.unless-slower-than = 100: not a whole number with a unit: us, ms, s or m, such as 100ms
@@ -161,6 +162,7 @@ final class FiltersFileTest {
           redact:\\n- pattern: 'a*'          | line 2: redact.pattern = a*: not a regular expression of RE2 that no empty text matches
           redact:\\n- pattern: '(a)\\1'      | line 2: redact.pattern = (a)\\1: not a regular expression of RE2
           redact:\\n- {pattern: a, in: keys} | line 2: redact.in = keys: not values or names or status-messages
+          redact:\\n- {pattern: a, in: []} | line 2: redact.in is empty: name at least one of values, names, status-messages
           redact:\\n- {pattern: a, replace: [b]} | line 2: redact.replace = a list: not text
           """)
   void whatIsWrongIsToldWithItsLine(String yaml, String problem) {
