@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -195,6 +197,43 @@ final class FiltersFileTest {
             "line 2: redact.pattern = 1025 bytes: not at most 1024");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "drop: [{name: LIST}]",
+        "drop: [{dimensions: LIST}]",
+        "attributes: [{span: LIST}]",
+        "attributes: [{resource: LIST}]",
+        "redact: [{pattern: a, attributes: LIST}]"
+      })
+  void listsOfPatternsAreBounded(String yaml) {
+    String many = "[" + "a,".repeat(FiltersFile.MAX_RULES) + "a]";
+    String longOne = "[" + "x".repeat(FiltersFile.MAX_PATTERN_BYTES + 1) + "]";
+
+    assertThat(problems(yaml.replace("LIST", many)))
+        .singleElement()
+        .asString()
+        .contains("= 1001 patterns: not ", " to 1000 of them");
+    assertThat(problems(yaml.replace("LIST", longOne)))
+        .singleElement()
+        .asString()
+        .contains("= 1025 bytes: not at most 1024");
+  }
+
+  @Test
+  void theKeysThatADropLooksAtAreBounded() {
+    String many =
+        IntStream.rangeClosed(0, FiltersFile.MAX_RULES)
+            .mapToObj(i -> "k" + i + ": a")
+            .collect(Collectors.joining(", "));
+    String longOne = "? " + "x".repeat(FiltersFile.MAX_PATTERN_BYTES + 1) + " : a";
+
+    assertThat(problems("drop: [{attributes: {" + many + "}}]"))
+        .containsExactly("line 1: drop.attributes = 1001 keys: not at most 1000");
+    assertThat(problems("drop: [{attributes: {" + longOne + "}}]"))
+        .containsExactly("line 1: a key in drop.attributes = 1025 bytes: not at most 1024");
+  }
+
   @Test
   void rulesThatDifferShowDifferentFingerprints() throws ConfigException {
     FilterRules one = parse("drop: [{name: a}]\n");
@@ -211,6 +250,10 @@ final class FiltersFileTest {
     } catch (ConfigException e) {
       assertThat(e.problems()).isNotEmpty();
     }
+  }
+
+  private static List<String> problems(String yaml) {
+    return catchThrowableOfType(ConfigException.class, () -> parse(yaml)).problems();
   }
 
   private static FilterRules parse(String yaml) throws ConfigException {
