@@ -156,6 +156,10 @@ public final class FiltersFile {
 
     /** One pattern, or a list of them. */
     private List<String> patterns(String key) {
+      return patterns(key, 1);
+    }
+
+    private List<String> patterns(String key, int least) {
       int line = line();
       List<String> patterns;
       if (isAt(JsonToken.START_ARRAY)) {
@@ -167,16 +171,24 @@ public final class FiltersFile {
         return ALL;
       }
       patterns.forEach(pattern -> checkLength(line, key, pattern));
-      if (patterns.isEmpty() || patterns.size() > MAX_RULES) {
+      if (patterns.size() < least || patterns.size() > MAX_RULES) {
         problemAt(
-            line, key + " = " + patterns.size() + " patterns: not 1 to " + MAX_RULES + " of them");
+            line,
+            key
+                + " = "
+                + patterns.size()
+                + " patterns: not "
+                + least
+                + " to "
+                + MAX_RULES
+                + " of them");
       }
       return patterns;
     }
 
     /** The same, but an empty list is none. */
     private List<String> patternsOrNone(String key) {
-      return isAt(JsonToken.START_ARRAY) ? texts(key, "", "a pattern of keys") : patterns(key);
+      return patterns(key, 0);
     }
 
     private void checkLength(int line, String key, String pattern) {
@@ -191,10 +203,17 @@ public final class FiltersFile {
       List<Integer> numbers = new ArrayList<>();
       if (!isAt(JsonToken.START_ARRAY)) {
         number(key, names, numbers);
-      } else {
-        while (nextElement()) {
-          number(key, names, numbers);
-        }
+        return numbers.isEmpty() ? otherwise : numbers;
+      }
+      int line = line();
+      int elements = 0;
+      while (nextElement()) {
+        number(key, names, numbers);
+        elements++;
+      }
+      if (elements == 0) {
+        // All, or none? Whoever writes it means one of the two.
+        problemAt(line, key + " is empty: name at least one of " + String.join(", ", names));
       }
       return numbers.isEmpty() ? otherwise : numbers;
     }
@@ -254,7 +273,7 @@ public final class FiltersFile {
           case "application" -> applications = patterns(key);
           case "kind" -> kinds = numbers(key, KINDS, ALL_KINDS);
           case "name" -> names = patterns(key);
-          case "attributes" -> sectionOf(key, "", this::attribute);
+          case "attributes" -> attributes(key);
           case "unless-slower-than" -> slowNanos = nanos(key, slowNanos);
           case "keep" -> keep = choice(key, keep);
           case "dimensions" -> dimensions = patternsOrNone(key);
@@ -265,8 +284,17 @@ public final class FiltersFile {
         return true;
       }
 
+      private void attributes(String key) {
+        int line = line();
+        sectionOf(key, "", this::attribute);
+        if (attributes.size() > MAX_RULES) {
+          problemAt(line, key + " = " + attributes.size() + " keys: not at most " + MAX_RULES);
+        }
+      }
+
       private boolean attribute(String name, String key) {
         if (isText()) {
+          checkLength(line(), "a key in drop.attributes", name);
           checkLength(line(), key, text());
           attributes.put(name, text());
         } else {

@@ -17,6 +17,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.dataformat.yaml.YAMLMapper;
+import tools.jackson.dataformat.yaml.YAMLParser;
 
 /**
  * One pass over a file of rules, from its first token to its last, with all that is wrong in it
@@ -117,9 +118,14 @@ abstract class YamlReading {
     }
   }
 
-  /** Whether this begins here. */
+  /** Whether this begins here; an alias is nothing that can be asked for. */
   final boolean isAt(JsonToken token) {
-    return parser.currentToken() == token;
+    return parser.currentToken() == token && !isAlias();
+  }
+
+  /** Whether {@code *name} without quotes stands here, which the parser gives as the text name. */
+  private boolean isAlias() {
+    return ((YAMLParser) parser).isCurrentAlias();
   }
 
   /** The next element of the list that began here; false at its end. */
@@ -208,12 +214,14 @@ abstract class YamlReading {
   final boolean isText() {
     return parser.currentToken().isScalarValue()
         && !isAt(JsonToken.VALUE_NULL)
+        && !isAlias()
         && !text().isEmpty();
   }
 
   /** What stands here is not what it has to be; it is left out. */
   final void problem(String key, String allowed) {
-    problem(key, shown(), "not " + allowed, line());
+    String hint = isAlias() ? "; what begins with * has to be in quotes" : "";
+    problem(key, shown(), "not " + allowed + hint, line());
   }
 
   /** A value that stands here, or whose section begins here, is wrong. */
@@ -253,7 +261,7 @@ abstract class YamlReading {
     if (token == JsonToken.START_OBJECT || token == JsonToken.START_ARRAY) {
       return token == JsonToken.START_OBJECT ? "a section" : "a list";
     }
-    String text = token == null ? "" : String.valueOf(parser.getString());
+    String text = token == null ? "" : (isAlias() ? "*" : "") + parser.getString();
     return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
   }
 }

@@ -23,7 +23,11 @@ final class RequiredText {
   /** The longest such text, cut to 32 bytes; empty if none is plain to see. */
   static String of(String expression) {
     // Another alternative need not have it; flags change what letters stand for.
-    if (expression.contains("|") || expression.contains("(?") || expression.contains("\\Q")) {
+    // A bracket that ends a range begins no named class.
+    if (expression.contains("|")
+        || expression.contains("(?")
+        || expression.contains("\\Q")
+        || expression.contains("-[:")) {
       return "";
     }
     String longest = "";

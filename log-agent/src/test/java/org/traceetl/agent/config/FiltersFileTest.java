@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -131,8 +133,15 @@ final class FiltersFileTest {
           drop:\\n- name: ''                 | line 2: drop.name = : not a pattern, or a list of them
           drop:\\n- name: []                 | line 2: drop.name = 0 patterns: not 1 to 1000 of them
           drop:\\n- name: [[a], b]              | line 2: drop.name = a list: not a pattern
+          drop:\\n- name: *a                 | line 2: drop.name = *a: not a pattern, or a list of them; what begins with * has to be in quotes
+          drop:\\n- name: [b, *a]            | line 2: drop.name = *a: not a pattern; what begins with *
+          drop:\\n- attributes: {b: *a}      | line 2: drop.attributes.b = *a: not a pattern of the value; what begins with *
+          drop:\\n- keep: *nothing           | line 2: drop.keep = *nothing: not metrics or nothing; what begins with *
+          drop:\\n- kind: *client            | line 2: drop.kind = *client: not unspecified or
+          redact:\\n- {pattern: a, replace: *b } | line 2: redact.replace = *b: not text; what begins with *
           drop:\\n- kind: clients            | line 2: drop.kind = clients: not unspecified or internal or server or client or producer or consumer
           drop:\\n- kind: [client, 3]        | line 2: drop.kind = 3: not unspecified or
+          drop:\\n- kind: []                 | line 2: drop.kind is empty: name at least one of unspecified, internal, server, client, producer, consumer
           drop:\\n- attributes: redis        | line 2: drop.attributes = redis: not a section of keys
           drop:\\n- attributes: {a: [b]}     | line 2: drop.attributes.a = a list: not a pattern of the value
           drop:\\n- unless-slower-than: 100  | line 2: drop.unless-slower-than = 100: not a whole number with a unit: us, ms, s or m, such as 100ms
@@ -155,6 +164,7 @@ final class FiltersFileTest {
           redact:\\n- pattern: 'a*'          | line 2: redact.pattern = a*: not a regular expression of RE2 that no empty text matches
           redact:\\n- pattern: '(a)\\1'      | line 2: redact.pattern = (a)\\1: not a regular expression of RE2
           redact:\\n- {pattern: a, in: keys} | line 2: redact.in = keys: not values or names or status-messages
+          redact:\\n- {pattern: a, in: []} | line 2: redact.in is empty: name at least one of values, names, status-messages
           redact:\\n- {pattern: a, replace: [b]} | line 2: redact.replace = a list: not text
           """)
   void whatIsWrongIsToldWithItsLine(String yaml, String problem) {
@@ -187,6 +197,43 @@ final class FiltersFileTest {
             "line 2: redact.pattern = 1025 bytes: not at most 1024");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "drop: [{name: LIST}]",
+        "drop: [{dimensions: LIST}]",
+        "attributes: [{span: LIST}]",
+        "attributes: [{resource: LIST}]",
+        "redact: [{pattern: a, attributes: LIST}]"
+      })
+  void listsOfPatternsAreBounded(String yaml) {
+    String many = "[" + "a,".repeat(FiltersFile.MAX_RULES) + "a]";
+    String longOne = "[" + "x".repeat(FiltersFile.MAX_PATTERN_BYTES + 1) + "]";
+
+    assertThat(problems(yaml.replace("LIST", many)))
+        .singleElement()
+        .asString()
+        .contains("= 1001 patterns: not ", " to 1000 of them");
+    assertThat(problems(yaml.replace("LIST", longOne)))
+        .singleElement()
+        .asString()
+        .contains("= 1025 bytes: not at most 1024");
+  }
+
+  @Test
+  void theKeysThatADropLooksAtAreBounded() {
+    String many =
+        IntStream.rangeClosed(0, FiltersFile.MAX_RULES)
+            .mapToObj(i -> "k" + i + ": a")
+            .collect(Collectors.joining(", "));
+    String longOne = "? " + "x".repeat(FiltersFile.MAX_PATTERN_BYTES + 1) + " : a";
+
+    assertThat(problems("drop: [{attributes: {" + many + "}}]"))
+        .containsExactly("line 1: drop.attributes = 1001 keys: not at most 1000");
+    assertThat(problems("drop: [{attributes: {" + longOne + "}}]"))
+        .containsExactly("line 1: a key in drop.attributes = 1025 bytes: not at most 1024");
+  }
+
   @Test
   void rulesThatDifferShowDifferentFingerprints() throws ConfigException {
     FilterRules one = parse("drop: [{name: a}]\n");
@@ -203,6 +250,10 @@ final class FiltersFileTest {
     } catch (ConfigException e) {
       assertThat(e.problems()).isNotEmpty();
     }
+  }
+
+  private static List<String> problems(String yaml) {
+    return catchThrowableOfType(ConfigException.class, () -> parse(yaml)).problems();
   }
 
   private static FilterRules parse(String yaml) throws ConfigException {

@@ -89,6 +89,7 @@ final class RoutingFileTest {
           exclude: a                         | line 1: exclude = a: not a list of names of applications
           exclude: [a, {b: c}]               | line 1: exclude = a section: not names of applications
           exclude: ['']                      | line 1: exclude = : not names of applications
+          exclude: [a, *b]                   | line 1: exclude = *b: not names of applications; what begins with * has to be in quotes
           just text                          | line 1: holds no keys
           a: [                               | line 1: not YAML
           spread: series\\n---\\nspread: random | a second document

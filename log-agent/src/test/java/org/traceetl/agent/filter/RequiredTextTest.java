@@ -39,6 +39,9 @@ final class RequiredTextTest {
           "[^a]",
           "[]a]",
           "[[:alpha:]]",
+          "[2-[:a]",
+          ":]",
+          "[]ab]",
           "[\\]a]",
           "(",
           ")",
@@ -81,6 +84,7 @@ final class RequiredTextTest {
           `cat|dog`                       | ``
           (?i)token                       | ``
           \\x41bc                         | ``
+          [A-[:x]:][]abc]                 | ``
           """)
   void theLongestPlainTextIsFound(String expression, String required) {
     assertThat(RequiredText.of(expression)).isEqualTo(required);
