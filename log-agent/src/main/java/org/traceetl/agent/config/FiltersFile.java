@@ -43,6 +43,9 @@ public final class FiltersFile {
   /** Longer patterns and replacements are refused. */
   static final int MAX_PATTERN_BYTES = 1_024;
 
+  /** Regular expressions that come to more when their repetitions are written out are refused. */
+  static final int MAX_REPEATED = 10_000;
+
   private FiltersFile() {}
 
   /**
@@ -62,6 +65,9 @@ public final class FiltersFile {
     private static final List<Integer> ALL_KINDS = List.of(0, 1, 2, 3, 4, 5);
     private static final java.util.regex.Pattern DURATION =
         java.util.regex.Pattern.compile("([0-9]{1,8})(us|ms|s|m)");
+    // First what ends a group, or may stand behind one and mean nothing; then from and to.
+    private static final java.util.regex.Pattern REPETITION =
+        java.util.regex.Pattern.compile("(\\)|\\\\E)?\\{([0-9]+)(?:,([0-9]*))?}");
     private static final Map<String, Long> NANOS =
         Map.of("us", 1_000L, "ms", 1_000_000L, "s", 1_000_000_000L, "m", 60_000_000_000L);
     // What servers take for slow, unless they are told otherwise.
@@ -409,6 +415,15 @@ public final class FiltersFile {
 
       private String expression(String key) {
         String expression = isText() ? text() : "";
+        if (expression.getBytes(UTF_8).length > MAX_PATTERN_BYTES) {
+          checkLength(line(), key, expression);
+          return expression;
+        }
+        if (repeated(expression) > MAX_REPEATED) {
+          problem(
+              key, "an expression whose repetitions come to at most " + MAX_REPEATED + " signs");
+          return expression;
+        }
         String wrong = "a regular expression of RE2 that no empty text matches";
         try {
           if (expression.isEmpty() || Pattern.compile(expression).matcher("").find()) {
@@ -417,8 +432,30 @@ public final class FiltersFile {
         } catch (PatternSyntaxException e) {
           problem(key, wrong + ": " + e.getMessage());
         }
-        checkLength(line(), key, expression);
         return expression;
+      }
+
+      /**
+       * At least as many signs as the expression has when its repetitions are written out, which
+       * compiling does: repetitions of groups count as if each were within the others.
+       */
+      private static double repeated(String expression) {
+        double signs = expression.length();
+        double groups = 1;
+        java.util.regex.Matcher repetition = REPETITION.matcher(expression);
+        while (repetition.find()) {
+          double most =
+              Stream.of(repetition.group(2), repetition.group(3))
+                  .filter(number -> number != null && !number.isEmpty())
+                  .mapToDouble(Double::parseDouble)
+                  .reduce(1, Math::max);
+          if (repetition.group(1) == null) {
+            signs += most;
+          } else {
+            groups *= most;
+          }
+        }
+        return signs * groups;
       }
 
       private String replacement(String key) {

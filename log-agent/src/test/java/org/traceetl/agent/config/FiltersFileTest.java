@@ -163,6 +163,10 @@ final class FiltersFileTest {
           redact:\\n- pattern: '('           | line 2: redact.pattern = (: not a regular expression of RE2 that no empty text matches: error parsing regexp
           redact:\\n- pattern: 'a*'          | line 2: redact.pattern = a*: not a regular expression of RE2 that no empty text matches
           redact:\\n- pattern: '(a)\\1'      | line 2: redact.pattern = (a)\\1: not a regular expression of RE2
+          redact:\\n- pattern: '(\\d{1,1000} ){1,1000}' | line 2: redact.pattern = (\\d{1,1000} ){1,1000}: not an expression whose repetitions come to at most 10000 signs
+          redact:\\n- pattern: '((a{99}){99}b){9,}' | line 2: redact.pattern = ((a{99}){99}b){9,}: not an expression whose repetitions
+          redact:\\n- pattern: 'a{1000}\\Q\\E{1000}' | line 2: redact.pattern = a{1000}\\Q\\E{1000}: not an expression whose repetitions
+          redact:\\n- pattern: '(.{500})(?i){30}' | line 2: redact.pattern = (.{500})(?i){30}: not an expression whose repetitions
           redact:\\n- {pattern: a, in: keys} | line 2: redact.in = keys: not values or names or status-messages
           redact:\\n- {pattern: a, in: []} | line 2: redact.in is empty: name at least one of values, names, status-messages
           redact:\\n- {pattern: a, replace: [b]} | line 2: redact.replace = a list: not text
@@ -195,6 +199,22 @@ final class FiltersFileTest {
         .containsExactly(
             "line 1: drop = 1001 rules: not at most 1000",
             "line 2: redact.pattern = 1025 bytes: not at most 1024");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[0-9]{13,19}",
+        "x{1,1000}",
+        "([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}",
+        "(\\w{1,63}\\.){1,10}[a-z]{2,63}",
+        "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "([0-9]{4}[ -]?){3}[0-9]{4}"
+      })
+  void usualRepetitionsAreTaken(String expression) throws ConfigException {
+    assertThat(parse("redact: [{pattern: '" + expression + "'}]\n").redact())
+        .extracting(Redaction::pattern)
+        .containsExactly(expression);
   }
 
   @ParameterizedTest
