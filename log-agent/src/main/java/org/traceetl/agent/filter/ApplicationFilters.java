@@ -8,6 +8,11 @@ import org.traceetl.agent.flow.SpanView;
 
 /** The filters of one application. Immutable; {@link SpanFilter} applies them. */
 public final class ApplicationFilters {
+  /** What there is besides rules and keys, and besides the bytes of each key. */
+  private static final int OVERHEAD_BYTES = 256;
+
+  private static final int KEY_BYTES = 64;
+
   private final DropRule[] drop;
   // Null for none.
   final SampleRule sample;
@@ -16,6 +21,7 @@ public final class ApplicationFilters {
   final TextPattern[] resourceKeys;
   // Of spans' attributes, sent or looked at by a rule; null for all.
   private final KeySet wantedKeys;
+  private final int sizeBytes;
   final Limits limits;
   final Redactor[] values;
   final Redactor[] names;
@@ -36,7 +42,12 @@ public final class ApplicationFilters {
     this.sample = sample;
     this.spanKeys = spanKeys;
     this.resourceKeys = resourceKeys;
-    wantedKeys = wantedKeys(drop, spanKeys);
+    List<byte[]> keys = wantedKeys(drop, spanKeys);
+    wantedKeys = keys == null ? null : new KeySet(keys);
+    sizeBytes =
+        OVERHEAD_BYTES
+            + drop.length * 8
+            + (keys == null ? 0 : keys.stream().mapToInt(key -> KEY_BYTES + key.length).sum());
     this.limits = limits;
     this.values = values;
     this.names = names;
@@ -52,14 +63,14 @@ public final class ApplicationFilters {
     return drop.length == 0 && sample == null && !changing;
   }
 
-  private static KeySet wantedKeys(DropRule[] drop, TextPattern[] spanKeys) {
+  private static List<byte[]> wantedKeys(DropRule[] drop, TextPattern[] spanKeys) {
     List<byte[]> keys = new ArrayList<>();
     boolean known = addKeys(spanKeys, keys);
     for (DropRule rule : drop) {
       keys.addAll(List.of(rule.keys));
       known &= !rule.measured || addKeys(rule.dimensions, keys);
     }
-    return known ? new KeySet(keys) : null;
+    return known ? keys : null;
   }
 
   /** Adds the keys that match; false if they cannot be named. */
@@ -82,6 +93,11 @@ public final class ApplicationFilters {
    */
   public KeySet wantedKeys() {
     return wantedKeys;
+  }
+
+  /** About what they take of the heap, without the rules that they share with others. */
+  public int sizeBytes() {
+    return sizeBytes;
   }
 
   /** Whether texts of spans and of the resource may have to be changed. */

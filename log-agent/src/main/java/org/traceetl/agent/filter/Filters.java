@@ -1,6 +1,7 @@
 package org.traceetl.agent.filter;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.FilterRules;
@@ -15,12 +16,75 @@ public final class Filters {
   public static final Filters NONE = new Filters(FilterRules.NONE);
 
   private final FilterRules rules;
+  private final List<Compiled<DropRule>> drop;
+  private final List<Compiled<SampleRule>> sample;
+  private final List<Compiled<AllowedKeys>> attributes;
   private final Redactor[] values;
   private final Redactor[] names;
   private final Redactor[] statusMessages;
 
+  /** A rule, with the applications that it is for; null for all. */
+  private record Compiled<T>(TextPattern[] applications, T rule) {
+    static <F, T> List<Compiled<T>> all(
+        List<F> rules, Function<F, List<String>> applications, Function<F, T> compile) {
+      return rules.stream()
+          .map(rule ->
+              new Compiled<>(TextPattern.unlessAll(applications.apply(rule)), compile.apply(rule)))
+          .toList();
+    }
+
+    static <T> Stream<T> matching(List<Compiled<T>> rules, byte[] name, int offset, int length) {
+      return rules.stream()
+          .filter(one -> TextPattern.anyMatches(one.applications, name, offset, length))
+          .map(Compiled::rule);
+    }
+  }
+
+  /** The keys that are sent; null for all. */
+  private record AllowedKeys(TextPattern[] span, TextPattern[] resource) {
+    static final AllowedKeys ALL = new AllowedKeys(null, null);
+
+    AllowedKeys(Allowed rule) {
+      this(patterns(rule.span()), patterns(rule.resource()));
+    }
+
+    private static TextPattern[] patterns(List<String> keys) {
+      return keys == null ? null : TextPattern.unlessAll(keys);
+    }
+  }
+
+  /** The rules for an application. Applications with equal ones can share their filters. */
+  public static final class Selection {
+    private final List<DropRule> drop;
+    // Null for none.
+    private final SampleRule sample;
+    private final AllowedKeys allowed;
+
+    private Selection(List<DropRule> drop, SampleRule sample, AllowedKeys allowed) {
+      this.drop = drop;
+      this.sample = sample;
+      this.allowed = allowed;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Selection that
+          && drop.equals(that.drop)
+          && Objects.equals(sample, that.sample)
+          && allowed.equals(that.allowed);
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(drop, sample, allowed);
+    }
+  }
+
   public Filters(FilterRules rules) {
     this.rules = rules;
+    drop = Compiled.all(rules.drop(), Drop::applications, DropRule::new);
+    sample = Compiled.all(rules.sample(), Sample::applications, SampleRule::new);
+    attributes = Compiled.all(rules.attributes(), Allowed::applications, AllowedKeys::new);
     values = redactors(rules, Place.VALUES);
     names = redactors(rules, Place.NAMES);
     statusMessages = redactors(rules, Place.STATUS_MESSAGES);
@@ -33,48 +97,31 @@ public final class Filters {
         .toArray(Redactor[]::new);
   }
 
+  /** The rules for an application. Looks through all of them: callers keep what they get. */
+  public Selection select(byte[] name, int offset, int length) {
+    return new Selection(
+        Compiled.matching(drop, name, offset, length).toList(),
+        Compiled.matching(sample, name, offset, length).findFirst().orElse(null),
+        Compiled.matching(attributes, name, offset, length).findFirst().orElse(AllowedKeys.ALL));
+  }
+
   /**
-   * The filters of an application. Looks through all rules: callers keep what they get.
+   * The filters of applications for which those rules are.
    *
-   * @return null if there are none for it
+   * @return null if there are none for them
    */
-  public ApplicationFilters of(byte[] name, int offset, int length) {
-    DropRule[] drop =
-        matching(rules.drop(), Drop::applications, name, offset, length)
-            .map(DropRule::new)
-            .toArray(DropRule[]::new);
-    SampleRule sample =
-        matching(rules.sample(), Sample::applications, name, offset, length)
-            .findFirst()
-            .map(SampleRule::new)
-            .orElse(null);
-    Allowed allowed =
-        matching(rules.attributes(), Allowed::applications, name, offset, length)
-            .findFirst()
-            .orElse(null);
+  public ApplicationFilters of(Selection selection) {
     ApplicationFilters filters =
         new ApplicationFilters(
-            drop,
-            sample,
-            allowed == null ? null : patterns(allowed.span()),
-            allowed == null ? null : patterns(allowed.resource()),
+            selection.drop.toArray(DropRule[]::new),
+            selection.sample,
+            selection.allowed.span,
+            selection.allowed.resource,
             rules.limits(),
             values,
             names,
             statusMessages);
     return filters.areNone() ? null : filters;
-  }
-
-  private static TextPattern[] patterns(List<String> keys) {
-    return keys == null ? null : TextPattern.unlessAll(keys);
-  }
-
-  private static <T> Stream<T> matching(
-      List<T> rules, Function<T, List<String>> applications, byte[] name, int offset, int length) {
-    return rules.stream()
-        .filter(rule ->
-            applications.apply(rule).stream()
-                .anyMatch(pattern -> new TextPattern(pattern).matches(name, offset, length)));
   }
 
   /** The rules that they are made of. */

@@ -1,5 +1,6 @@
 package org.traceetl.agent.pipeline;
 
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,17 +14,23 @@ import org.traceetl.agent.route.Topology;
 
 /**
  * The resources seen of late with their routes, bounded in number and bytes; the one used longest
- * ago leaves. Owned by the pipeline thread.
+ * ago leaves. Those for which the same rules are share their filters; where these become too large,
+ * all leave. Owned by the pipeline thread.
  */
 final class Resources {
   private static final int MAX_RESOURCES = 4_096;
   private static final int MAX_BYTES = 16 * 1024 * 1024;
 
+  /** Of filters. Thousands of selections of some rules, or the one of a very long file. */
+  private static final int MAX_FILTER_BYTES = 2 * 1024 * 1024;
+
   private final Consumer<Resource> leaving;
   private final Map<Resource, Resource> known = new LinkedHashMap<>(64, 0.75f, true);
   private final Resource probe = new Resource();
   private final Resource filtered = new Resource();
+  private final Map<Filters.Selection, ApplicationFilters> ofSelections = new HashMap<>();
   private long bytes;
+  private long filterBytes;
 
   /**
    * @param leaving told of each resource before it is forgotten
@@ -44,8 +51,7 @@ final class Resources {
     if (found != null) {
       return found;
     }
-    ApplicationFilters ofApplication =
-        filters.of(probe.applicationBytes(), probe.applicationOffset(), probe.applicationLength());
+    ApplicationFilters ofApplication = ofApplication(filters);
     Resource sent = probe;
     if (ofApplication != null && ofApplication.areChanging()) {
       filtered.set(filter.resource(ofApplication, attributes));
@@ -66,6 +72,27 @@ final class Resources {
     return added;
   }
 
+  /** The filters for the probe; null for none. */
+  private ApplicationFilters ofApplication(Filters filters) {
+    Filters.Selection selection =
+        filters.select(
+            probe.applicationBytes(), probe.applicationOffset(), probe.applicationLength());
+    ApplicationFilters shared = ofSelections.get(selection);
+    if (shared != null) {
+      return shared;
+    }
+    ApplicationFilters made = filters.of(selection);
+    if (made != null) {
+      if (filterBytes + made.sizeBytes() > MAX_FILTER_BYTES) {
+        // Resources hold on to their filters: only without them are these gone.
+        clear();
+      }
+      ofSelections.put(selection, made);
+      filterBytes += made.sizeBytes();
+    }
+    return made;
+  }
+
   private void removeEldest() {
     Iterator<Resource> eldest = known.values().iterator();
     while (known.size() > 1 && (known.size() > MAX_RESOURCES || bytes > MAX_BYTES)) {
@@ -81,5 +108,7 @@ final class Resources {
     known.values().forEach(leaving);
     known.clear();
     bytes = 0;
+    ofSelections.clear();
+    filterBytes = 0;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,6 +44,30 @@ final class SpanFilterTest {
     assertThat(of("a", "drop: [{application: b*}]")).isNull();
     assertThat(of("a", "drop: [{application: [b, a]}]")).isNotNull();
     assertThat(of("a", "limits: {max-name-bytes: 10}")).isNotNull();
+  }
+
+  @Test
+  void applicationsForWhichTheSameRulesAreHaveEqualSelections() throws ConfigException {
+    Filters filters =
+        new Filters(
+            FiltersFile.parse(
+                """
+                drop: [{application: a*, attributes: {k: v}}, {application: '*'}]
+                sample: [{application: b, ratio: 0.5}]
+                attributes: [{application: [c, a1], span: [x]}]
+                """
+                    .getBytes(UTF_8)));
+
+    assertThat(select(filters, "a2")).isEqualTo(select(filters, "a3"));
+    assertThat(select(filters, "d")).isEqualTo(select(filters, "e"));
+    assertThat(select(filters, "c").hashCode()).isEqualTo(select(filters, "c").hashCode());
+    assertThat(Stream.of("a1", "a2", "b", "c", "d").map(name -> select(filters, name)))
+        .doesNotHaveDuplicates();
+  }
+
+  private static Filters.Selection select(Filters filters, String application) {
+    byte[] name = application.getBytes(UTF_8);
+    return filters.select(name, 0, name.length);
   }
 
   @Test
@@ -237,7 +262,8 @@ final class SpanFilterTest {
 
   private static ApplicationFilters of(String application, String yaml) throws ConfigException {
     byte[] name = application.getBytes(UTF_8);
-    return new Filters(FiltersFile.parse(yaml.getBytes(UTF_8))).of(name, 0, name.length);
+    Filters filters = new Filters(FiltersFile.parse(yaml.getBytes(UTF_8)));
+    return filters.of(filters.select(name, 0, name.length));
   }
 
   private void name(String name) {
