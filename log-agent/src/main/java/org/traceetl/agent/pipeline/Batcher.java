@@ -29,9 +29,6 @@ final class Batcher implements SpanSink {
   /** A span with more bytes of text is rejected: a batch has to fit into a message. */
   static final int MAX_SPAN_TEXT_BYTES = 1024 * 1024;
 
-  /** Spans of a resource with more bytes of text are rejected: it is in each of its batches. */
-  static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
-
   /** Why spans of an application that the routing rules exclude are dropped. */
   private static final String EXCLUDED = "excluded_application";
 
@@ -146,9 +143,10 @@ final class Batcher implements SpanSink {
 
   @Override
   public void resource(Attributes attributes) {
-    resourceTooLarge = attributes.textBytes() > MAX_RESOURCE_TEXT_BYTES;
+    resourceTooLarge = attributes.textBytes() > Resources.MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, filters, filter, router, topology);
+      resourceTooLarge = resource.isTooLarge();
       filtering |= resource.filters() != null;
     }
   }

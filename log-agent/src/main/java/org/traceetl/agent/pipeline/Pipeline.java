@@ -209,8 +209,7 @@ public final class Pipeline implements Intake, AutoCloseable {
    */
   public boolean step(long waitNanos) throws InterruptedException {
     Payload payload = payloads.poll(waitNanos, TimeUnit.NANOSECONDS);
-    takeRules();
-    if (payload != null) {
+    if (takesRules(payload) && payload != null) {
       decode(payload);
     }
     if (!uncommitted.isEmpty()
@@ -219,6 +218,23 @@ public final class Pipeline implements Intake, AutoCloseable {
     }
     spool.tend();
     return payload != null || !isDone();
+  }
+
+  /**
+   * Takes new rules, for which open batches are closed. Where that fails, all that waits for a
+   * commit is told so, and the payload at hand with it: the rules are tried again.
+   */
+  private boolean takesRules(Payload payload) {
+    try {
+      takeRules();
+      return true;
+    } catch (RuntimeException e) {
+      if (payload != null) {
+        hold(payload);
+      }
+      settle(unexpected(e));
+      return false;
+    }
   }
 
   /** For a payload one version of rules and queues holds from its first span to its last. */
@@ -250,8 +266,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     if (uncommitted.isEmpty()) {
       dueNanos = nanoClock.getAsLong() + lingerNanos;
     }
-    uncommitted.add(payload);
-    uncommittedBytes += payload.charge;
+    hold(payload);
     batcher.payload(payload);
     try {
       payload.decode(batcher);
@@ -275,6 +290,11 @@ public final class Pipeline implements Intake, AutoCloseable {
     }
   }
 
+  private void hold(Payload payload) {
+    uncommitted.add(payload);
+    uncommittedBytes += payload.charge;
+  }
+
   /** Puts all that was decoded into the spool, or nothing, and tells so. */
   private void commit() {
     String failure = null;
@@ -286,13 +306,26 @@ public final class Pipeline implements Intake, AutoCloseable {
     } catch (IOException e) {
       failure = "the agent's spool cannot take it: " + e.getMessage();
     } catch (RuntimeException e) {
-      // The senders have to be told whatever it is; the thread lives on.
-      if (failureLog.permits()) {
-        log.error("A commit to the spool failed unexpectedly", e);
-      }
-      failure = "the agent's spool cannot take it";
-      batcher.discard();
+      failure = unexpected(e);
     }
+    settle(failure);
+  }
+
+  /** The senders have to be told whatever it is; the thread lives on. */
+  private String unexpected(RuntimeException e) {
+    if (failureLog.permits()) {
+      log.error("A commit to the spool failed unexpectedly", e);
+    }
+    batcher.discard();
+    return "the agent's spool cannot take it";
+  }
+
+  /**
+   * Ends all payloads that wait for a commit.
+   *
+   * @param failure why they are not in the spool; null if they are
+   */
+  private void settle(String failure) {
     List<Payload> settled = List.copyOf(uncommitted);
     long released = uncommittedBytes;
     frame.clear();

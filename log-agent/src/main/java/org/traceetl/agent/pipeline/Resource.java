@@ -28,7 +28,7 @@ final class Resource {
   private int nameLength;
   private Route route;
   private ApplicationFilters filters;
-  // What is sent of it: mostly itself.
+  // What is sent of it: mostly itself; null where that is too large.
   private Resource sent = this;
   private OpenBatch[] open;
 
@@ -59,6 +59,15 @@ final class Resource {
     routed.sent = sent.equals(this) ? routed : new Resource(sent);
     routed.open = new OpenBatch[route == null ? 0 : route.size()];
     return routed;
+  }
+
+  /** The same resource with its own bytes, of which more would be sent than there is room for. */
+  Resource tooLarge(ApplicationFilters filters) {
+    Resource tooLarge = new Resource(this);
+    tooLarge.filters = filters;
+    tooLarge.sent = null;
+    tooLarge.open = new OpenBatch[0];
+    return tooLarge;
   }
 
   void set(Attributes attributes) {
@@ -129,7 +138,12 @@ final class Resource {
   }
 
   int sizeBytes() {
-    return sent == this ? length : length + sent.length;
+    return sent == this || sent == null ? length : length + sent.length;
+  }
+
+  /** Whether filters made it too large for its spans to be sent. */
+  boolean isTooLarge() {
+    return sent == null;
   }
 
   /** Null for none. */

@@ -18,6 +18,9 @@ import org.traceetl.agent.route.Topology;
  * all leave. Owned by the pipeline thread.
  */
 final class Resources {
+  /** A resource with more bytes of text, as it came or as it is sent, is too large. */
+  static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
+
   private static final int MAX_RESOURCES = 4_096;
   private static final int MAX_BYTES = 16 * 1024 * 1024;
 
@@ -54,18 +57,24 @@ final class Resources {
     ApplicationFilters ofApplication = ofApplication(filters);
     Resource sent = probe;
     if (ofApplication != null && ofApplication.areChanging()) {
-      filtered.set(filter.resource(ofApplication, attributes));
-      sent = filtered;
+      Attributes left = filter.resource(ofApplication, attributes);
+      // What is redacted may have become longer.
+      sent = left.textBytes() > MAX_RESOURCE_TEXT_BYTES ? null : filtered;
+      if (sent != null) {
+        sent.set(left);
+      }
     }
     Resource added =
-        probe.routed(
-            router.route(
-                sent.applicationBytes(),
-                sent.applicationOffset(),
-                sent.applicationLength(),
-                topology),
-            ofApplication,
-            sent);
+        sent == null
+            ? probe.tooLarge(ofApplication)
+            : probe.routed(
+                router.route(
+                    sent.applicationBytes(),
+                    sent.applicationOffset(),
+                    sent.applicationLength(),
+                    topology),
+                ofApplication,
+                sent);
     known.put(added, added);
     bytes += added.sizeBytes();
     removeEldest();

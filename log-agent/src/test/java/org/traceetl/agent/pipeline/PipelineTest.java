@@ -313,7 +313,7 @@ final class PipelineTest {
   @Test
   void spansOfATooLargeResourceAreRejected() {
     start(PipelineConfig.defaults(), 1);
-    offer("a".repeat(Batcher.MAX_RESOURCE_TEXT_BYTES) + " x\n= y\nb z\n");
+    offer("a".repeat(Resources.MAX_RESOURCE_TEXT_BYTES) + " x\n= y\nb z\n");
     await().until(() -> outcomes.settled() == 1);
 
     assertThat(outcomes.accepted).isEqualTo(1);
@@ -516,6 +516,19 @@ final class PipelineTest {
     await().until(() -> outcomes.settled() == 1 && spool.batches() == 0);
 
     assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("shop", 2));
+  }
+
+  @Test
+  void spansOfAResourceThatRedactionMakesTooLargeAreRejected() throws Exception {
+    start(PipelineConfig.defaults(), 1);
+    pipeline.filters(filters("redact: [{pattern: z, replace: " + "long".repeat(50) + "}]"));
+    offer("z".repeat(1_000) + " x\n= y\nb x\n");
+    await().until(() -> outcomes.settled() == 1 && spool.batches() == 0);
+
+    assertThat(outcomes.accepted).isEqualTo(1);
+    assertThat(outcomes.rejected).isEqualTo(2);
+    assertThat(outcomes.reason).isEqualTo("resource_too_large");
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("b", 1));
   }
 
   private static Filters filters(String yaml) throws ConfigException {
