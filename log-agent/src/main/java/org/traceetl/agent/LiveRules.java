@@ -100,8 +100,8 @@ final class LiveRules {
   }
 
   private void take(RoutingRules now) {
-    routing = now;
     routingListener.accept(now);
+    routing = now;
     log.info(
         "The routing file is in force, with {} rules, {} exclusions, fingerprint {}",
         now.applications().size(),
@@ -110,8 +110,8 @@ final class LiveRules {
   }
 
   private void take(FilterRules now) {
-    filters = now;
     filterListener.accept(now);
+    filters = now;
     log.info(
         "The filters file is in force, with {} rules to drop, {} to sample, {} of attributes, {} to"
             + " redact, fingerprint {}",

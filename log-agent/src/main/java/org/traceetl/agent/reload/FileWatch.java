@@ -111,6 +111,9 @@ public final class FileWatch<T> implements Reloader.Source {
     } catch (ConfigException e) {
       wrong = told(e);
       return false;
+    } catch (RuntimeException e) {
+      wrong = key + " = " + file.path() + ": cannot be taken: " + e;
+      return false;
     }
   }
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,6 +70,28 @@ final class FileWatchTest {
     // Seen once: what is in force is still the old.
     assertRefused(watch, "none");
     assertThat(watch.reload()).isTrue();
+    assertThat(watch.isRefused()).isFalse();
+    assertThat(told).containsExactly(5);
+  }
+
+  @Test
+  void aContentThatCannotBeTakenIsRefusedUntilThereIsAnother() throws IOException {
+    FileWatch<RoutingRules> watch =
+        watch(rules -> {
+          if (rules.standard().queues() == 4) {
+            throw new IllegalStateException("no");
+          }
+          told.add(rules.standard().queues());
+        });
+    queues("4");
+    assertThat(watch.reload()).isFalse();
+    for (int i = 0; i < 3; i++) {
+      assertRefused(
+          watch, "rules.file = " + file + ": cannot be taken: java.lang.IllegalStateException: no");
+    }
+    queues("5");
+
+    assertThat(watch.reload(true)).isTrue();
     assertThat(watch.isRefused()).isFalse();
     assertThat(told).containsExactly(5);
   }
@@ -178,10 +201,14 @@ final class FileWatchTest {
   }
 
   private FileWatch<RoutingRules> watch() throws IOException {
+    return watch(rules -> told.add(rules.standard().queues()));
+  }
+
+  private FileWatch<RoutingRules> watch(Consumer<RoutingRules> listener) throws IOException {
     return new FileWatch<>(
         "rules.file",
         new WatchedFile(file, 600_000),
         content -> RoutingFile.parse(content, RoutingRules.defaults()),
-        rules -> told.add(rules.standard().queues()));
+        listener);
   }
 }
