@@ -90,7 +90,7 @@ public final class SpanFilter {
       SpanView span,
       long threshold,
       TextPattern[] keys,
-      boolean countsLeftOut) {
+      boolean whole) {
     result = made;
     made.traceIdHigh = span.traceIdHigh;
     made.traceIdLow = span.traceIdLow;
@@ -109,17 +109,21 @@ public final class SpanFilter {
     made.nameOffset = textOffset;
     made.nameLength = textLength;
 
-    look(span.statusMessage, span.statusMessageOffset, span.statusMessageLength);
-    redact(filters.statusMessages, Change.STATUS_MESSAGE_REDACTED);
-    cut(filters.limits.statusMessageBytes(), Change.STATUS_MESSAGE_CUT);
+    if (whole) {
+      look(span.statusMessage, span.statusMessageOffset, span.statusMessageLength);
+      redact(filters.statusMessages, Change.STATUS_MESSAGE_REDACTED);
+      cut(filters.limits.statusMessageBytes(), Change.STATUS_MESSAGE_CUT);
+    } else {
+      look(NOTHING, 0, 0);
+    }
     made.statusMessage = text;
     made.statusMessageOffset = textOffset;
     made.statusMessageLength = textLength;
 
-    if (countsLeftOut) {
+    if (whole) {
       changes[Change.ATTRIBUTE_NOT_ALLOWED.ordinal()] += span.attributesNotWanted;
     }
-    attributes(filters, span.attributes, keys, countsLeftOut, false, made.attributes);
+    attributes(filters, span.attributes, keys, whole, false, made.attributes);
   }
 
   /**

@@ -106,17 +106,27 @@ final class SpanFilterTest {
   @Test
   void whatIsMeasuredHasItsDimensionsAlone() throws ConfigException {
     ApplicationFilters filters =
-        of("a", "drop: [{dimensions: db.sys*}]\nattributes: [{span: other}]");
+        of(
+            "a",
+            """
+            drop: [{dimensions: db.sys*}]
+            attributes: [{span: other}]
+            redact: [{pattern: fine}]
+            limits: {max-status-message-bytes: 5}
+            """);
     message("fine");
     span.samplingThreshold = 7;
 
     assertThat(filter.apply(filters, span)).isEqualTo(Verdict.MEASURED);
     assertThat(texts(filter.span().attributes)).isEqualTo(Map.of("db.system", "redis"));
     assertThat(nameOf(filter.span())).isEqualTo("GET");
+    assertThat(messageOf(filter.span())).isEmpty();
     assertThat(filter.span().durationNanos).isEqualTo(MILLIS);
     assertThat(filter.span().kind).isEqualTo(CLIENT);
     assertThat(filter.span().samplingThreshold).isEqualTo(7);
     assertThat(filter.take(Change.ATTRIBUTE_NOT_ALLOWED)).isZero();
+    assertThat(filter.take(Change.STATUS_MESSAGE_REDACTED)).isZero();
+    assertThat(filter.take(Change.STATUS_MESSAGE_CUT)).isZero();
   }
 
   @Test
