@@ -7,10 +7,15 @@ import com.google.re2j.Pattern;
 import org.traceetl.agent.config.FilterRules.Redaction;
 
 /**
- * Replaces what a regular expression matches, in time linear in the text. A text without the part
- * that every match has to have is not looked at any further: that makes no garbage. Immutable.
+ * Replaces what a regular expression matches. Each search for the next match takes time linear in
+ * the text and may read it to its end, so there are at most {@value #MOST_MATCHES}: what follows
+ * the last of them is left out unless it is known to have none. A text without the part that every
+ * match has to have is not looked at any further: that makes no garbage. Immutable.
  */
 final class Redactor {
+  /** Of one text. */
+  static final int MOST_MATCHES = 1_000;
+
   private final Pattern pattern;
   private final byte[] required;
   private final TextPattern[] keys;
@@ -29,11 +34,18 @@ final class Redactor {
   }
 
   /**
+   * A text with its matches replaced.
+   *
+   * @param whole false if the rest was left out
+   */
+  record Redacted(byte[] text, boolean whole) {}
+
+  /**
    * The text with its matches replaced; null if there are none.
    *
-   * @param mostBytes the rest is left out if it would be longer
+   * @param mostBytes the rest is left out where it becomes longer
    */
-  byte[] redact(byte[] text, int offset, int length, int mostBytes) {
+  Redacted redact(byte[] text, int offset, int length, int mostBytes) {
     if (length == 0 || !contains(text, offset, length)) {
       return null;
     }
@@ -44,14 +56,18 @@ final class Redactor {
     }
     StringBuilder written = new StringBuilder(read.length());
     int at = 0;
-    do {
+    int matches = 0;
+    boolean more = true;
+    while (more && matches < MOST_MATCHES && written.length() <= mostBytes) {
       written.append(read, at, matcher.start()).append(replacement);
       at = matcher.end();
-    } while (written.length() < mostBytes && matcher.find());
-    if (written.length() < mostBytes) {
+      matches++;
+      more = matcher.find();
+    }
+    if (!more) {
       written.append(read, at, read.length());
     }
-    return written.toString().getBytes(UTF_8);
+    return new Redacted(written.toString().getBytes(UTF_8), !more);
   }
 
   private boolean contains(byte[] text, int offset, int length) {

@@ -54,6 +54,7 @@ public final class SpanFilter {
   private byte[] text = NOTHING;
   private int textOffset;
   private int textLength;
+  private boolean textIsCut;
 
   /** Decides on a span. If it is kept or measured, {@link #span} is what is left of it. */
   public Verdict apply(ApplicationFilters filters, SpanView span) {
@@ -128,7 +129,7 @@ public final class SpanFilter {
 
   /**
    * What is left of a resource's attributes. {@code service.name} always is: it may be redacted,
-   * but nothing else.
+   * and cut to what a batch can hold, but nothing else.
    *
    * @return valid as long as those that came, and until the next
    */
@@ -163,9 +164,7 @@ public final class SpanFilter {
       }
       look(from.value(i), from.valueOffset(i), from.valueLength(i));
       redactValue(filters.values, key, keyOffset, keyLength);
-      if (i != service) {
-        cut(filters.limits.valueBytes(), Change.VALUE_CUT);
-      }
+      cut(i == service ? Limits.MAX_STRING_BYTES : filters.limits.valueBytes(), Change.VALUE_CUT);
       to.add(key, keyOffset, keyLength, text, textOffset, textLength);
     }
   }
@@ -174,6 +173,7 @@ public final class SpanFilter {
     text = bytes;
     textOffset = offset;
     textLength = length;
+    textIsCut = false;
   }
 
   private void redact(Redactor[] redactors, Change change) {
@@ -196,19 +196,27 @@ public final class SpanFilter {
     if (textLength > Limits.MAX_STRING_BYTES) {
       // A batch has no room for more: what is beyond must not take time.
       textLength = kept(Limits.MAX_STRING_BYTES);
+      textIsCut = true;
     }
-    byte[] redacted = redactor.redact(text, textOffset, textLength, Limits.MAX_STRING_BYTES);
-    if (redacted != null) {
-      look(redacted, 0, redacted.length);
+    Redactor.Redacted redacted =
+        redactor.redact(text, textOffset, textLength, Limits.MAX_STRING_BYTES);
+    if (redacted == null) {
+      return false;
     }
-    return redacted != null;
+    text = redacted.text();
+    textOffset = 0;
+    textLength = text.length;
+    textIsCut |= !redacted.whole();
+    return true;
   }
 
+  /** Counts a text once, however often it was cut. */
   private void cut(int mostBytes, Change change) {
     if (textLength > mostBytes) {
       textLength = kept(mostBytes);
-      count(change, true);
+      textIsCut = true;
     }
+    count(change, textIsCut);
   }
 
   /** How much of the longer text at hand is whole characters within so many bytes. */

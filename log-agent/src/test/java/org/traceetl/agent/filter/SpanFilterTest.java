@@ -267,7 +267,41 @@ final class SpanFilterTest {
     name("1".repeat(200_000));
     filter.apply(of("a", "redact: [{pattern: '1', replace: '" + "x".repeat(1_000) + "'}]"), span);
 
-    assertThat(filter.span().nameLength).isLessThanOrEqualTo(66_535);
+    assertThat(filter.span().nameLength).isEqualTo(65_535);
+    assertThat(filter.take(Change.NAME_CUT)).isOne();
+  }
+
+  @Test
+  void whatFollowsTooManyMatchesIsLeftOut() throws ConfigException {
+    ApplicationFilters filters = of("a", "redact: [{pattern: '1', replace: x}]");
+    name("1".repeat(1_000) + " and this");
+    filter.apply(filters, span);
+    assertThat(nameOf(filter.span())).isEqualTo("x".repeat(1_000) + " and this");
+    assertThat(filter.take(Change.NAME_CUT)).isZero();
+
+    name("1".repeat(1_000) + " and 1");
+    filter.apply(filters, span);
+    assertThat(nameOf(filter.span())).isEqualTo("x".repeat(1_000));
+    assertThat(filter.take(Change.NAME_CUT)).isOne();
+  }
+
+  @Test
+  void aTextThatIsCutBeforeItIsRedactedIsCountedOnce() throws ConfigException {
+    ApplicationFilters filters =
+        of("a", "redact: [{pattern: '1+', replace: ''}]\nlimits: {max-value-bytes: 65000}");
+    name("1".repeat(70_000));
+    message("");
+    add(span.attributes, "long", "x".repeat(70_000));
+    Attributes resource = new Attributes();
+    add(resource, "service.name", "2".repeat(70_000));
+    filter.apply(filters, span);
+
+    assertThat(filter.span().nameLength).isZero();
+    assertThat(filter.take(Change.NAME_CUT)).isOne();
+    assertThat(filter.take(Change.VALUE_CUT)).isOne();
+    assertThat(filter.take(Change.STATUS_MESSAGE_CUT)).isZero();
+    assertThat(texts(filter.resource(filters, resource))).containsValue("2".repeat(65_535));
+    assertThat(filter.take(Change.VALUE_CUT)).isOne();
   }
 
   private static ApplicationFilters of(String application, String yaml) throws ConfigException {
