@@ -205,7 +205,8 @@ public final class Hotspot implements Callable<Integer> {
           Span.newBuilder()
               .setTraceId(id(random.nextLong(), random.nextLong() | 1))
               .setSpanId(id(random.nextLong() | 1))
-              .setName("operation " + name(i % operations))
+              // One token: of two, the servers would learn that the second varies, and join them.
+              .setName("operation" + name(i % operations))
               .setKind(Span.SpanKind.SPAN_KIND_SERVER)
               .setStatus(Status.newBuilder().setCode(Status.StatusCode.STATUS_CODE_OK))
               .setStartTimeUnixNano(endNanos - random.nextLong(100_000_000))
