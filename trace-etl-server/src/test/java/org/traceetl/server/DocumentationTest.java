@@ -120,6 +120,7 @@ final class DocumentationTest {
                 index,
                 d.history(),
                 d.hotspots(),
+                d.ozhera(),
                 d.web(),
                 d.drainWithin()),
             Clock.systemUTC());

@@ -35,6 +35,11 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
         namespace,
         "must be the beginning of a Prometheus metric name: letters, digits, _ and :");
     check(
+        profile != Profile.OZHERA || unit == Unit.MILLISECONDS,
+        PREFIX + "unit",
+        unit.name().toLowerCase(java.util.Locale.ROOT),
+        "must be milliseconds with profile ozhera");
+    check(
         profile != Profile.TEMPO || unit == Unit.SECONDS,
         PREFIX + "unit",
         unit.name().toLowerCase(java.util.Locale.ROOT),
@@ -50,7 +55,9 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
     /** OpenTelemetry's span metrics connector; Jaeger's monitor tab. */
     OTEL("traces_span_metrics", Unit.MILLISECONDS, "service_name"),
     /** Tempo's metrics generator; Grafana's span metrics table. */
-    TEMPO("traces_spanmetrics", Unit.SECONDS, "service");
+    TEMPO("traces_spanmetrics", Unit.SECONDS, "service"),
+    /** Apache OzHera's metric service: names and deltas of its own, see {@link OzheraConfig}. */
+    OZHERA("hera", Unit.MILLISECONDS, "application");
 
     private static final int TEMPO_BOUNDS = 14;
 
@@ -72,9 +79,12 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
     /** The bounds that its dashboards expect: of tempo 2 ms doubled 13 times. */
     public HistogramConfig histogram() {
       return new HistogramConfig(
-          this == OTEL
-              ? null
-              : DoubleStream.iterate(2, bound -> 2 * bound).limit(TEMPO_BOUNDS).boxed().toList());
+          switch (this) {
+            case OTEL -> null;
+            case TEMPO ->
+                DoubleStream.iterate(2, bound -> 2 * bound).limit(TEMPO_BOUNDS).boxed().toList();
+            case OZHERA -> OzheraConfig.boundsMillis();
+          });
     }
   }
 

@@ -17,6 +17,7 @@ import java.nio.file.Path;
  * @param workers threads that pull and aggregate, each with queues of its own; default: processors
  * @param tls whether name servers and brokers are spoken to with TLS
  * @param tlsCaFile PEM: roots that their certificates must lead to; null: those of the JVM
+ * @param messages what the topic's messages are; default {@link Messages#SPAN_BATCH}
  */
 public record RocketMqConfig(
     String nameServer,
@@ -26,7 +27,8 @@ public record RocketMqConfig(
     Secret secretKey,
     Integer workers,
     Boolean tls,
-    Path tlsCaFile) {
+    Path tlsCaFile,
+    Messages messages) {
   private static final String PREFIX = "trace-etl.rocketmq.";
   private static final int MAX_WORKERS = 1_024;
 
@@ -38,7 +40,7 @@ public record RocketMqConfig(
       String accessKey,
       Secret secretKey,
       Integer workers) {
-    this(nameServer, topic, consumerGroup, accessKey, secretKey, workers, null, null);
+    this(nameServer, topic, consumerGroup, accessKey, secretKey, workers, null, null, null);
   }
 
   public RocketMqConfig {
@@ -48,6 +50,7 @@ public record RocketMqConfig(
     accessKey = orElse(accessKey, "");
     secretKey = secretKey == null || secretKey.value().isEmpty() ? null : secretKey;
     tls = orElse(tls, false);
+    messages = orElse(messages, Messages.SPAN_BATCH);
     workers = orElse(workers, Runtime.getRuntime().availableProcessors());
     check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
@@ -68,5 +71,17 @@ public record RocketMqConfig(
         PREFIX + "tls-ca-file",
         tlsCaFile,
         "must be a file of certificates that can be read");
+  }
+
+  /** Formats of messages. */
+  public enum Messages {
+    /** Batches of spans, as log-agent publishes them. */
+    SPAN_BATCH,
+
+    /** One span of Apache OzHera a message: {@code TSpanData}. */
+    OZHERA,
+
+    /** Either, told apart by their first bytes. */
+    ANY
   }
 }

@@ -66,6 +66,20 @@ public record SeriesConfig(
     return new SeriesConfig(null, null, null, null, null, null, null, null, null);
   }
 
+  /** The same with other dimensions. */
+  SeriesConfig withDimensions(List<Dimension> others) {
+    return new SeriesConfig(
+        others,
+        filters,
+        max,
+        maxPerApplication,
+        maxApplications,
+        maxSymbols,
+        maxSymbolBytes,
+        maxValueBytes,
+        templates);
+  }
+
   private static void checkRange(String name, long value, long most) {
     check(value >= 1 && value <= most, PREFIX + name, value, "must be 1 to " + most);
   }

@@ -23,6 +23,7 @@ public record ServerConfig(
     IndexConfig index,
     HistoryConfig history,
     HotspotsConfig hotspots,
+    OzheraConfig ozhera,
     WebConfig web,
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
@@ -38,6 +39,7 @@ public record ServerConfig(
     index = orElse(index, IndexConfig.defaults());
     history = orElse(history, HistoryConfig.defaults());
     hotspots = orElse(hotspots, HotspotsConfig.defaults());
+    ozhera = orElse(ozhera, OzheraConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -50,6 +52,9 @@ public record ServerConfig(
         "trace-etl.hotspots.topic",
         hotspots.topic(),
         "must be a topic of its own");
+    if (metrics.profile() == MetricsConfig.Profile.OZHERA) {
+      series = ofOzhera(series, histogram);
+    }
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();
       check(
@@ -69,7 +74,23 @@ public record ServerConfig(
         "must be above 0, at most 10 minutes");
   }
 
+  /** All that makes a series there is OzHera's. */
+  private static SeriesConfig ofOzhera(SeriesConfig series, HistogramConfig histogram) {
+    check(
+        series.dimensions().isEmpty() || series.dimensions().equals(OzheraConfig.dimensions()),
+        "trace-etl.series.dimensions",
+        series.dimensions().size() + " of them",
+        "must be absent with profile ozhera, which has labels of its own");
+    check(
+        histogram.equals(MetricsConfig.Profile.OZHERA.histogram()),
+        "trace-etl.histogram",
+        "given",
+        "must be absent with profile ozhera, which has buckets of its own");
+    return series.withDimensions(OzheraConfig.dimensions());
+  }
+
   public static ServerConfig defaults() {
-    return new ServerConfig(null, null, null, null, null, null, null, null, null, null, null, null);
+    return new ServerConfig(
+        null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -2,6 +2,8 @@ package org.traceetl.server.consume;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
+import java.util.Arrays;
+import java.util.function.Supplier;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -11,6 +13,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.decode.SpanMapping;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.NamePatterns;
@@ -31,6 +34,9 @@ public final class Aggregation {
   /** Agents remembered on one queue: each takes about 1 KB. */
   private static final int MAX_AGENTS = 10_000;
 
+  /** Kinds that a series may have. */
+  private static final int KINDS = 16;
+
   final SeriesConfig series;
   final SeriesBudget budget;
   final SpanFilter filter;
@@ -38,7 +44,15 @@ public final class Aggregation {
   private final NamePatterns namePatterns;
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
-  final Buckets buckets;
+
+  /** By a series' kind: all have as many buckets. */
+  final Buckets[] buckets;
+
+  /** How many buckets a series has. */
+  private final int stride;
+
+  /** Makes the mapping of a decoder; null where series are made of attributes as they are. */
+  private final Supplier<SpanMapping> mappings;
 
   /** Null where there are classic buckets alone. */
   final NativeBuckets nativeBuckets;
@@ -78,7 +92,10 @@ public final class Aggregation {
     namePatterns = new NamePatterns(series.templates().patterns());
     dimensions = new DimensionKeys(series.dimensions());
     documentKeys = new AttributeKeys(documents.attributes());
-    buckets = new Buckets(histogram.boundsNanos());
+    stride = histogram.boundsNanos().length + 1;
+    buckets = new Buckets[KINDS];
+    Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
+    mappings = () -> null;
     nativeBuckets =
         histogram.hasNative() ? new NativeBuckets(histogram.nativeSchema(), unit.nanos()) : null;
     idleMillis = window.idle().toMillis();
@@ -109,9 +126,14 @@ public final class Aggregation {
     return hasher.hash().asLong();
   }
 
+  /** Whether what a span's outcome is, is said by a mapping and not by thresholds here. */
+  boolean isMapped() {
+    return false;
+  }
+
   /** A decoder for one worker's queues. */
   public BatchDecoder newDecoder() {
-    return new BatchDecoder(dimensions);
+    return new BatchDecoder(dimensions, mappings.get());
   }
 
   /** An aggregator for one queue, used by the thread that uses the decoder. */
@@ -133,7 +155,7 @@ public final class Aggregation {
 
   /** The image of a queue without windows, to which a journal's windows can be added. */
   public QueueImage newImage() {
-    return new QueueImage(schema, buckets.count(), MAX_AGENTS);
+    return new QueueImage(schema, stride, MAX_AGENTS);
   }
 
   /** Batches from the next one on are joined by what is learnt now. Any thread. */
@@ -148,7 +170,7 @@ public final class Aggregation {
 
   Metrics newMetrics() {
     return new Metrics(
-        buckets.count(),
+        stride,
         documents.perSeries(),
         documents.perQueue(),
         documents.exemplarsPerQueue(),

@@ -1,10 +1,8 @@
 package org.traceetl.server.consume;
 
 import java.util.Arrays;
-import org.traceetl.proto.SpanBatchReader;
-import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;
-import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.decode.Texts;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.SymbolTable;
 
@@ -17,7 +15,7 @@ final class KeyHashes {
   private static final long UNKNOWN = 0;
   private static final long NONE = 1;
 
-  private final BatchDecoder decoder;
+  private final Texts texts;
   private final SpanNames names;
   private final SymbolTable symbols;
   private final int dimensions;
@@ -29,8 +27,8 @@ final class KeyHashes {
   /** Whether they are this batch's. */
   private boolean fresh;
 
-  KeyHashes(BatchDecoder decoder, SpanNames names, SymbolTable symbols, int dimensions) {
-    this.decoder = decoder;
+  KeyHashes(Texts texts, SpanNames names, SymbolTable symbols, int dimensions) {
+    this.texts = texts;
     this.names = names;
     this.symbols = symbols;
     this.dimensions = dimensions;
@@ -45,7 +43,7 @@ final class KeyHashes {
     if (!fresh) {
       clear();
     }
-    long hash = SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
+    long hash = spans.kindAndStatus(span);
     hash = mix(hash ^ name(spans.name(span)));
     for (int i = 0; i < dimensions; i++) {
       int entry = spans.dimension(span, i);
@@ -55,7 +53,7 @@ final class KeyHashes {
   }
 
   private void clear() {
-    int entries = decoder.batch().dictionarySize();
+    int entries = texts.size();
     if (nameHashes.length < entries) {
       nameHashes = new long[Math.max(entries, nameHashes.length * 2)];
       valueHashes = new long[nameHashes.length];
@@ -72,9 +70,7 @@ final class KeyHashes {
 
   private long name(int entry) {
     if (nameHashes[entry] == UNKNOWN) {
-      SpanBatchReader batch = decoder.batch();
-      names.resolve(
-          entry, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+      names.resolve(entry, texts.buffer(entry), texts.offset(entry), texts.length(entry));
       nameHashes[entry] = symbols.fingerprint(names.buffer(), names.offset(), names.length());
     }
     return nameHashes[entry];
@@ -82,12 +78,11 @@ final class KeyHashes {
 
   private long value(int entry) {
     if (valueHashes[entry] == UNKNOWN) {
-      SpanBatchReader batch = decoder.batch();
-      int length = batch.dictionaryLength(entry);
+      int length = texts.length(entry);
       valueHashes[entry] =
           length == 0
               ? NONE
-              : symbols.fingerprint(batch.buffer(), batch.dictionaryOffset(entry), length);
+              : symbols.fingerprint(texts.buffer(entry), texts.offset(entry), length);
     }
     return valueHashes[entry];
   }

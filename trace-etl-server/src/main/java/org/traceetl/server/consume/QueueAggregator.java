@@ -11,11 +11,11 @@ import java.util.concurrent.BlockingQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Rejection;
-import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.Texts;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
@@ -51,6 +51,10 @@ import org.traceetl.server.window.TraceDocument;
 public final class QueueAggregator {
   private static final Logger log = LoggerFactory.getLogger(QueueAggregator.class);
   private static final int STATUS_ERROR = 2;
+
+  /** Where a mapping says it. */
+  private static final int STATUS_SLOW = 1;
+
   private static final int INITIAL_SPANS = 512;
   private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
 
@@ -68,7 +72,13 @@ public final class QueueAggregator {
   private final QueueId queue;
   private final PipelineListener listener;
   private final BatchDecoder decoder;
-  private final Buckets buckets;
+  private final Texts texts;
+
+  /** By a series' kind. */
+  private final Buckets[] buckets;
+
+  /** Whether a mapping has said which spans are slow. */
+  private final boolean mapped;
 
   /** Null where there are classic buckets alone. */
   private final NativeBuckets nativeBuckets;
@@ -139,7 +149,9 @@ public final class QueueAggregator {
     this.queue = queue;
     this.listener = listener;
     this.decoder = decoder;
+    texts = decoder.texts();
     buckets = aggregation.buckets;
+    mapped = aggregation.isMapped();
     nativeBuckets = aggregation.nativeBuckets;
     filter = aggregation.filter;
     documentKeys = aggregation.documentKeys;
@@ -154,7 +166,7 @@ public final class QueueAggregator {
         new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
-    keyHashes = new KeyHashes(decoder, names, symbols, series.width() - SeriesTable.DIMENSIONS);
+    keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
     census = new Census(aggregation.series, series, applications, symbols, heavyHitters);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
@@ -199,19 +211,23 @@ public final class QueueAggregator {
       openedMillis = nowMillis;
     }
     Rejection rejection = decoder.decode(message, 0, message.length);
-    SpanBatchReader batch = decoder.batch();
-    int spans = batch.spanCount();
+    int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {
       int application =
-          batch.application() < 0 ? Applications.UNKNOWN : openApplication(batch, nowMillis);
+          decoder.application() < 0 ? Applications.UNKNOWN : openApplication(nowMillis);
       open.openBooks(application, applications.name(application));
       open.bookRejected(application, rejection, spans, true);
       listener.rejected(message.length, rejection);
       return;
     }
-    int application = openApplication(batch, nowMillis);
-    if (!history.isFirst(
-        batch.agentHigh(), batch.agentLow(), batch.epoch(), batch.sequence(), nowMillis)) {
+    int application = openApplication(nowMillis);
+    if (decoder.isNamed()
+        && !history.isFirst(
+            decoder.agentHigh(),
+            decoder.agentLow(),
+            decoder.epoch(),
+            decoder.sequence(),
+            nowMillis)) {
       open.bookDuplicate(application, spans);
       listener.duplicate(message.length);
       return;
@@ -236,14 +252,10 @@ public final class QueueAggregator {
     }
   }
 
-  private int openApplication(SpanBatchReader batch, long nowMillis) {
-    int entry = batch.application();
+  private int openApplication(long nowMillis) {
+    int text = decoder.application();
     int application =
-        applications.resolve(
-            batch.buffer(),
-            batch.dictionaryOffset(entry),
-            batch.dictionaryLength(entry),
-            nowMillis);
+        applications.resolve(texts.buffer(text), texts.offset(text), texts.length(text), nowMillis);
     open.openBooks(application, applications.name(application));
     return application;
   }
@@ -254,7 +266,7 @@ public final class QueueAggregator {
     filtered = 0;
     insane = 0;
     heldBack = 0;
-    int entries = decoder.batch().dictionarySize();
+    int entries = texts.size();
     if (symbolOf.length < entries) {
       symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
       nameOf = new int[symbolOf.length];
@@ -322,7 +334,7 @@ public final class QueueAggregator {
    */
   private String ownName() {
     if (application == null) {
-      String name = decoder.text(decoder.batch().application(), maxValueBytes);
+      String name = decoder.text(decoder.application(), maxValueBytes);
       application = name.isEmpty() ? Applications.UNNAMED : name;
     }
     return application;
@@ -342,8 +354,11 @@ public final class QueueAggregator {
       return;
     }
     long nanos = spans.durationNanos(span);
-    int bucket = count(row, nanos, spans.samplingThreshold(span));
-    if (nanos >= slowNanos || spans.status(span) == STATUS_ERROR) {
+    int kindAndStatus = spans.kindAndStatus(span);
+    Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
+    int bucket = count(row, bounds, nanos, spans.samplingThreshold(span));
+    int status = SeriesTable.status(kindAndStatus);
+    if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
       keepDocument(spans, span, row, bucket);
     }
     if (open.wantsExemplar(row)) {
@@ -359,8 +374,9 @@ public final class QueueAggregator {
       return;
     }
     long threshold = spans.samplingThreshold(group);
+    Buckets bounds = buckets[SeriesTable.kind(spans.kindAndStatus(group))];
     for (int i = 0; i < size; i++) {
-      count(row, spans.groupDurationNanos(group, i), threshold);
+      count(row, bounds, spans.groupDurationNanos(group, i), threshold);
     }
   }
 
@@ -396,9 +412,9 @@ public final class QueueAggregator {
   }
 
   /** Adds a span to a row; answers its bucket. */
-  private int count(int row, long nanos, long threshold) {
+  private int count(int row, Buckets bounds, long nanos, long threshold) {
     Metrics metrics = open;
-    int bucket = buckets.of(nanos);
+    int bucket = bounds.of(nanos);
     long whole = 1;
     if (threshold == 0) {
       metrics.add(row, bucket, 1, nanos);
@@ -463,7 +479,8 @@ public final class QueueAggregator {
 
   /** Asks first: what is left out or finds no room must not fill the symbols with its names. */
   private int make(SpanColumns spans, int span, int application, long nowMillis) {
-    if (!filter.isEmpty() && leavesOut(spans, span)) {
+    if (spans.kindAndStatus(span) == SpanColumns.NONE
+        || !filter.isEmpty() && leavesOut(spans, span)) {
       return FILTERED;
     }
     if (application == Applications.OTHER) {
@@ -516,8 +533,7 @@ public final class QueueAggregator {
     boolean known = name >= 0;
     to[at + SeriesTable.APPLICATION] = application;
     to[at + SeriesTable.NAME] = name;
-    to[at + SeriesTable.KIND_AND_STATUS] =
-        SeriesTable.kindAndStatus(spans.kind(span), spans.status(span));
+    to[at + SeriesTable.KIND_AND_STATUS] = spans.kindAndStatus(span);
     for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
       int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
       int symbol = entry == SpanColumns.NONE ? SymbolTable.NONE : dimensionSymbol(entry);
@@ -539,9 +555,7 @@ public final class QueueAggregator {
 
   /** Whether it is called otherwise in its series. */
   private boolean resolveName(int entry) {
-    SpanBatchReader batch = decoder.batch();
-    return names.resolve(
-        entry, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+    return names.resolve(entry, texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
   private void internName(int entry) {
@@ -565,23 +579,19 @@ public final class QueueAggregator {
 
   /** To Prometheus a label without a value is no label: an empty value counts as none. */
   private int dimensionSymbol(int entry) {
-    return decoder.batch().dictionaryLength(entry) == 0 ? SymbolTable.NONE : symbol(entry);
+    return texts.length(entry) == 0 ? SymbolTable.NONE : symbol(entry);
   }
 
   private int find(int entry) {
-    SpanBatchReader batch = decoder.batch();
-    int symbol =
-        symbols.find(batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+    int symbol = symbols.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
     symbolOf[entry] = symbol;
     return symbol;
   }
 
   private void intern(int entry) {
     if (symbolOf[entry] == SymbolTable.ABSENT) {
-      SpanBatchReader batch = decoder.batch();
       symbolOf[entry] =
-          symbols.intern(
-              batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+          symbols.intern(texts.buffer(entry), texts.offset(entry), texts.length(entry));
     }
   }
 
@@ -591,14 +601,16 @@ public final class QueueAggregator {
       return;
     }
     TraceDocument.Reason reason =
-        spans.status(span) == STATUS_ERROR ? TraceDocument.Reason.ERROR : TraceDocument.Reason.SLOW;
+        SeriesTable.status(spans.kindAndStatus(span)) == STATUS_ERROR
+            ? TraceDocument.Reason.ERROR
+            : TraceDocument.Reason.SLOW;
     open.keepDocument(row, bucket, document(spans, span, reason));
   }
 
   private TraceDocument document(SpanColumns spans, int span, TraceDocument.Reason reason) {
     int message = spans.statusMessage(span);
     int name = spans.name(span);
-    Map<String, String> attributes = decoder.attributes(documentKeys, span, maxValueBytes);
+    Map<String, String> attributes = decoder.documentAttributes(documentKeys, span, maxValueBytes);
     if (resolveName(name)) {
       attributes = new HashMap<>(attributes);
       attributes.put(RAW_NAME, decoder.text(name, maxValueBytes));

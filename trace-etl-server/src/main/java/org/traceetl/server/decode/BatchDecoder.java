@@ -23,14 +23,26 @@ public final class BatchDecoder {
 
   private final DimensionKeys dimensions;
   private final SpanBatchReader reader = new SpanBatchReader();
+  private final Texts texts = new Texts();
   private final SpanColumns columns;
   private final int[] inherited;
+
+  /** Null where series are made of attributes as they are. */
+  private final SpanMapping mapping;
 
   /** By dictionary index: the dimension that the entry is the key of. */
   private int[] dimensionOf = new int[256];
 
   public BatchDecoder(DimensionKeys dimensions) {
+    this(dimensions, null);
+  }
+
+  /**
+   * @param mapping null where series are made of attributes as they are
+   */
+  public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping) {
     this.dimensions = dimensions;
+    this.mapping = mapping;
     columns = new SpanColumns(dimensions.count());
     inherited = new int[dimensions.count()];
   }
@@ -38,9 +50,8 @@ public final class BatchDecoder {
   /**
    * Decodes a message.
    *
-   * @return {@link Rejection#NONE}, or why the batch is refused; then only {@link #batch} tells
-   *     something, and no more than the declared number of spans, and the application if it is at
-   *     least 0
+   * @return {@link Rejection#NONE}, or why the batch is refused; then only {@link #declaredSpans}
+   *     and, if it is at least 0, {@link #application} tell something
    */
   public Rejection decode(byte[] message, int offset, int length) {
     columns.clear();
@@ -48,7 +59,8 @@ public final class BatchDecoder {
     if (rejection != Rejection.NONE) {
       return rejection;
     }
-    int entries = reader.dictionarySize();
+    texts.begin(reader);
+    int entries = texts.size();
     if (dimensionOf.length < entries) {
       dimensionOf = new int[Math.max(entries, dimensionOf.length * 2)];
     }
@@ -66,6 +78,9 @@ public final class BatchDecoder {
       if (hasDimensions) {
         addDimensions();
       }
+    }
+    if (mapping != null && reader.rejection() == Rejection.NONE) {
+      mapping.map(this);
     }
     return reader.rejection();
   }
@@ -97,13 +112,61 @@ public final class BatchDecoder {
   }
 
   private int find(AttributeKeys keys, int entry) {
-    return keys.find(
-        reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry));
+    return keys.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
-  /** The batch's own fields: its name, application and dictionary. Not to be moved. */
-  public SpanBatchReader batch() {
-    return reader;
+  /** Spans that the message says it has. */
+  public int declaredSpans() {
+    return reader.spanCount();
+  }
+
+  /** Text of the application that the message says it is of, or below 0 without one. */
+  public int application() {
+    return reader.application();
+  }
+
+  /** Whether the batch has a name, by which a repeat of it is told. */
+  public boolean isNamed() {
+    return true;
+  }
+
+  /** First half of the name of the agent that sent it. */
+  public long agentHigh() {
+    return reader.agentHigh();
+  }
+
+  /** Second half of the name of the agent that sent it. */
+  public long agentLow() {
+    return reader.agentLow();
+  }
+
+  /** The agent's run. */
+  public long epoch() {
+    return reader.epoch();
+  }
+
+  /** The batch's number in that run, on its queue. */
+  public long sequence() {
+    return reader.sequence();
+  }
+
+  public int resourceAttributeCount() {
+    return reader.resourceAttributeCount();
+  }
+
+  /** Text of a resource attribute's key. */
+  public int resourceAttributeKey(int i) {
+    return reader.resourceAttributeKey(i);
+  }
+
+  /** Text of a resource attribute's value. */
+  public int resourceAttributeValue(int i) {
+    return reader.resourceAttributeValue(i);
+  }
+
+  /** The strings that all numbers of texts mean. */
+  public Texts texts() {
+    return texts;
   }
 
   /** The batch's spans and groups. */
@@ -111,11 +174,19 @@ public final class BatchDecoder {
     return columns;
   }
 
-  /** Text of a dictionary entry, cut to so many bytes. Allocates: for documents. */
-  public String text(int entry, int maxBytes) {
-    int offset = reader.dictionaryOffset(entry);
-    int length = Utf8.cut(reader.buffer(), offset, reader.dictionaryLength(entry), maxBytes);
-    return new String(reader.buffer(), offset, length, UTF_8);
+  /** A text, cut to so many bytes. Allocates: for documents. */
+  public String text(int text, int maxBytes) {
+    byte[] buffer = texts.buffer(text);
+    int offset = texts.offset(text);
+    int length = Utf8.cut(buffer, offset, texts.length(text), maxBytes);
+    return new String(buffer, offset, length, UTF_8);
+  }
+
+  /** What the document of a span bears, by the keys or as the mapping has it. Allocates. */
+  public Map<String, String> documentAttributes(AttributeKeys keys, int span, int maxBytes) {
+    return mapping == null
+        ? attributes(keys, span, maxBytes)
+        : mapping.documentAttributes(this, span, maxBytes);
   }
 
   /**

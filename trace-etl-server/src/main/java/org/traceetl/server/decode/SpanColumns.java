@@ -2,6 +2,7 @@ package org.traceetl.server.decode;
 
 import java.util.Arrays;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.series.SeriesTable;
 
 /**
  * The spans of one batch, a column for each of their parts. Strings are indexes into the batch's
@@ -28,6 +29,7 @@ public final class SpanColumns {
   private int[] names = new int[INITIAL_SPANS];
   private byte[] kinds = new byte[INITIAL_SPANS];
   private byte[] statuses = new byte[INITIAL_SPANS];
+  private int[] kindsAndStatuses = new int[INITIAL_SPANS];
   private int[] statusMessages = new int[INITIAL_SPANS];
 
   /** Values of span i's dimensions from {@code i * dimensions} on. */
@@ -74,6 +76,7 @@ public final class SpanColumns {
     names[i] = span.name();
     kinds[i] = (byte) span.kind();
     statuses[i] = (byte) span.status();
+    kindsAndStatuses[i] = SeriesTable.kindAndStatus(span.kind(), span.status());
     statusMessages[i] = span.statusMessage();
     int ints = span.attributeCount() * 2;
     int start = attributeStarts[i];
@@ -112,6 +115,22 @@ public final class SpanColumns {
     dimensionValues[(size - 1) * dimensions + dimension] = value;
   }
 
+  /** Gives a span another name, kind and status than its own in its series. */
+  public void setSeries(int span, int name, int kindAndStatus) {
+    names[span] = name;
+    kindsAndStatuses[span] = kindAndStatus;
+  }
+
+  /** Leaves a span out: no series counts it. */
+  public void leaveOut(int span) {
+    kindsAndStatuses[span] = NONE;
+  }
+
+  /** Gives a span a value in a dimension; {@link #NONE} for none. */
+  public void setDimension(int span, int dimension, int text) {
+    dimensionValues[span * dimensions + dimension] = text;
+  }
+
   private void grow(int capacity) {
     traceIdHighs = Arrays.copyOf(traceIdHighs, capacity);
     traceIdLows = Arrays.copyOf(traceIdLows, capacity);
@@ -122,6 +141,7 @@ public final class SpanColumns {
     names = Arrays.copyOf(names, capacity);
     kinds = Arrays.copyOf(kinds, capacity);
     statuses = Arrays.copyOf(statuses, capacity);
+    kindsAndStatuses = Arrays.copyOf(kindsAndStatuses, capacity);
     statusMessages = Arrays.copyOf(statusMessages, capacity);
     dimensionValues = Arrays.copyOf(dimensionValues, capacity * dimensions);
     attributeStarts = Arrays.copyOf(attributeStarts, capacity + 1);
@@ -186,6 +206,14 @@ public final class SpanColumns {
   /** As in OTLP, 0 to 2. */
   public int status(int span) {
     return statuses[span];
+  }
+
+  /**
+   * What a series has at {@link SeriesTable#KIND_AND_STATUS}: the span's own, or what a mapping has
+   * made of them; {@link #NONE} where it leaves the span out.
+   */
+  public int kindAndStatus(int span) {
+    return kindsAndStatuses[span];
   }
 
   /** Dictionary index, or {@link #NONE}. */

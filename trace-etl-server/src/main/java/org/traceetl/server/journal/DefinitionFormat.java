@@ -26,7 +26,10 @@ final class DefinitionFormat {
   static final int MAX_SERIES = 1 << 24;
 
   private static final int MAX_VALUES = 255;
-  private static final int MAX_KIND = 5;
+
+  /** What four bits hold: profile ozhera has its own types in place of OTLP's kinds. */
+  private static final int MAX_KIND = 15;
+
   private static final int MAX_STATUS = 2;
 
   private int number = -1;

@@ -14,15 +14,14 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
-import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.Texts;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.NamePatterns;
-import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.Utf8;
@@ -77,7 +76,7 @@ final class Preview {
       refused++;
       return;
     }
-    String name = decoder.text(decoder.batch().application(), config.maxValueBytes());
+    String name = decoder.text(decoder.application(), config.maxValueBytes());
     String application = name.isEmpty() ? Applications.UNNAMED : name;
     Tally tally = tallies.get(application);
     if (tally == null) {
@@ -85,7 +84,7 @@ final class Preview {
       tallies.put(application, tally);
       keys++;
     }
-    int entries = decoder.batch().dictionarySize();
+    int entries = decoder.texts().size();
     names.nextBatch(application, entries);
     long[] nameHashes = new long[entries];
     long[] valueHashes = new long[entries];
@@ -102,7 +101,7 @@ final class Preview {
       keys +=
           tally.add(
               name(spans.name(span), nameHashes),
-              SeriesTable.kindAndStatus(spans.kind(span), spans.status(span)),
+              spans.kindAndStatus(span),
               values,
               spans.spans(span));
     }
@@ -124,16 +123,15 @@ final class Preview {
   }
 
   private void resolve(int entry) {
-    SpanBatchReader batch = decoder.batch();
-    names.resolve(
-        entry, batch.buffer(), batch.dictionaryOffset(entry), batch.dictionaryLength(entry));
+    Texts texts = decoder.texts();
+    names.resolve(entry, texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
   private long value(int entry, long[] hashes) {
-    SpanBatchReader batch = decoder.batch();
-    int length = batch.dictionaryLength(entry);
+    Texts texts = decoder.texts();
+    int length = texts.length(entry);
     if (hashes[entry] == 0 && length > 0) {
-      hashes[entry] = hash(batch.buffer(), batch.dictionaryOffset(entry), length);
+      hashes[entry] = hash(texts.buffer(entry), texts.offset(entry), length);
     }
     return hashes[entry];
   }

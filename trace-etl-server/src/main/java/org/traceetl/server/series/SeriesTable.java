@@ -133,6 +133,14 @@ public final class SeriesTable {
     return kind << STATUS_BITS | status;
   }
 
+  public static int kind(int kindAndStatus) {
+    return kindAndStatus >>> STATUS_BITS;
+  }
+
+  public static int status(int kindAndStatus) {
+    return kindAndStatus & (1 << STATUS_BITS) - 1;
+  }
+
   /** Hash of the key that begins there, as {@link #find} and {@link #create} need it. */
   public int hash(int[] keys, int at) {
     long hash = 0;

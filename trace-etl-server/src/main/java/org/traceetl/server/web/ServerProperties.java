@@ -12,6 +12,7 @@ import org.traceetl.server.config.HotspotsConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.config.SeriesConfig;
@@ -31,6 +32,7 @@ record ServerProperties(
     Index index,
     HistoryConfig history,
     HotspotsConfig hotspots,
+    OzheraConfig ozhera,
     Web web,
     Duration drainWithin) {
 
@@ -46,6 +48,7 @@ record ServerProperties(
         index == null ? null : index.toConfig(),
         history,
         hotspots,
+        ozhera,
         web == null ? null : WebConfig.of(web.token, web.tokenFile),
         drainWithin);
   }
@@ -68,7 +71,8 @@ record ServerProperties(
       Path secretKeyFile,
       Boolean tls,
       Path tlsCaFile,
-      Integer workers) {
+      Integer workers,
+      RocketMqConfig.Messages messages) {
     private static final String PREFIX = "trace-etl.rocketmq.";
 
     private RocketMqConfig toConfig() {
@@ -81,7 +85,8 @@ record ServerProperties(
           secret(PREFIX + "secret-key", secretKey, secretKeyFile),
           workers,
           tls,
-          tlsCaFile);
+          tlsCaFile,
+          messages);
     }
   }
 

@@ -129,6 +129,7 @@ final class RocketMqAccessTest {
         new Secret(secretKey),
         1,
         true,
-        certificate.certificate().toPath());
+        certificate.certificate().toPath(),
+        null);
   }
 }
