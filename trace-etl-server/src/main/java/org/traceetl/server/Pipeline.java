@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.HotspotsConfig;
+import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.TemplatesConfig;
@@ -36,6 +37,8 @@ import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.learn.NameDecider;
+import org.traceetl.server.ozhera.OzheraProfile;
+import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.window.QueueId;
@@ -89,7 +92,8 @@ final class Pipeline implements Service {
             config.histogram(),
             config.documents(),
             config.window(),
-            config.metrics().unit());
+            config.metrics().unit(),
+            isOzhera(config) ? new OzheraProfile(OzheraRules::defaults) : null);
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals =
         new LogJournals(
@@ -218,9 +222,13 @@ final class Pipeline implements Service {
     return sinks.history();
   }
 
+  private static boolean isOzhera(ServerConfig config) {
+    return config.metrics().profile() == Profile.OZHERA;
+  }
+
   /**
    * A series that moves is shown by two servers for a while, and nothing but the label tells them
-   * apart.
+   * apart; deltas of profile ozhera add up without it.
    */
   private static boolean decides(ServerConfig config) {
     TemplatesConfig templates = config.series().templates();
@@ -229,7 +237,7 @@ final class Pipeline implements Service {
     if (!wanted || !config.history().enabled()) {
       return false;
     }
-    boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS;
+    boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS || isOzhera(config);
     if (!told) {
       log.info(
           "Automatic hotspots and the learning of names are off here: they need"

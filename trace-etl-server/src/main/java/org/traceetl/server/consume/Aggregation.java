@@ -3,7 +3,6 @@ package org.traceetl.server.consume;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
-import java.util.function.Supplier;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -13,7 +12,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
-import org.traceetl.server.decode.SpanMapping;
+import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.NamePatterns;
@@ -51,8 +50,8 @@ public final class Aggregation {
   /** How many buckets a series has. */
   private final int stride;
 
-  /** Makes the mapping of a decoder; null where series are made of attributes as they are. */
-  private final Supplier<SpanMapping> mappings;
+  /** Null where series are made of attributes as they are. */
+  private final MappedProfile profile;
 
   /** Null where there are classic buckets alone. */
   final NativeBuckets nativeBuckets;
@@ -76,6 +75,8 @@ public final class Aggregation {
   }
 
   /**
+   * With series of attributes as they are.
+   *
    * @param unit of durations on the page: native buckets go by it
    */
   public Aggregation(
@@ -84,6 +85,20 @@ public final class Aggregation {
       DocumentsConfig documents,
       WindowConfig window,
       MetricsConfig.Unit unit) {
+    this(series, histogram, documents, window, unit, null);
+  }
+
+  /**
+   * @param unit of durations on the page: native buckets go by it
+   * @param profile null where series are made of attributes as they are
+   */
+  public Aggregation(
+      SeriesConfig series,
+      HistogramConfig histogram,
+      DocumentsConfig documents,
+      WindowConfig window,
+      MetricsConfig.Unit unit,
+      MappedProfile profile) {
     this.series = series;
     this.documents = documents;
     budget = new SeriesBudget(series.max());
@@ -94,12 +109,16 @@ public final class Aggregation {
     documentKeys = new AttributeKeys(documents.attributes());
     stride = histogram.boundsNanos().length + 1;
     buckets = new Buckets[KINDS];
-    Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
-    mappings = () -> null;
+    this.profile = profile;
+    if (profile == null) {
+      Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
+    } else {
+      Arrays.setAll(buckets, kind -> new Buckets(profile.boundsNanos(kind)));
+    }
     nativeBuckets =
         histogram.hasNative() ? new NativeBuckets(histogram.nativeSchema(), unit.nanos()) : null;
     idleMillis = window.idle().toMillis();
-    schema = schema(series, histogram, unit);
+    schema = schema(series, histogram, unit, profile);
   }
 
   private static HistogramConfig withoutNative(HistogramConfig histogram) {
@@ -111,7 +130,10 @@ public final class Aggregation {
   }
 
   private static long schema(
-      SeriesConfig series, HistogramConfig histogram, MetricsConfig.Unit unit) {
+      SeriesConfig series,
+      HistogramConfig histogram,
+      MetricsConfig.Unit unit,
+      MappedProfile profile) {
     Hasher hasher = Hashing.farmHashFingerprint64().newHasher();
     for (long bound : histogram.boundsNanos()) {
       hasher.putLong(bound);
@@ -123,17 +145,24 @@ public final class Aggregation {
     if (histogram.hasNative()) {
       hasher.putInt(histogram.nativeSchema()).putLong(unit.nanos());
     }
+    for (int kind = 0; profile != null && kind < KINDS; kind++) {
+      long[] bounds = profile.boundsNanos(kind);
+      hasher.putInt(kind).putInt(bounds.length);
+      for (long bound : bounds) {
+        hasher.putLong(bound);
+      }
+    }
     return hasher.hash().asLong();
   }
 
   /** Whether what a span's outcome is, is said by a mapping and not by thresholds here. */
   boolean isMapped() {
-    return false;
+    return profile != null;
   }
 
   /** A decoder for one worker's queues. */
   public BatchDecoder newDecoder() {
-    return new BatchDecoder(dimensions, mappings.get());
+    return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping());
   }
 
   /** An aggregator for one queue, used by the thread that uses the decoder. */

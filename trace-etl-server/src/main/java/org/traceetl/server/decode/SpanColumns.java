@@ -42,10 +42,12 @@ public final class SpanColumns {
 
   private int groups;
 
-  /** Durations of group g, from 0, in {@code [groupStarts[g], [g + 1])}. */
+  /** Durations of group g, from 0, in {@code [groupStarts[g], groupEnds[g])}. */
   private long[] groupDurationsNanos = new long[INITIAL_SPANS];
 
+  private int groupDurations;
   private int[] groupStarts = new int[16];
+  private int[] groupEnds = new int[16];
 
   SpanColumns(int dimensions) {
     this.dimensions = dimensions;
@@ -55,6 +57,7 @@ public final class SpanColumns {
   void clear() {
     size = 0;
     groups = 0;
+    groupDurations = 0;
   }
 
   /**
@@ -96,18 +99,25 @@ public final class SpanColumns {
    */
   void addGroup(SpanBatchReader group, int[] inherited) {
     add(group, inherited);
-    int g = groups++;
-    if (groups == groupStarts.length) {
-      groupStarts = Arrays.copyOf(groupStarts, groupStarts.length * 2);
-    }
-    int start = groupStarts[g];
+    int start = groupDurations;
     int end = start + group.groupSize();
     if (end > groupDurationsNanos.length) {
       groupDurationsNanos =
           Arrays.copyOf(groupDurationsNanos, Math.max(end, groupDurationsNanos.length * 2));
     }
     System.arraycopy(group.groupDurationsNanos(), 0, groupDurationsNanos, start, end - start);
-    groupStarts[groups] = end;
+    groupDurations = end;
+    addGroup(start, end);
+  }
+
+  private void addGroup(int start, int end) {
+    if (groups == groupStarts.length) {
+      groupStarts = Arrays.copyOf(groupStarts, groups * 2);
+      groupEnds = Arrays.copyOf(groupEnds, groups * 2);
+    }
+    groupStarts[groups] = start;
+    groupEnds[groups] = end;
+    groups++;
   }
 
   /** Gives the last span or group added a value of its own in a dimension. */
@@ -129,6 +139,74 @@ public final class SpanColumns {
   /** Gives a span a value in a dimension; {@link #NONE} for none. */
   public void setDimension(int span, int dimension, int text) {
     dimensionValues[span * dimensions + dimension] = text;
+  }
+
+  /** Gives a span another duration. */
+  public void setDurationNanos(int span, long nanos) {
+    durationsNanos[span] = nanos;
+  }
+
+  /** Cuts the durations of a group to multiples of a unit. */
+  public void roundGroupDown(int group, long unitNanos) {
+    int g = group - firstGroup();
+    for (int i = groupStarts[g]; i < groupEnds[g]; i++) {
+      groupDurationsNanos[i] -= groupDurationsNanos[i] % unitNanos;
+    }
+  }
+
+  /**
+   * Takes the spans of a group that last longer than so long: they become a group at the end, which
+   * has all that the other has but attributes. Order within a group changes.
+   *
+   * @return the entry that has them: the new one, the group itself where all of its spans are such,
+   *     {@link #NONE} where none is
+   */
+  public int splitGroup(int group, long aboveNanos) {
+    int g = group - firstGroup();
+    int from = groupStarts[g];
+    int to = groupEnds[g];
+    while (from < to) {
+      long nanos = groupDurationsNanos[from];
+      if (nanos > aboveNanos) {
+        groupDurationsNanos[from] = groupDurationsNanos[--to];
+        groupDurationsNanos[to] = nanos;
+      } else {
+        from++;
+      }
+    }
+    if (from == groupEnds[g]) {
+      return NONE;
+    }
+    if (from == groupStarts[g]) {
+      return group;
+    }
+    addGroup(from, groupEnds[g]);
+    groupEnds[g] = from;
+    return repeat(group);
+  }
+
+  /** Adds an entry that is as another one, without attributes. */
+  private int repeat(int entry) {
+    int i = size;
+    if (i == names.length) {
+      grow(i * 2);
+    }
+    traceIdHighs[i] = traceIdHighs[entry];
+    traceIdLows[i] = traceIdLows[entry];
+    spanIds[i] = spanIds[entry];
+    startsUnixNanos[i] = startsUnixNanos[entry];
+    durationsNanos[i] = durationsNanos[entry];
+    samplingThresholds[i] = samplingThresholds[entry];
+    names[i] = names[entry];
+    kinds[i] = kinds[entry];
+    statuses[i] = statuses[entry];
+    kindsAndStatuses[i] = kindsAndStatuses[entry];
+    statusMessages[i] = statusMessages[entry];
+    attributeStarts[i + 1] = attributeStarts[i];
+    System.arraycopy(
+        dimensionValues, entry * dimensions, dimensionValues, i * dimensions, dimensions);
+    size = i + 1;
+    return i;
   }
 
   private void grow(int capacity) {
@@ -160,7 +238,7 @@ public final class SpanColumns {
   /** Spans that an entry stands for: 1, or those of a group. */
   public int spans(int entry) {
     int g = entry - firstGroup();
-    return g < 0 ? 1 : groupStarts[g + 1] - groupStarts[g];
+    return g < 0 ? 1 : groupEnds[g] - groupStarts[g];
   }
 
   /** Duration of a span of a group, at least 0; {@code i} is below {@link #spans}. */

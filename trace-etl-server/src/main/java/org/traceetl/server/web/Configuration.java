@@ -4,6 +4,7 @@ import com.google.common.primitives.Ints;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -13,8 +14,10 @@ import org.springframework.boot.context.properties.bind.UnboundConfigurationProp
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
-import org.springframework.core.env.Environment;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
 import org.traceetl.server.config.ConfigException;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ServerConfig;
 
 /** Makes the configuration of what Spring has gathered from files, environment and arguments. */
@@ -22,6 +25,16 @@ final class Configuration {
   static final String PREFIX = "trace-etl";
 
   private static final int MAX_PORT = 65_535;
+
+  /** Names are as OzHera has them, and nothing there shows exemplars. */
+  private static final Map<String, Object> DEFAULTS_OF_OZHERA =
+      Map.of(
+          PREFIX + ".series.templates.enabled",
+          "false",
+          PREFIX + ".series.templates.learn.enabled",
+          "false",
+          PREFIX + ".documents.exemplars-per-queue",
+          "0");
 
   private Configuration() {}
 
@@ -31,8 +44,9 @@ final class Configuration {
    *
    * @throws ConfigurationRefused saying which key, which value, and what would be right
    */
-  static ServerConfig bind(Environment environment) {
+  static ServerConfig bind(ConfigurableEnvironment environment) {
     checkPort(environment.getProperty("server.port", "0"));
+    addDefaultsOfProfile(environment);
     try {
       return Binder.get(environment)
           .bindOrCreate(
@@ -45,6 +59,20 @@ final class Configuration {
       throw new ConfigurationRefused(explain(e), e);
     } catch (IllegalArgumentException e) {
       throw new ConfigurationRefused(qualified(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Some defaults go by the profile. They stand behind everything that is told: what is set can be
+   * told from what is not.
+   */
+  private static void addDefaultsOfProfile(ConfigurableEnvironment environment) {
+    String profile =
+        Binder.get(environment).bind(PREFIX + ".metrics.profile", String.class).orElse("");
+    if (profile.equalsIgnoreCase(MetricsConfig.Profile.OZHERA.name())) {
+      environment
+          .getPropertySources()
+          .addLast(new MapPropertySource("profile ozhera", DEFAULTS_OF_OZHERA));
     }
   }
 

@@ -1,0 +1,247 @@
+package org.traceetl.server.ozhera;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Arrays;
+import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.Texts;
+import org.traceetl.server.series.Utf8;
+
+/**
+ * Makes the values of labels of a batch's texts, each once: without secrets, cut, or put together.
+ * Values that are parts of a text stand in it. One owner thread.
+ */
+final class Labels {
+  private static final int NONE = SpanColumns.NONE;
+  private static final int NOT_MADE = -2;
+
+  /** Longer texts are cut before they are looked at; series cut them as well. */
+  private static final int MAX_BYTES = 1 << 10;
+
+  /** OzHera cuts a text that is longer than this to one character less. */
+  private static final int MAX_CHARS = 100;
+
+  /** Pairs put together in one batch have so many bytes at most. */
+  private static final int MAX_MADE_BYTES = 1 << 24;
+
+  private static final int PAIRS = 1 << 6;
+
+  private final Secrets secrets = new Secrets();
+  private Texts texts;
+
+  // By text of the message: what was made of it
+  private int[] safeOf = new int[256];
+  private int[] shortOf = new int[256];
+  private int[] commandOf = new int[256];
+  private int[] connectionOf = new int[256];
+
+  // By a hash of two texts: which two, and what was made of them
+  private final int[] firstOfPair = new int[PAIRS];
+  private final int[] secondOfPair = new int[PAIRS];
+  private final int[] pairs = new int[PAIRS];
+  private int madeBytes;
+  private byte[] scratch = new byte[MAX_BYTES];
+
+  /** Begins a batch. */
+  void begin(Texts texts) {
+    this.texts = texts;
+    int size = texts.size();
+    if (safeOf.length < size) {
+      int capacity = Math.max(size, safeOf.length * 2);
+      safeOf = new int[capacity];
+      shortOf = new int[capacity];
+      commandOf = new int[capacity];
+      connectionOf = new int[capacity];
+    }
+    Arrays.fill(safeOf, 0, size, NOT_MADE);
+    Arrays.fill(shortOf, 0, size, NOT_MADE);
+    Arrays.fill(commandOf, 0, size, NOT_MADE);
+    Arrays.fill(connectionOf, 0, size, NOT_MADE);
+    Arrays.fill(pairs, NOT_MADE);
+    madeBytes = 0;
+  }
+
+  /** The same of every batch; ASCII. */
+  int constant(byte[] ascii) {
+    return texts.make(ascii, 0, ascii.length);
+  }
+
+  static byte[] ascii(String text) {
+    return text.getBytes(US_ASCII);
+  }
+
+  /** A text of the message without secrets. */
+  int safe(int text) {
+    if (text == NONE) {
+      return NONE;
+    }
+    int made = safeOf[text];
+    if (made == NOT_MADE) {
+      made = withoutSecrets(text, texts.length(text), false);
+      safeOf[text] = made;
+    }
+    return made;
+  }
+
+  /** A connection string of the message without secrets. */
+  int connection(int text) {
+    if (text == NONE) {
+      return NONE;
+    }
+    int made = connectionOf[text];
+    if (made == NOT_MADE) {
+      made = withoutSecrets(text, texts.length(text), true);
+      connectionOf[text] = made;
+    }
+    return made;
+  }
+
+  /** A text of the message, cut as OzHera cuts statements in labels, without secrets. */
+  int cut(int text) {
+    if (text == NONE) {
+      return NONE;
+    }
+    int made = shortOf[text];
+    if (made == NOT_MADE) {
+      int kept = cut(texts.buffer(text), texts.offset(text), texts.length(text), MAX_CHARS);
+      made = withoutSecrets(text, kept, false);
+      shortOf[text] = made;
+    }
+    return made;
+  }
+
+  /** A text of the message, cut to one below so many characters, without secrets. Allocates. */
+  String statement(int text, int maxChars, int maxBytes) {
+    byte[] buffer = texts.buffer(text);
+    int offset = texts.offset(text);
+    int kept = cut(buffer, offset, texts.length(text), maxChars);
+    kept = Utf8.cut(buffer, offset, kept, Math.min(maxBytes, MAX_BYTES));
+    int written = secrets.write(buffer, offset, kept, false);
+    return written == Secrets.UNCHANGED
+        ? new String(buffer, offset, kept, UTF_8)
+        : new String(secrets.buffer(), 0, written, UTF_8);
+  }
+
+  /**
+   * The command of a Redis statement of the message: its first word, question marks left out, cut
+   * as OzHera cuts it; {@link SpanColumns#NONE} without one.
+   */
+  int command(int statement) {
+    int made = commandOf[statement];
+    if (made == NOT_MADE) {
+      made = firstWord(statement);
+      commandOf[statement] = made;
+    }
+    return made;
+  }
+
+  private int firstWord(int statement) {
+    byte[] buffer = texts.buffer(statement);
+    int start = texts.offset(statement);
+    int end = start + texts.length(statement);
+    int from = start;
+    while (from < end && (buffer[from] == '?' || isBlank(buffer[from]))) {
+      from++;
+    }
+    int to = from;
+    boolean whole = true;
+    while (to < end && buffer[to] != ' ' && to - from < MAX_BYTES) {
+      whole &= buffer[to] != '?';
+      to++;
+    }
+    if (from == to) {
+      return NONE;
+    }
+    if (whole && !isBlank(buffer[to - 1])) {
+      return texts.part(statement, from - start, cut(buffer, from, to - from, MAX_CHARS));
+    }
+    int length = 0;
+    for (int i = from; i < to; i++) {
+      if (buffer[i] != '?') {
+        scratch[length++] = buffer[i];
+      }
+    }
+    while (length > 0 && isBlank(scratch[length - 1])) {
+      length--;
+    }
+    return texts.make(scratch, 0, cut(scratch, 0, length, MAX_CHARS));
+  }
+
+  private static boolean isBlank(byte b) {
+    return b >= 0 && b <= ' ';
+  }
+
+  /** Two values with a slash between them; what is not there is empty. */
+  int pair(int first, int second) {
+    int slot = (first * 31 + second) & PAIRS - 1;
+    if (pairs[slot] != NOT_MADE && firstOfPair[slot] == first && secondOfPair[slot] == second) {
+      return pairs[slot];
+    }
+    int length = length(first) + 1 + length(second);
+    if (madeBytes + length > MAX_MADE_BYTES) {
+      return first;
+    }
+    madeBytes += length;
+    if (scratch.length < length) {
+      scratch = new byte[Math.max(length, scratch.length * 2)];
+    }
+    int at = copy(first, 0);
+    scratch[at] = '/';
+    int end = copy(second, at + 1);
+    firstOfPair[slot] = first;
+    secondOfPair[slot] = second;
+    pairs[slot] = texts.make(scratch, 0, end);
+    return pairs[slot];
+  }
+
+  private int length(int text) {
+    return text == NONE ? 0 : Math.min(texts.length(text), MAX_BYTES);
+  }
+
+  private int copy(int text, int at) {
+    int length = length(text);
+    if (length > 0) {
+      System.arraycopy(texts.buffer(text), texts.offset(text), scratch, at, length);
+    }
+    return at + length;
+  }
+
+  private int withoutSecrets(int text, int length, boolean isConnection) {
+    byte[] buffer = texts.buffer(text);
+    int offset = texts.offset(text);
+    int kept = Utf8.cut(buffer, offset, length, MAX_BYTES);
+    int written = secrets.write(buffer, offset, kept, isConnection);
+    if (written != Secrets.UNCHANGED) {
+      return texts.make(secrets.buffer(), 0, written);
+    }
+    return kept == texts.length(text) ? text : texts.part(text, 0, kept);
+  }
+
+  /**
+   * The bytes of a text that are left where it is cut to one below so many of Java's characters, if
+   * it has more of them; a character of two of them is not taken apart.
+   */
+  static int cut(byte[] buffer, int offset, int length, int maxChars) {
+    if (length <= maxChars) {
+      return length;
+    }
+    int chars = 0;
+    int kept = -1;
+    for (int i = 0; i < length; i++) {
+      int b = buffer[offset + i] & 0xFF;
+      if ((b & 0xC0) == 0x80) {
+        continue;
+      }
+      int width = b >= 0xF0 ? 2 : 1;
+      if (kept < 0 && chars + width > maxChars - 1) {
+        kept = i;
+      }
+      chars += width;
+      if (chars > maxChars) {
+        return kept;
+      }
+    }
+    return length;
+  }
+}
