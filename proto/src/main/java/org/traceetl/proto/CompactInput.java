@@ -269,6 +269,28 @@ final class CompactInput {
     return value;
   }
 
+  boolean readBoolean() {
+    boolean value = fieldType == Compact.BOOLEAN_TRUE;
+    if (!value) {
+      expect(Compact.BOOLEAN_FALSE);
+    }
+    return value;
+  }
+
+  /** Reads a double, as its bits. */
+  long readDoubleBits() {
+    expect(Compact.DOUBLE);
+    int start = pos;
+    skipBytes(Double.BYTES);
+    return isRefused() ? 0 : (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, start);
+  }
+
+  /** Begins to read the fields of a struct; {@link #fieldsAfter} goes on with those around it. */
+  void enterStruct() {
+    expect(Compact.STRUCT);
+    fieldsAfter(0);
+  }
+
   /** Moves past a byte string and answers its length; one longer than {@code max} is refused. */
   int readBinary(int max) {
     expect(Compact.BINARY);
@@ -283,6 +305,25 @@ final class CompactInput {
     }
     pos += length;
     return length;
+  }
+
+  /**
+   * Moves past a text and answers where it is: offset above length. Of a longer one than {@link
+   * Limits#MAX_STRING_BYTES} only the beginning counts.
+   */
+  long readText() {
+    int length = readBinary(Limits.MAX_MESSAGE_BYTES);
+    return (long) (pos - length) << Integer.SIZE | Math.min(length, Limits.MAX_STRING_BYTES);
+  }
+
+  /** Where a text begins that was read. */
+  static int textOffset(long text) {
+    return (int) (text >>> Integer.SIZE);
+  }
+
+  /** Bytes of a text that was read. */
+  static int textLength(long text) {
+    return (int) text;
   }
 
   /** Reads a list's header; answers its count, or 0 after a rejection. */

@@ -1,2 +1,5 @@
-/** The wire format between agent and server: batches of spans over a dictionary, read in place. */
+/**
+ * The wire formats of spans, read in place: our agent's batches over a dictionary, and OzHera's
+ * single spans.
+ */
 package org.traceetl.proto;

@@ -56,6 +56,24 @@ final class AllocationTest {
   }
 
   @Test
+  void readingASpanOfOzheraAllocatesNothing() {
+    byte[] message = Messages.generated(OzheraSpans.fixed());
+    OzheraSpanReader span = new OzheraSpanReader();
+    Runnable work =
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            idsRead += span.read(message, 0, message.length) == Rejection.NONE ? 1 : 0;
+            attributesRead += span.attributes().count() + span.resourceAttributes().count();
+            idsRead += span.traceIdLow() == 0x8448eb211c80319cL ? 1 : 0;
+          }
+        };
+    work.run();
+    assertThat(AllocatedBytes.by(work)).isZero();
+    assertThat(idsRead).isEqualTo(2L * 2 * MESSAGES);
+    assertThat(attributesRead).isEqualTo(2L * MESSAGES * 10);
+  }
+
+  @Test
   void idsAreParsedAndWrittenWithoutAllocation() {
     byte[] hex = new byte[TraceId.HEX_LENGTH];
     Runnable work =

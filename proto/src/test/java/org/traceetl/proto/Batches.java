@@ -306,7 +306,8 @@ final class Batches {
     return extended;
   }
 
-  private static Unknown unknown() {
+  /** A struct with fields of every type. */
+  static Unknown unknown() {
     Leaf leaf = new Leaf().setNumber(Integer.MIN_VALUE).setText("leaf");
     return new Unknown()
         .setYes(true)

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.thrift.TBase;
+import org.apache.thrift.TEnum;
 import org.apache.thrift.TException;
 import org.apache.thrift.TFieldIdEnum;
 import org.apache.thrift.TSerializer;
@@ -28,9 +29,12 @@ import org.apache.thrift.transport.TMemoryBuffer;
 import org.traceetl.proto.thrift.Span;
 import org.traceetl.proto.thrift.SpanBatch;
 import org.traceetl.proto.thrift.SpanGroup;
+import org.traceetl.proto.thrift.ozhera.TSpanData;
 
 /** Carries batches between generated classes, the project's writer and reader, and bytes. */
 final class Messages {
+  static final short UNKNOWN = 3_001;
+
   private Messages() {}
 
   /** The message as the project's writer makes it. */
@@ -258,8 +262,9 @@ final class Messages {
   }
 
   /**
-   * The message with the fields given, in that order; spans and groups write theirs in {@code
-   * spanOrder}.
+   * The message with the fields given, in that order; spans and groups, and all that stands inside
+   * a span of OzHera, write theirs in {@code spanOrder}. {@link #UNKNOWN} stands for a field that
+   * no struct has.
    */
   static byte[] permuted(TBase<?, ?> batch, List<Short> order, List<Short> spanOrder) {
     try {
@@ -278,10 +283,15 @@ final class Messages {
     Map<? extends TFieldIdEnum, FieldMetaData> fields =
         FieldMetaData.getStructMetaDataMap((Class) struct.getClass());
     for (short id : order) {
+      if (id == UNKNOWN) {
+        out.writeFieldBegin(new TField("", TType.STRUCT, id));
+        Batches.unknown().write(out);
+        out.writeFieldEnd();
+      }
       for (var field : fields.entrySet()) {
         Object value = valueOf(struct, field.getKey());
         if (field.getKey().getThriftFieldId() == id && value != null) {
-          out.writeFieldBegin(new TField("", field.getValue().valueMetaData.type, id));
+          out.writeFieldBegin(new TField("", type(field.getValue().valueMetaData), id));
           writeValue(out, field.getValue().valueMetaData, value, nested);
           out.writeFieldEnd();
         }
@@ -289,6 +299,10 @@ final class Messages {
     }
     out.writeFieldStop();
     out.writeStructEnd();
+  }
+
+  private static byte type(FieldValueMetaData meta) {
+    return meta.type == TType.ENUM ? TType.I32 : meta.type;
   }
 
   @SuppressWarnings("unchecked") // The field comes from the metadata of the struct's own class.
@@ -304,6 +318,7 @@ final class Messages {
       case TType.BYTE -> out.writeByte((Byte) value);
       case TType.I16 -> out.writeI16((Short) value);
       case TType.I32 -> out.writeI32((Integer) value);
+      case TType.ENUM -> out.writeI32(((TEnum) value).getValue());
       case TType.I64 -> out.writeI64((Long) value);
       case TType.DOUBLE -> out.writeDouble((Double) value);
       case TType.UUID -> out.writeUuid((java.util.UUID) value);
@@ -346,6 +361,8 @@ final class Messages {
           writeStruct(out, span, spanOrder, List.of());
         } else if (value instanceof org.traceetl.proto.extended.SpanGroup group) {
           writeStruct(out, group, spanOrder, List.of());
+        } else if (value.getClass().getPackage() == TSpanData.class.getPackage()) {
+          writeStruct(out, (TBase<?, ?>) value, spanOrder, spanOrder);
         } else {
           ((TBase<?, ?>) value).write(out);
         }

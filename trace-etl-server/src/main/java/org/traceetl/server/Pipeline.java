@@ -93,6 +93,7 @@ final class Pipeline implements Service {
             config.documents(),
             config.window(),
             config.metrics().unit(),
+            config.rocketmq().messages(),
             isOzhera(config) ? new OzheraProfile(OzheraRules::defaults) : null);
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals =

@@ -7,6 +7,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.AttributeKeys;
@@ -53,6 +54,8 @@ public final class Aggregation {
   /** Null where series are made of attributes as they are. */
   private final MappedProfile profile;
 
+  private final Messages messages;
+
   /** Null where there are classic buckets alone. */
   final NativeBuckets nativeBuckets;
 
@@ -75,7 +78,7 @@ public final class Aggregation {
   }
 
   /**
-   * With series of attributes as they are.
+   * Of batches, with series of attributes as they are.
    *
    * @param unit of durations on the page: native buckets go by it
    */
@@ -89,6 +92,8 @@ public final class Aggregation {
   }
 
   /**
+   * Of batches.
+   *
    * @param unit of durations on the page: native buckets go by it
    * @param profile null where series are made of attributes as they are
    */
@@ -98,6 +103,22 @@ public final class Aggregation {
       DocumentsConfig documents,
       WindowConfig window,
       MetricsConfig.Unit unit,
+      MappedProfile profile) {
+    this(series, histogram, documents, window, unit, Messages.SPAN_BATCH, profile);
+  }
+
+  /**
+   * @param unit of durations on the page: native buckets go by it
+   * @param messages what spans come in
+   * @param profile null where series are made of attributes as they are
+   */
+  public Aggregation(
+      SeriesConfig series,
+      HistogramConfig histogram,
+      DocumentsConfig documents,
+      WindowConfig window,
+      MetricsConfig.Unit unit,
+      Messages messages,
       MappedProfile profile) {
     this.series = series;
     this.documents = documents;
@@ -109,6 +130,7 @@ public final class Aggregation {
     documentKeys = new AttributeKeys(documents.attributes());
     stride = histogram.boundsNanos().length + 1;
     buckets = new Buckets[KINDS];
+    this.messages = messages;
     this.profile = profile;
     if (profile == null) {
       Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
@@ -162,7 +184,7 @@ public final class Aggregation {
 
   /** A decoder for one worker's queues. */
   public BatchDecoder newDecoder() {
-    return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping());
+    return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping(), messages);
   }
 
   /** An aggregator for one queue, used by the thread that uses the decoder. */

@@ -7,11 +7,18 @@ import java.util.HashMap;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.series.Utf8;
 
 /**
- * Decodes one batch at a time into columns. A batch is read to its end before anything of it can
- * count, so a malformed one loses itself whole and nothing else.
+ * Decodes one message at a time into columns: a batch of spans, or one span of OzHera, which is a
+ * batch of one. A message is read to its end before anything of it can count, so a malformed one
+ * loses itself whole and nothing else.
+ *
+ * <p>Where a topic may have either, its first byte tells: writers of batches begin with field 1, a
+ * number, and no span of OzHera can. A message that is not a batch, whatever it may be, is taken
+ * for one span. It cannot be mistaken: neither reader takes a message that the other one takes, so
+ * a batch of another writer's order of fields would be refused and not misread.
  *
  * <p>Which attributes are dimensions is found out once for each dictionary entry that is used as a
  * key, not for each span. Nothing is allocated once the arrays have grown to the largest batch. One
@@ -21,9 +28,14 @@ public final class BatchDecoder {
   /** Dictionary entry that was not looked up as a key yet. */
   private static final int NOT_LOOKED_UP = -2;
 
+  /** Header of field 1, a 32-bit number: the format's version stands first in a batch. */
+  private static final byte BATCH_BEGINS = 0x15;
+
   private final DimensionKeys dimensions;
+  private final Messages messages;
   private final SpanBatchReader reader = new SpanBatchReader();
   private final Texts texts = new Texts();
+  private final OzheraSpan span = new OzheraSpan(texts);
   private final SpanColumns columns;
   private final int[] inherited;
 
@@ -33,16 +45,27 @@ public final class BatchDecoder {
   /** By dictionary index: the dimension that the entry is the key of. */
   private int[] dimensionOf = new int[256];
 
+  /** Whether the message decoded last is a batch; else it is a span of OzHera. */
+  private boolean isBatch = true;
+
+  /** Of batches. */
   public BatchDecoder(DimensionKeys dimensions) {
-    this(dimensions, null);
+    this(dimensions, null, Messages.SPAN_BATCH);
+  }
+
+  /** Of batches. */
+  public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping) {
+    this(dimensions, mapping, Messages.SPAN_BATCH);
   }
 
   /**
    * @param mapping null where series are made of attributes as they are
+   * @param messages what the messages are
    */
-  public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping) {
+  public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping, Messages messages) {
     this.dimensions = dimensions;
     this.mapping = mapping;
+    this.messages = messages;
     columns = new SpanColumns(dimensions.count());
     inherited = new int[dimensions.count()];
   }
@@ -55,11 +78,53 @@ public final class BatchDecoder {
    */
   public Rejection decode(byte[] message, int offset, int length) {
     columns.clear();
-    Rejection rejection = reader.wrap(message, offset, length);
+    isBatch =
+        switch (messages) {
+          case SPAN_BATCH -> true;
+          case OZHERA -> false;
+          case ANY -> length > 0 && message[offset] == BATCH_BEGINS;
+        };
+    Rejection rejection =
+        isBatch ? decodeBatch(message, offset, length) : decodeSpan(message, offset, length);
+    if (mapping != null && rejection == Rejection.NONE) {
+      mapping.map(this);
+    }
+    return rejection;
+  }
+
+  private Rejection decodeSpan(byte[] message, int offset, int length) {
+    Rejection rejection = span.read(message, offset, length);
     if (rejection != Rejection.NONE) {
       return rejection;
     }
+    Arrays.fill(inherited, SpanColumns.NONE);
+    int[] resource = span.resource();
+    for (int i = 0; i < span.resourceAttributeCount(); i++) {
+      int dimension = find(dimensions.ofResource(), resource[2 * i]);
+      if (dimension != AttributeKeys.NONE) {
+        inherited[dimension] = resource[2 * i + 1];
+      }
+    }
+    columns.add(span, inherited);
+    if (dimensions.count() > 0) {
+      int[] attributes = span.attributes();
+      for (int i = 0; i < span.attributeCount(); i++) {
+        int dimension = find(dimensions.ofSpan(), attributes[2 * i]);
+        if (dimension != AttributeKeys.NONE) {
+          columns.setDimension(dimension, attributes[2 * i + 1]);
+        }
+      }
+    }
+    return Rejection.NONE;
+  }
+
+  private Rejection decodeBatch(byte[] message, int offset, int length) {
+    Rejection rejection = reader.wrap(message, offset, length);
+    // Also of a refused batch: it may say whose it is.
     texts.begin(reader);
+    if (rejection != Rejection.NONE) {
+      return rejection;
+    }
     int entries = texts.size();
     if (dimensionOf.length < entries) {
       dimensionOf = new int[Math.max(entries, dimensionOf.length * 2)];
@@ -78,9 +143,6 @@ public final class BatchDecoder {
       if (hasDimensions) {
         addDimensions();
       }
-    }
-    if (mapping != null && reader.rejection() == Rejection.NONE) {
-      mapping.map(this);
     }
     return reader.rejection();
   }
@@ -115,19 +177,19 @@ public final class BatchDecoder {
     return keys.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
-  /** Spans that the message says it has. */
+  /** Spans that the message says it has; 1 for a span of OzHera, or what may be one. */
   public int declaredSpans() {
-    return reader.spanCount();
+    return isBatch ? reader.spanCount() : 1;
   }
 
   /** Text of the application that the message says it is of, or below 0 without one. */
   public int application() {
-    return reader.application();
+    return isBatch ? reader.application() : span.application();
   }
 
-  /** Whether the batch has a name, by which a repeat of it is told. */
+  /** Whether the batch has a name, by which a repeat of it is told. A span of OzHera has none. */
   public boolean isNamed() {
-    return true;
+    return isBatch;
   }
 
   /** First half of the name of the agent that sent it. */
@@ -151,17 +213,17 @@ public final class BatchDecoder {
   }
 
   public int resourceAttributeCount() {
-    return reader.resourceAttributeCount();
+    return isBatch ? reader.resourceAttributeCount() : span.resourceAttributeCount();
   }
 
   /** Text of a resource attribute's key. */
   public int resourceAttributeKey(int i) {
-    return reader.resourceAttributeKey(i);
+    return isBatch ? reader.resourceAttributeKey(i) : span.resource()[2 * i];
   }
 
   /** Text of a resource attribute's value. */
   public int resourceAttributeValue(int i) {
-    return reader.resourceAttributeValue(i);
+    return isBatch ? reader.resourceAttributeValue(i) : span.resource()[2 * i + 1];
   }
 
   /** The strings that all numbers of texts mean. */
@@ -201,10 +263,10 @@ public final class BatchDecoder {
         found.put(keys.key(number), text(columns.attributeValue(span, i), maxBytes));
       }
     }
-    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
-      int number = find(keys, reader.resourceAttributeKey(i));
+    for (int i = 0; i < resourceAttributeCount(); i++) {
+      int number = find(keys, resourceAttributeKey(i));
       if (number != AttributeKeys.NONE) {
-        found.putIfAbsent(keys.key(number), text(reader.resourceAttributeValue(i), maxBytes));
+        found.putIfAbsent(keys.key(number), text(resourceAttributeValue(i), maxBytes));
       }
     }
     return Map.copyOf(found);

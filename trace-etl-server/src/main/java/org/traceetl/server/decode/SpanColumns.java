@@ -1,6 +1,7 @@
 package org.traceetl.server.decode;
 
 import java.util.Arrays;
+import org.traceetl.proto.OzheraSpanReader;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.SeriesTable;
 
@@ -66,10 +67,7 @@ public final class SpanColumns {
    * @param inherited values of the dimensions where the span has none
    */
   void add(SpanBatchReader span, int[] inherited) {
-    int i = size;
-    if (i == names.length) {
-      grow(i * 2);
-    }
+    int i = begin();
     traceIdHighs[i] = span.traceIdHigh();
     traceIdLows[i] = span.traceIdLow();
     spanIds[i] = span.spanId();
@@ -81,15 +79,48 @@ public final class SpanColumns {
     statuses[i] = (byte) span.status();
     kindsAndStatuses[i] = SeriesTable.kindAndStatus(span.kind(), span.status());
     statusMessages[i] = span.statusMessage();
-    int ints = span.attributeCount() * 2;
-    int start = attributeStarts[i];
-    if (start + ints > attributes.length) {
-      attributes = Arrays.copyOf(attributes, Math.max(start + ints, attributes.length * 2));
+    end(span.attributes(), span.attributeCount(), inherited);
+  }
+
+  /**
+   * Adds a span of OzHera.
+   *
+   * @param inherited values of the dimensions where the span has none
+   */
+  void add(OzheraSpan span, int[] inherited) {
+    int i = begin();
+    OzheraSpanReader reader = span.reader();
+    traceIdHighs[i] = reader.traceIdHigh();
+    traceIdLows[i] = reader.traceIdLow();
+    spanIds[i] = reader.spanId();
+    startsUnixNanos[i] = reader.startUnixNanos();
+    durationsNanos[i] = reader.durationNanos();
+    samplingThresholds[i] = 0;
+    names[i] = span.name();
+    kinds[i] = (byte) reader.kind();
+    statuses[i] = (byte) reader.status();
+    kindsAndStatuses[i] = SeriesTable.kindAndStatus(reader.kind(), reader.status());
+    statusMessages[i] = NONE;
+    end(span.attributes(), span.attributeCount(), inherited);
+  }
+
+  private int begin() {
+    if (size == names.length) {
+      grow(size * 2);
     }
-    System.arraycopy(span.attributes(), 0, attributes, start, ints);
-    attributeStarts[i + 1] = start + ints;
-    System.arraycopy(inherited, 0, dimensionValues, i * dimensions, dimensions);
-    size = i + 1;
+    return size;
+  }
+
+  private void end(int[] pairs, int count, int[] inherited) {
+    int start = attributeStarts[size];
+    int end = start + 2 * count;
+    if (end > attributes.length) {
+      attributes = Arrays.copyOf(attributes, Math.max(end, attributes.length * 2));
+    }
+    System.arraycopy(pairs, 0, attributes, start, 2 * count);
+    attributeStarts[size + 1] = end;
+    System.arraycopy(inherited, 0, dimensionValues, size * dimensions, dimensions);
+    size++;
   }
 
   /**

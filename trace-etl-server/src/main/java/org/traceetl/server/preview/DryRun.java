@@ -42,7 +42,7 @@ public final class DryRun {
    */
   public void run(long messages, Duration since) throws IOException, InterruptedException {
     String topic = config.rocketmq().topic();
-    Preview preview = new Preview(config.series(), MAX_KEYS);
+    Preview preview = new Preview(config.series(), config.rocketmq().messages(), MAX_KEYS);
     try (RocketMqLogs logs = new RocketMqLogs(config.rocketmq(), topic, TIMEOUT)) {
       logs.start();
       List<QueueId> queues =

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
@@ -49,12 +50,13 @@ final class Preview {
   private long filtered;
 
   /**
+   * @param messages what spans come in
    * @param maxKeys hashes remembered at most, each some 60 bytes
    */
-  Preview(SeriesConfig config, int maxKeys) {
+  Preview(SeriesConfig config, Messages messages, int maxKeys) {
     this.config = config;
     this.maxKeys = maxKeys;
-    decoder = new BatchDecoder(new DimensionKeys(config.dimensions()));
+    decoder = new BatchDecoder(new DimensionKeys(config.dimensions()), null, messages);
     names =
         new SpanNames(
             new NamePatterns(config.templates().patterns()),

@@ -18,6 +18,7 @@ import org.traceetl.proto.NameRules;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.Books;
@@ -147,6 +148,46 @@ class AllocationTest {
 
     assertThat(allocated).isZero();
     assertThat(books(aggregator, Books::recorded)).isEqualTo((WARM_UP + ROUNDS) * 1_000L);
+  }
+
+  @Test
+  void aSpanOfOzheraAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(
+                List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            Messages.OZHERA,
+            null);
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    byte[][] messages = new byte[50][];
+    for (int i = 0; i < messages.length; i++) {
+      messages[i] = OzheraMessage.of("shop " + i % 5, "GET " + i % 7, i * 10_000_000L);
+    }
+
+    long allocated =
+        allocated(() -> {
+          for (byte[] message : messages) {
+            aggregator.accept(message, 1_000);
+          }
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded))
+        .isEqualTo((long) (WARM_UP + ROUNDS) * messages.length);
   }
 
   private static long books(QueueAggregator aggregator, ToLongFunction<Books> column) {

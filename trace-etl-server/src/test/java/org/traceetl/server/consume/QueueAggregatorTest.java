@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
@@ -828,5 +830,53 @@ class QueueAggregatorTest {
       spansBooked += window.books().stream().mapToLong(Books::received).sum();
     }
     assertThat(spansBooked).isGreaterThanOrEqualTo(spansSent);
+  }
+
+  /** Whoever refuses it books its spans for whom it names, also after a batch of another's. */
+  @Test
+  void aBatchOfALaterVersionIsBookedForItsApplication() {
+    accept(new Batch("bank").span("pay", MILLI));
+    byte[] later = new Batch("shop").span("a", MILLI).span("b", MILLI).message(sequence++);
+    later[1] = 6; // Version 3, as the wire has it: after the field's header.
+    accept(later);
+
+    assertThat(seal().books())
+        .filteredOn(books -> books.application().equals("shop"))
+        .singleElement()
+        .extracting(Books::received, Books::rejected)
+        .containsExactly(2L, Map.of("unsupported_version", 2L));
+  }
+
+  @Test
+  void spansOfOzheraAreCountedEachTimeAndBookedWhateverTheyLack() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(List.of(10.0, 100.0)),
+            documents,
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            Messages.ANY,
+            null);
+    aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    byte[] span = OzheraMessage.of("shop", "GET /cart", 5 * MILLI);
+    accept(span);
+    accept(span); // It has no name of its own: what is delivered counts.
+    accept(new Batch("shop").span("GET /cart", MILLI));
+    accept(OzheraMessage.of(null, "GET /cart", 5 * MILLI));
+    accept(new byte[] {1, 2, 3});
+    accept(new byte[0]);
+
+    SealedWindow window = seal();
+    assertBalanced(window);
+    assertThat(countsByValues(window))
+        .isEqualTo(Map.of(values("shop", "GET /cart", "2", "0"), List.of(3L, 0L, 0L)));
+    assertThat(window.books())
+        .filteredOn(books -> books.application().isEmpty())
+        .singleElement()
+        .extracting(Books::received, Books::rejected)
+        .containsExactly(3L, Map.of("missing_field", 1L, "malformed", 1L, "truncated", 1L));
   }
 }

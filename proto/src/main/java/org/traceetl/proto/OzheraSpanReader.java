@@ -1,0 +1,273 @@
+package org.traceetl.proto;
+
+import java.util.Objects;
+
+/**
+ * Reads one message of Apache OzHera's topic, a {@code TSpanData}, in place: no object, no {@code
+ * String}; arrays are kept from message to message.
+ *
+ * <p>Use: {@link #read}; if it answers {@link Rejection#NONE}, everything else. No field is
+ * required: a text that is not there has length 0, a number is 0. Fields may stand in any order.
+ * Those that are unknown, and those that OzHera's metrics are not made of (events, links, the
+ * parent), are skipped. No content of a message makes it throw, nor allocate more than {@link
+ * Limits} and the message's own length justify. Texts are not checked to be UTF-8; of one longer
+ * than {@link Limits#MAX_STRING_BYTES} only the beginning counts.
+ *
+ * <p>It takes no message that {@link SpanBatchReader} takes: field 1 is a text here, a number
+ * there, where it is required.
+ *
+ * <p>Not thread-safe: one owner, who leaves the message's bytes alone while reading.
+ */
+public final class OzheraSpanReader {
+  // Fields of TSpanData
+  private static final int TRACE_ID = 1;
+  private static final int SPAN_ID = 2;
+  private static final int RESOURCE = 6;
+  private static final int NAME = 8;
+  private static final int KIND = 9;
+  private static final int START = 10;
+  private static final int ATTRIBUTES = 11;
+  private static final int STATUS = 14;
+  private static final int END = 15;
+  private static final int EXTRA = 20;
+
+  private static final int READ =
+      1 << TRACE_ID
+          | 1 << SPAN_ID
+          | 1 << RESOURCE
+          | 1 << NAME
+          | 1 << KIND
+          | 1 << START
+          | 1 << ATTRIBUTES
+          | 1 << STATUS
+          | 1 << END
+          | 1 << EXTRA;
+
+  // Fields of TExtra
+  private static final int IP = 1;
+  private static final int HOSTNAME = 2;
+  private static final int SERVICE_NAME = 3;
+
+  /** Field of TResource. */
+  private static final int RESOURCE_ATTRIBUTES = 1;
+
+  private final CompactInput input = new CompactInput();
+  private final OzheraAttributes attributes = new OzheraAttributes();
+  private final OzheraAttributes resource = new OzheraAttributes();
+
+  private long traceId;
+  private long spanId;
+  private long name;
+  private int kind;
+  private int status;
+  private long startUnixNanos;
+  private long endUnixNanos;
+  private long ip;
+  private long hostname;
+  private long serviceName;
+
+  /**
+   * Reads a message.
+   *
+   * @return {@link Rejection#NONE}, or why the message is refused
+   * @throws IndexOutOfBoundsException if {@code [offset, offset + length)} is not inside the array
+   */
+  public Rejection read(byte[] buffer, int offset, int length) {
+    Objects.checkFromIndexSize(offset, length, buffer.length);
+    input.wrap(buffer, offset, length);
+    attributes.clear();
+    resource.clear();
+    traceId = 0;
+    spanId = 0;
+    name = 0;
+    kind = 0;
+    status = 0;
+    startUnixNanos = 0;
+    endUnixNanos = 0;
+    ip = 0;
+    hostname = 0;
+    serviceName = 0;
+    if (length > Limits.MAX_MESSAGE_BYTES) {
+      input.refuse(Rejection.TOO_LARGE);
+    } else {
+      readSpan();
+    }
+    return input.rejection();
+  }
+
+  private void readSpan() {
+    int seen = 0;
+    input.fieldsAfter(0);
+    while (input.readFieldHeader()) {
+      int id = input.fieldId();
+      if (id < TRACE_ID || id > EXTRA || (READ & 1 << id) == 0) {
+        input.skipField();
+        continue;
+      }
+      seen = input.seenOnce(seen, id);
+      switch (id) {
+        case TRACE_ID -> traceId = input.readText();
+        case SPAN_ID -> spanId = input.readText();
+        case RESOURCE -> readResource();
+        case NAME -> name = input.readText();
+        case KIND -> kind = input.readI32();
+        case START -> startUnixNanos = input.readI64();
+        case ATTRIBUTES -> attributes.read(input);
+        case STATUS -> status = input.readI32();
+        case END -> endUnixNanos = input.readI64();
+        default -> readExtra();
+      }
+    }
+    if (input.position() != input.limit()) {
+      input.refuse(Rejection.MALFORMED);
+    }
+  }
+
+  private void readResource() {
+    int seen = 0;
+    input.enterStruct();
+    while (input.readFieldHeader()) {
+      if (input.fieldId() == RESOURCE_ATTRIBUTES) {
+        seen = input.seenOnce(seen, RESOURCE_ATTRIBUTES);
+        resource.read(input);
+      } else {
+        input.skipField();
+      }
+    }
+    input.fieldsAfter(RESOURCE);
+  }
+
+  private void readExtra() {
+    int seen = 0;
+    input.enterStruct();
+    while (input.readFieldHeader()) {
+      int id = input.fieldId();
+      if (id < IP || id > SERVICE_NAME) {
+        input.skipField();
+        continue;
+      }
+      seen = input.seenOnce(seen, id);
+      long text = input.readText();
+      switch (id) {
+        case IP -> ip = text;
+        case HOSTNAME -> hostname = text;
+        default -> serviceName = text;
+      }
+    }
+    input.fieldsAfter(EXTRA);
+  }
+
+  /** The array given to {@link #read}. */
+  public byte[] buffer() {
+    return input.bytes();
+  }
+
+  /** 0, as the other half, where the ID's text is not 32 hexadecimal digits. */
+  public long traceIdHigh() {
+    return isTraceId() ? SpanId.parseHex(buffer(), CompactInput.textOffset(traceId)) : 0;
+  }
+
+  /** 0, as the other half, where the ID's text is not 32 hexadecimal digits. */
+  public long traceIdLow() {
+    return isTraceId()
+        ? SpanId.parseHex(buffer(), CompactInput.textOffset(traceId) + SpanId.HEX_LENGTH)
+        : 0;
+  }
+
+  private boolean isTraceId() {
+    return CompactInput.textLength(traceId) == TraceId.HEX_LENGTH
+        && TraceId.isHex(buffer(), CompactInput.textOffset(traceId));
+  }
+
+  /** 0 where the ID's text is not 16 hexadecimal digits. */
+  public long spanId() {
+    int offset = CompactInput.textOffset(spanId);
+    boolean isId =
+        CompactInput.textLength(spanId) == SpanId.HEX_LENGTH && SpanId.isHex(buffer(), offset);
+    return isId ? SpanId.parseHex(buffer(), offset) : 0;
+  }
+
+  /** Where the name begins in {@link #buffer}. */
+  public int nameOffset() {
+    return CompactInput.textOffset(name);
+  }
+
+  /** Bytes of the name. */
+  public int nameLength() {
+    return CompactInput.textLength(name);
+  }
+
+  /** As in OTLP, 0 to 5: 0 where there is none, or none of OzHera's. */
+  public int kind() {
+    // OzHera's are numbered as OTLP's.
+    return kind >= 0 && kind <= Compact.MAX_KIND ? kind : 0;
+  }
+
+  /** As in OTLP, 0 to 2: 0 where there is none, or none of OzHera's. */
+  public int status() {
+    return switch (status) {
+      case 1 -> 1; // OK
+      case 3 -> 2; // ERROR
+      default -> 0;
+    };
+  }
+
+  /** Any number: nothing about it is checked. */
+  public long startUnixNanos() {
+    return startUnixNanos;
+  }
+
+  /** Any number: nothing about it is checked. */
+  public long endUnixNanos() {
+    return endUnixNanos;
+  }
+
+  /** From start to end; 0 where that is before the start. */
+  public long durationNanos() {
+    if (endUnixNanos <= startUnixNanos) {
+      return 0;
+    }
+    long nanos = endUnixNanos - startUnixNanos;
+    return nanos < 0 ? Long.MAX_VALUE : nanos;
+  }
+
+  /** Attributes of the span. */
+  public OzheraAttributes attributes() {
+    return attributes;
+  }
+
+  /** Attributes of the resource. */
+  public OzheraAttributes resourceAttributes() {
+    return resource;
+  }
+
+  /** Where the host's address begins in {@link #buffer}. */
+  public int ipOffset() {
+    return CompactInput.textOffset(ip);
+  }
+
+  /** Bytes of the host's address. */
+  public int ipLength() {
+    return CompactInput.textLength(ip);
+  }
+
+  /** Where the host's name begins in {@link #buffer}. */
+  public int hostnameOffset() {
+    return CompactInput.textOffset(hostname);
+  }
+
+  /** Bytes of the host's name. */
+  public int hostnameLength() {
+    return CompactInput.textLength(hostname);
+  }
+
+  /** Where the application's name begins in {@link #buffer}. */
+  public int serviceNameOffset() {
+    return CompactInput.textOffset(serviceName);
+  }
+
+  /** Bytes of the application's name. */
+  public int serviceNameLength() {
+    return CompactInput.textLength(serviceName);
+  }
+}

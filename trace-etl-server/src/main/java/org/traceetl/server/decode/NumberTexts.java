@@ -1,0 +1,45 @@
+package org.traceetl.server.decode;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+/**
+ * Numbers and booleans as texts, just as Java prints them. Longs and booleans allocate nothing;
+ * doubles do, which spans hardly ever have. One owner thread.
+ */
+final class NumberTexts {
+  private static final byte[] TRUE = "true".getBytes(ISO_8859_1);
+  private static final byte[] FALSE = "false".getBytes(ISO_8859_1);
+
+  /** A sign and 19 digits. */
+  private final byte[] digits = new byte[20];
+
+  private final Texts texts;
+
+  NumberTexts(Texts texts) {
+    this.texts = texts;
+  }
+
+  int add(boolean value) {
+    byte[] text = value ? TRUE : FALSE;
+    return texts.make(text, 0, text.length);
+  }
+
+  int add(long value) {
+    int at = digits.length;
+    // Downwards from zero: the smallest long has no positive counterpart.
+    long rest = value < 0 ? value : -value;
+    do {
+      digits[--at] = (byte) ('0' - rest % 10);
+      rest /= 10;
+    } while (rest != 0);
+    if (value < 0) {
+      digits[--at] = '-';
+    }
+    return texts.make(digits, at, digits.length - at);
+  }
+
+  int add(double value) {
+    byte[] text = String.valueOf(value).getBytes(ISO_8859_1);
+    return texts.make(text, 0, text.length);
+  }
+}

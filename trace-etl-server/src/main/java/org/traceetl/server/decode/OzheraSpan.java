@@ -1,0 +1,145 @@
+package org.traceetl.server.decode;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.util.Arrays;
+import org.traceetl.proto.Limits;
+import org.traceetl.proto.OzheraAttributes;
+import org.traceetl.proto.OzheraSpanReader;
+import org.traceetl.proto.Rejection;
+
+/**
+ * One span of OzHera with its strings as texts. The host's address and name, which stand beside the
+ * resource there, come behind its attributes as {@code ip} and {@code hostname}, unless it has
+ * them. One owner thread, that of the texts.
+ */
+final class OzheraSpan {
+  private static final byte[] SERVICE_NAME = "service.name".getBytes(US_ASCII);
+  private static final byte[] IP = "ip".getBytes(US_ASCII);
+  private static final byte[] HOSTNAME = "hostname".getBytes(US_ASCII);
+
+  private final OzheraSpanReader reader = new OzheraSpanReader();
+  private final Texts texts;
+  private final NumberTexts numbers;
+
+  private int application;
+  private int name;
+
+  // Keys and values
+  private int[] attributes = new int[64];
+  private int attributeInts;
+  private int[] resource = new int[64];
+  private int resourceInts;
+
+  OzheraSpan(Texts texts) {
+    this.texts = texts;
+    numbers = new NumberTexts(texts);
+  }
+
+  /**
+   * Reads a message, and begins the texts anew with those of it.
+   *
+   * @return {@link Rejection#NONE}, or why it is refused: also for a span of no application
+   */
+  Rejection read(byte[] message, int offset, int length) {
+    application = SpanColumns.NONE;
+    attributeInts = 0;
+    resourceInts = 0;
+    texts.begin(message);
+    Rejection rejection = reader.read(message, offset, length);
+    if (rejection != Rejection.NONE) {
+      return rejection;
+    }
+    name = texts.add(reader.nameOffset(), reader.nameLength());
+    OzheraAttributes own = reader.attributes();
+    attributes = ensured(attributes, own.count());
+    attributeInts = add(own, attributes);
+    OzheraAttributes common = reader.resourceAttributes();
+    resource = ensured(resource, common.count() + 2);
+    resourceInts = add(common, resource);
+    addHost(IP, reader.ipOffset(), reader.ipLength());
+    addHost(HOSTNAME, reader.hostnameOffset(), reader.hostnameLength());
+    application =
+        reader.serviceNameLength() > 0
+            ? texts.add(reader.serviceNameOffset(), reader.serviceNameLength())
+            : resourceValue(SERVICE_NAME);
+    return application == SpanColumns.NONE ? Rejection.MISSING_FIELD : Rejection.NONE;
+  }
+
+  private static int[] ensured(int[] pairs, int count) {
+    return pairs.length >= 2 * count
+        ? pairs
+        : Arrays.copyOf(pairs, Math.min(4 * count, 2 * (Limits.MAX_ATTRIBUTES + 2)));
+  }
+
+  /** Adds the texts of attributes that have values; answers where they end. */
+  private int add(OzheraAttributes from, int[] pairs) {
+    int at = 0;
+    for (int i = 0; i < from.count(); i++) {
+      int type = from.type(i);
+      if (type != OzheraAttributes.NO_VALUE) {
+        pairs[at++] = texts.add(from.keyOffset(i), from.keyLength(i));
+        pairs[at++] =
+            switch (type) {
+              case OzheraAttributes.TEXT -> texts.add(from.textOffset(i), from.textLength(i));
+              case OzheraAttributes.BOOLEAN -> numbers.add(from.booleanValue(i));
+              case OzheraAttributes.LONG -> numbers.add(from.longValue(i));
+              default -> numbers.add(from.doubleValue(i));
+            };
+      }
+    }
+    return at;
+  }
+
+  private void addHost(byte[] key, int offset, int length) {
+    if (length > 0 && resourceValue(key) == SpanColumns.NONE) {
+      resource[resourceInts++] = texts.make(key, 0, key.length);
+      resource[resourceInts++] = texts.add(offset, length);
+    }
+  }
+
+  /** The first value that is not empty, or {@link SpanColumns#NONE}. */
+  private int resourceValue(byte[] key) {
+    for (int i = 0; i < resourceInts; i += 2) {
+      int text = resource[i];
+      int offset = texts.offset(text);
+      if (texts.length(resource[i + 1]) > 0
+          && Arrays.equals(
+              texts.buffer(text), offset, offset + texts.length(text), key, 0, key.length)) {
+        return resource[i + 1];
+      }
+    }
+    return SpanColumns.NONE;
+  }
+
+  OzheraSpanReader reader() {
+    return reader;
+  }
+
+  /** Text of the application, or {@link SpanColumns#NONE}. */
+  int application() {
+    return application;
+  }
+
+  int name() {
+    return name;
+  }
+
+  /** Texts of keys and values, in turns. */
+  int[] attributes() {
+    return attributes;
+  }
+
+  int attributeCount() {
+    return attributeInts / 2;
+  }
+
+  /** Texts of keys and values, in turns. */
+  int[] resource() {
+    return resource;
+  }
+
+  int resourceAttributeCount() {
+    return resourceInts / 2;
+  }
+}

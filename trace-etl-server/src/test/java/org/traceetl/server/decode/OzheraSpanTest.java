@@ -1,0 +1,234 @@
+package org.traceetl.server.decode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntUnaryOperator;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.apache.thrift.TException;
+import org.apache.thrift.TSerializer;
+import org.apache.thrift.protocol.TCompactProtocol;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchWriter;
+import org.traceetl.proto.thrift.ozhera.TAttributeKey;
+import org.traceetl.proto.thrift.ozhera.TAttributeType;
+import org.traceetl.proto.thrift.ozhera.TAttributes;
+import org.traceetl.proto.thrift.ozhera.TExtra;
+import org.traceetl.proto.thrift.ozhera.TKind;
+import org.traceetl.proto.thrift.ozhera.TResource;
+import org.traceetl.proto.thrift.ozhera.TSpanData;
+import org.traceetl.proto.thrift.ozhera.TStatus;
+import org.traceetl.proto.thrift.ozhera.TValue;
+import org.traceetl.server.config.RocketMqConfig.Messages;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
+
+/** A span of OzHera as a batch of one. */
+final class OzheraSpanTest {
+  private static final DimensionKeys DIMENSIONS =
+      new DimensionKeys(
+          List.of(
+              new Dimension("http.status_code", null, From.SPAN),
+              new Dimension("ip", null, From.RESOURCE),
+              new Dimension("zone", null, From.ANY)));
+
+  private final BatchDecoder decoder = new BatchDecoder(DIMENSIONS, null, Messages.OZHERA);
+
+  private static byte[] message(TSpanData span) {
+    try {
+      return new TSerializer(new TCompactProtocol.Factory()).serialize(span);
+    } catch (TException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static TSpanData span() {
+    return new TSpanData()
+        .setTraceId("0af7651916cd43dd8448eb211c80319c")
+        .setSpanId("b7ad6b7169203331")
+        .setName("GET /cart")
+        .setKind(TKind.CLIENT)
+        .setStatus(TStatus.ERROR)
+        .setStartEpochNanos(1_000)
+        .setEndEpochNanos(3_500)
+        .setAttributes(attributes(Map.of("http.status_code", value(500), "peer", value("b"))))
+        .setResouce(new TResource().setAttributes(attributes(Map.of("zone", value("z1")))))
+        .setExtra(new TExtra().setIp("10.0.0.1").setHostname("h1").setServiceName("shop-web"));
+  }
+
+  private static TValue value(String text) {
+    return new TValue().setStringValue(text);
+  }
+
+  private static TValue value(long number) {
+    return new TValue().setLongValue(number);
+  }
+
+  private static TAttributes attributes(Map<String, TValue> values) {
+    TAttributes attributes =
+        new TAttributes().setKeys(new ArrayList<>()).setValues(new ArrayList<>());
+    new TreeMap<>(values)
+        .forEach((key, value) -> {
+          TAttributeType type =
+              value.isSetLongValue()
+                  ? TAttributeType.LONG
+                  : value.isSetBoolValue()
+                      ? TAttributeType.BOOLEAN
+                      : value.isSetDoubleValue() ? TAttributeType.DOUBLE : TAttributeType.STRING;
+          attributes.addToKeys(new TAttributeKey().setType(type).setValue(key));
+          attributes.addToValues(value);
+        });
+    return attributes;
+  }
+
+  private Rejection decode(TSpanData span) {
+    byte[] message = message(span);
+    return decoder.decode(message, 0, message.length);
+  }
+
+  private String text(int text) {
+    return decoder.text(text, 1_000);
+  }
+
+  private Map<String, String> resource() {
+    return texts(
+        decoder.resourceAttributeCount(),
+        decoder::resourceAttributeKey,
+        decoder::resourceAttributeValue);
+  }
+
+  private Map<String, String> attributes() {
+    return texts(
+        decoder.columns().attributeCount(0),
+        i -> decoder.columns().attributeKey(0, i),
+        i -> decoder.columns().attributeValue(0, i));
+  }
+
+  private Map<String, String> texts(int count, IntUnaryOperator key, IntUnaryOperator value) {
+    Map<String, String> texts = new TreeMap<>();
+    for (int i = 0; i < count; i++) {
+      texts.put(text(key.applyAsInt(i)), text(value.applyAsInt(i)));
+    }
+    return texts;
+  }
+
+  @Test
+  void allPartsOfASpanAreThere() {
+    assertThat(decode(span())).isEqualTo(Rejection.NONE);
+    assertThat(decoder.declaredSpans()).isEqualTo(1);
+    assertThat(decoder.isNamed()).isFalse();
+    assertThat(text(decoder.application())).isEqualTo("shop-web");
+    SpanColumns columns = decoder.columns();
+    assertThat(columns.size()).isEqualTo(1);
+    assertThat(columns.firstGroup()).isEqualTo(1);
+    assertThat(columns.traceIdHigh(0)).isEqualTo(0x0af7651916cd43ddL);
+    assertThat(columns.traceIdLow(0)).isEqualTo(0x8448eb211c80319cL);
+    assertThat(columns.spanId(0)).isEqualTo(0xb7ad6b7169203331L);
+    assertThat(text(columns.name(0))).isEqualTo("GET /cart");
+    assertThat(columns.kind(0)).isEqualTo(3);
+    assertThat(columns.status(0)).isEqualTo(2);
+    assertThat(columns.startUnixNanos(0)).isEqualTo(1_000);
+    assertThat(columns.durationNanos(0)).isEqualTo(2_500);
+    assertThat(columns.samplingThreshold(0)).isZero();
+    assertThat(columns.statusMessage(0)).isEqualTo(SpanColumns.NONE);
+    assertThat(attributes()).isEqualTo(Map.of("http.status_code", "500", "peer", "b"));
+    assertThat(resource()).isEqualTo(Map.of("zone", "z1", "ip", "10.0.0.1", "hostname", "h1"));
+    assertThat(text(columns.dimension(0, 0))).isEqualTo("500");
+    assertThat(text(columns.dimension(0, 1))).isEqualTo("10.0.0.1");
+    assertThat(text(columns.dimension(0, 2))).isEqualTo("z1");
+  }
+
+  @Test
+  void theResourceGoesBeforeWhatStandsBesideIt() {
+    TSpanData span = span();
+    span.getResouce().setAttributes(attributes(Map.of("ip", value("::1"), "hostname", value(""))));
+    decode(span);
+    assertThat(text(decoder.columns().dimension(0, 1))).isEqualTo("::1");
+    assertThat(resource()).isEqualTo(Map.of("ip", "::1", "hostname", "h1"));
+  }
+
+  @Test
+  void theSpanGoesBeforeItsResource() {
+    TSpanData span = span();
+    span.setAttributes(attributes(Map.of("zone", value("z2"))));
+    decode(span);
+    assertThat(text(decoder.columns().dimension(0, 2))).isEqualTo("z2");
+  }
+
+  @Test
+  void theApplicationMayBeTheResources() {
+    TSpanData span = span();
+    span.getExtra().setServiceName("");
+    span.getResouce().setAttributes(attributes(Map.of("service.name", value("bank"))));
+    assertThat(decode(span)).isEqualTo(Rejection.NONE);
+    assertThat(text(decoder.application())).isEqualTo("bank");
+  }
+
+  @Test
+  void aSpanOfNoApplicationIsRefused() {
+    TSpanData span = span();
+    span.unsetExtra();
+    assertThat(decode(span)).isEqualTo(Rejection.MISSING_FIELD);
+    assertThat(decoder.application()).isNegative();
+    assertThat(decoder.declaredSpans()).isEqualTo(1);
+    assertThat(decoder.columns().size()).isZero();
+  }
+
+  @Property
+  void numbersArePrintedAsJavaPrintsThem(
+      @ForAll long number, @ForAll double real, @ForAll boolean flag) {
+    decode(
+        span()
+            .setAttributes(
+                attributes(
+                    Map.of(
+                        "long", value(number),
+                        "double", new TValue().setDoubleValue(real),
+                        "boolean", new TValue().setBoolValue(flag)))));
+    assertThat(attributes())
+        .isEqualTo(
+            Map.of(
+                "long", String.valueOf(number),
+                "double", String.valueOf(real),
+                "boolean", String.valueOf(flag)));
+  }
+
+  @Test
+  void attributesWithoutValueAreLeftOut() {
+    TAttributes attributes = attributes(Map.of("a", value("1"), "b", new TValue()));
+    attributes.addToKeys(new TAttributeKey().setType(TAttributeType.LONG_ARRAY).setValue("c"));
+    attributes.addToValues(new TValue().setLongArrayValue(List.of(1L, 2L)));
+    decode(span().setAttributes(attributes));
+    assertThat(attributes()).isEqualTo(Map.of("a", "1"));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void eachTopicHasTheMessagesThatItsConfigurationSays(Messages messages) {
+    BatchDecoder either = new BatchDecoder(DIMENSIONS, null, messages);
+    SpanBatchWriter writer = new SpanBatchWriter();
+    writer.begin();
+    writer.application(writer.intern(new byte[] {'a'}, 0, 1));
+    byte[] batch = new byte[200];
+    int batchLength = writer.finish(1, 2, 3, 4);
+    System.arraycopy(writer.buffer(), 0, batch, 7, batchLength);
+    byte[] span = message(span());
+    // More than once, and in turns: nothing of one format may show in the other.
+    for (int i = 0; i < 3; i++) {
+      assertThat(either.decode(batch, 7, batchLength) == Rejection.NONE)
+          .isEqualTo(messages != Messages.OZHERA);
+      assertThat(either.declaredSpans()).isEqualTo(messages != Messages.OZHERA ? 0 : 1);
+      assertThat(either.decode(span, 0, span.length) == Rejection.NONE)
+          .isEqualTo(messages != Messages.SPAN_BATCH);
+      assertThat(either.declaredSpans()).isEqualTo(messages != Messages.SPAN_BATCH ? 1 : 0);
+      assertThat(either.decode(span, 0, 0)).isEqualTo(Rejection.TRUNCATED);
+    }
+  }
+}
