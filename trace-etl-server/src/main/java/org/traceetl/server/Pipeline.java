@@ -38,7 +38,7 @@ import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.learn.NameDecider;
 import org.traceetl.server.ozhera.OzheraProfile;
-import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.RulesWatch;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.window.QueueId;
@@ -57,6 +57,10 @@ final class Pipeline implements Service {
   private static final int MOST_HOTSPOTS_IN_METRICS = 50;
 
   private final ServerTelemetry telemetry;
+
+  /** Of profile ozhera; without a file in any other one. */
+  private final RulesWatch rules;
+
   private final SpanPages pages;
   private final JournalCounters journalCounters = new JournalCounters();
   private final RocketMqLogs logs;
@@ -86,6 +90,7 @@ final class Pipeline implements Service {
                     "trace_etl_page_render_seconds",
                     "Time to render the pages anew after a window.")
                 ::recordNanos);
+    rules = new RulesWatch(isOzhera(config) ? config.ozhera().rulesFile() : null);
     Aggregation aggregation =
         new Aggregation(
             config.series(),
@@ -94,7 +99,7 @@ final class Pipeline implements Service {
             config.window(),
             config.metrics().unit(),
             config.rocketmq().messages(),
-            isOzhera(config) ? new OzheraProfile(OzheraRules::defaults) : null);
+            isOzhera(config) ? new OzheraProfile(rules) : null);
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals =
         new LogJournals(
@@ -134,6 +139,7 @@ final class Pipeline implements Service {
     observeQueues();
     observeJournal();
     observePages();
+    observeRules();
     if (hotspots != null) {
       observeHotspots();
     }
@@ -273,6 +279,7 @@ final class Pipeline implements Service {
 
   @Override
   public void start() {
+    rules.start();
     pages.start();
     try {
       logs.start();
@@ -313,6 +320,7 @@ final class Pipeline implements Service {
     sinks.close();
     journals.close();
     pages.close();
+    rules.close();
   }
 
   private static Duration left(long deadlineNanos) {
@@ -437,6 +445,18 @@ final class Pipeline implements Service {
         "trace_etl_learnt_names_records_refused_total",
         "Records in the topic of the decisions that could not be read, where names were looked for.",
         names::refused);
+  }
+
+  private void observeRules() {
+    telemetry.gauge(
+        "trace_etl_ozhera_rules_refused",
+        "1 if the rules file of profile ozhera is wrong and older rules are in force, else 0.",
+        () -> rules.isRefused() ? 1 : 0);
+    telemetry.counter(
+        "trace_etl_ozhera_rules_reloads_total",
+        "Changes of the rules file of profile ozhera.",
+        "result",
+        rules::reloads);
   }
 
   private void observePages() {

@@ -77,8 +77,8 @@ public class ContestBenchmark {
             List.of(), null, each * (applications - 1), each, null, 1_000_000, null, null, null);
     SymbolTable symbols = new SymbolTable(1_000_000, 100_000_000, 100);
     Applications known =
-        new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 1_000);
-    table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known);
+        new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 1_000, 1);
+    table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
     census = new Census(config, table, known, symbols, contest);
     window = new Metrics(STRIDE, 0, 0, 0, false);

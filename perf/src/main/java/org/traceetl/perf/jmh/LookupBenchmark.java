@@ -66,8 +66,8 @@ public class LookupBenchmark {
     SymbolTable symbols =
         new SymbolTable(config.maxSymbols(), config.maxSymbolBytes(), config.maxValueBytes());
     Applications applications =
-        new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 10);
-    table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, applications);
+        new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 10, 1);
+    table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, applications, false);
     byte[] name = "shop".getBytes(UTF_8);
     int application = applications.resolve(name, 0, name.length, 0);
     int width = table.width();

@@ -28,6 +28,9 @@ public record ServerConfig(
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
 
+  /** With their overflow series there are no more series than a journal can number. */
+  private static final int MAX_OZHERA_APPLICATIONS = 100_000;
+
   public ServerConfig {
     rocketmq = orElse(rocketmq, new RocketMqConfig(null, null, null, null, null, null));
     journal = orElse(journal, JournalConfig.defaults());
@@ -86,6 +89,13 @@ public record ServerConfig(
         "trace-etl.histogram",
         "given",
         "must be absent with profile ozhera, which has buckets of its own");
+    check(
+        series.maxApplications() <= MAX_OZHERA_APPLICATIONS,
+        "trace-etl.series.max-applications",
+        series.maxApplications(),
+        "must be at most "
+            + MAX_OZHERA_APPLICATIONS
+            + " with profile ozhera, where each may have an overflow series of each kind and outcome");
     return series.withDimensions(OzheraConfig.dimensions());
   }
 

@@ -163,8 +163,12 @@ public final class QueueAggregator {
         new SymbolTable(
             aggregation.series.maxSymbols(), aggregation.series.maxSymbolBytes(), maxValueBytes);
     applications =
-        new Applications(symbols, aggregation.slow, aggregation.series.maxApplications());
-    series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications);
+        new Applications(
+            symbols,
+            aggregation.slow,
+            aggregation.series.maxApplications(),
+            mapped ? SeriesTable.KINDS_AND_STATUSES : 1);
+    series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications, mapped);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
     census = new Census(aggregation.series, series, applications, symbols, heavyHitters);
@@ -193,8 +197,8 @@ public final class QueueAggregator {
     if (refused > 0) {
       log.error(
           "The journal of queue {} has {} series with other dimensions than its schema says, with"
-              + " the key of another series, or that are an application's second overflow series:"
-              + " left out; only servers may write to its topic",
+              + " the key of another series, or that are an overflow series which an application"
+              + " has or cannot have: left out; only servers may write to its topic",
           queue,
           refused);
     }
@@ -401,7 +405,7 @@ public final class QueueAggregator {
       return NONE;
     }
     if (number == SeriesTable.NONE) {
-      number = series.overflow(application, nowMillis);
+      number = series.overflow(application, spans.kindAndStatus(entry), nowMillis);
       overflowed += count;
       countForRoom(spans, entry, count, application);
     } else {

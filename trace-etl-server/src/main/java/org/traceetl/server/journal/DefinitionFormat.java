@@ -10,8 +10,10 @@ import org.traceetl.server.window.SeriesDefinition;
  * <pre>
  *   unsigned  zig-zag of (number - number of the one before - 1) &lt;&lt; 1 | overflow
  *   signed    created - created of the one before, milliseconds
- *   unsigned  values n, 4 to 255
+ *   unsigned  values n, 4 to 255; 256 more if overflow and of one kind and status
  *   text      application
+ *   if overflow and of one kind and status:
+ *     octet     kind &lt;&lt; 2 | status
  *   if not overflow:
  *     text      span name
  *     octet     kind &lt;&lt; 2 | status
@@ -26,6 +28,9 @@ final class DefinitionFormat {
   static final int MAX_SERIES = 1 << 24;
 
   private static final int MAX_VALUES = 255;
+
+  /** More values than there are: says that kind and status of an overflow series follow. */
+  private static final int OF_KIND = 256;
 
   /** What four bits hold: profile ozhera has its own types in place of OTLP's kinds. */
   private static final int MAX_KIND = 15;
@@ -48,18 +53,26 @@ final class DefinitionFormat {
     out.signed(definition.createdMillis() - createdMillis);
     number = definition.series();
     createdMillis = definition.createdMillis();
-    out.unsigned(definition.values().size());
+    boolean ofKind = definition.values().get(SeriesDefinition.SPAN_KIND) != null;
+    out.unsigned(definition.values().size() + (definition.overflow() && ofKind ? OF_KIND : 0));
     out.text(definition.values().get(SeriesDefinition.APPLICATION));
     if (definition.overflow()) {
+      if (ofKind) {
+        writeKindAndStatus(definition, out);
+      }
       return;
     }
     out.text(definition.values().get(SeriesDefinition.SPAN_NAME));
-    int kind = Integer.parseInt(definition.values().get(SeriesDefinition.SPAN_KIND));
-    int status = Integer.parseInt(definition.values().get(SeriesDefinition.STATUS_CODE));
-    out.octet(kind << 2 | status);
+    writeKindAndStatus(definition, out);
     for (int i = SeriesDefinition.FIXED_DIMENSIONS; i < definition.values().size(); i++) {
       out.text(definition.values().get(i));
     }
+  }
+
+  private static void writeKindAndStatus(SeriesDefinition definition, RecordWriter out) {
+    int kind = Integer.parseInt(definition.values().get(SeriesDefinition.SPAN_KIND));
+    int status = Integer.parseInt(definition.values().get(SeriesDefinition.STATUS_CODE));
+    out.octet(kind << 2 | status);
   }
 
   SeriesDefinition read(RecordReader in) throws MalformedRecordException {
@@ -71,29 +84,39 @@ final class DefinitionFormat {
     }
     number = (int) next;
     createdMillis += in.signed();
-    int size = (int) in.upTo(MAX_VALUES, "values of a series");
+    boolean overflow = (head & 1) != 0;
+    int told = (int) in.upTo(overflow ? MAX_VALUES + OF_KIND : MAX_VALUES, "values of a series");
+    int size = told % OF_KIND;
     if (size < SeriesDefinition.FIXED_DIMENSIONS) {
       throw in.malformed(
           "has a series of " + size + " values: must be " + SeriesDefinition.FIXED_DIMENSIONS);
     }
     String[] values = new String[size];
     values[SeriesDefinition.APPLICATION] = in.text("application");
-    boolean overflow = (head & 1) != 0;
-    if (!overflow) {
-      values[SeriesDefinition.SPAN_NAME] = in.text("span name");
-      int kindAndStatus = in.octet();
-      int kind = kindAndStatus >>> 2;
-      int status = kindAndStatus & 3;
-      if (kind > MAX_KIND || status > MAX_STATUS) {
-        throw in.malformed("has kind " + kind + " and status " + status);
+    if (overflow) {
+      if (told >= OF_KIND) {
+        readKindAndStatus(in, values);
       }
-      values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind);
-      values[SeriesDefinition.STATUS_CODE] = Integer.toString(status);
+    } else {
+      values[SeriesDefinition.SPAN_NAME] = in.text("span name");
+      readKindAndStatus(in, values);
       for (int i = SeriesDefinition.FIXED_DIMENSIONS; i < size; i++) {
         values[i] = in.text();
       }
     }
     return new SeriesDefinition(
         number, createdMillis, overflow, Collections.unmodifiableList(Arrays.asList(values)));
+  }
+
+  private static void readKindAndStatus(RecordReader in, String[] values)
+      throws MalformedRecordException {
+    int kindAndStatus = in.octet();
+    int kind = kindAndStatus >>> 2;
+    int status = kindAndStatus & 3;
+    if (kind > MAX_KIND || status > MAX_STATUS) {
+      throw in.malformed("has kind " + kind + " and status " + status);
+    }
+    values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind);
+    values[SeriesDefinition.STATUS_CODE] = Integer.toString(status);
   }
 }

@@ -3,6 +3,7 @@ package org.traceetl.server.series;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import org.traceetl.server.window.Metrics;
 
 /**
  * The applications of one queue, as numbers. Two are always there: {@link #UNKNOWN}, in whose name
@@ -26,6 +27,10 @@ public final class Applications {
   private final SymbolTable symbols;
   private final SlowThresholds thresholds;
   private final int max;
+
+  /** Overflow series that an application may have. */
+  private final int maxOverflows;
+
   private final IntStack free = new IntStack();
 
   /** By symbol: number + 1; 0 where no application has that name. */
@@ -35,15 +40,26 @@ public final class Applications {
   private String[] names = new String[64];
   private long[][] slowNanos = new long[64][];
   private int[] series = new int[64];
-  private int[] overflowSeries = new int[64];
+
+  /**
+   * By application: its overflow series by their places, {@link #NO_SERIES} for none of a place.
+   */
+  private int[][] overflowSeries = new int[64][];
+
+  private int[] overflows = new int[64];
   private long[] touchedMillis = new long[64];
   private int numbers;
   private int size;
 
-  public Applications(SymbolTable symbols, SlowThresholds thresholds, int max) {
+  /**
+   * @param max applications at most, but for those that are always there
+   * @param maxOverflows overflow series that each of them may have
+   */
+  public Applications(SymbolTable symbols, SlowThresholds thresholds, int max, int maxOverflows) {
     this.symbols = symbols;
     this.thresholds = thresholds;
     this.max = max;
+    this.maxOverflows = maxOverflows;
     symbolOf[UNKNOWN] = SymbolTable.NONE;
     names[UNKNOWN] = "";
     numbers = OTHER;
@@ -98,6 +114,7 @@ public final class Applications {
       slowNanos = Arrays.copyOf(slowNanos, capacity);
       series = Arrays.copyOf(series, capacity);
       overflowSeries = Arrays.copyOf(overflowSeries, capacity);
+      overflows = Arrays.copyOf(overflows, capacity);
       touchedMillis = Arrays.copyOf(touchedMillis, capacity);
     }
     if (symbol >= numberOf.length) {
@@ -109,7 +126,8 @@ public final class Applications {
     names[application] = symbols.text(symbol);
     slowNanos[application] = thresholds.nanosByKind(names[application]);
     series[application] = 0;
-    overflowSeries[application] = NO_SERIES;
+    overflowSeries[application] = null;
+    overflows[application] = 0;
     size++;
     return application;
   }
@@ -151,13 +169,38 @@ public final class Applications {
     series[application] += count;
   }
 
-  /** Its overflow series, or -1. */
-  int overflowSeries(int application) {
-    return overflowSeries[application];
+  /** Its overflow series at a place, or -1. */
+  int overflowSeries(int application, int place) {
+    int[] its = overflowSeries[application];
+    return its == null ? NO_SERIES : its[place];
   }
 
-  void overflowSeries(int application, int number) {
-    overflowSeries[application] = number;
+  /** Gives a place, which has none, an overflow series. */
+  void addOverflow(int application, int place, int number) {
+    if (overflowSeries[application] == null) {
+      overflowSeries[application] = new int[maxOverflows];
+      Arrays.fill(overflowSeries[application], NO_SERIES);
+    }
+    overflowSeries[application][place] = number;
+    overflows[application]++;
+  }
+
+  void removeOverflow(int application, int place) {
+    overflowSeries[application][place] = NO_SERIES;
+    overflows[application]--;
+  }
+
+  /** Spans of its overflow series in a window. */
+  long overflowed(int application, Metrics window) {
+    if (overflows[application] == 0) {
+      return 0;
+    }
+    long spans = 0;
+    for (int number : overflowSeries[application]) {
+      int row = number == NO_SERIES ? -1 : window.row(number);
+      spans += row < 0 ? 0 : window.spans(row);
+    }
+    return spans;
   }
 
   /** Forgets applications that have no series and had no batch since {@code sinceMillis}. */
@@ -166,7 +209,7 @@ public final class Applications {
       int symbol = symbolOf[application];
       if (symbol != SymbolTable.NONE
           && series[application] == 0
-          && overflowSeries[application] == NO_SERIES
+          && overflows[application] == 0
           && touchedMillis[application] < sinceMillis) {
         numberOf[symbol] = 0;
         symbolOf[application] = SymbolTable.NONE;

@@ -74,7 +74,7 @@ public final class Census {
     for (int i = 0; i < due.length; i++) {
       seen[due[i]] = applications.name(due[i]);
       seenMillis[due[i]] = nowMillis;
-      taken.add(look(due[i], values[i], overflowed(due[i], window), nowMillis));
+      taken.add(look(due[i], values[i], applications.overflowed(due[i], window), nowMillis));
     }
     return taken;
   }
@@ -137,7 +137,8 @@ public final class Census {
     for (int application = Applications.OTHER; application < end; application++) {
       String name = applications.name(application);
       if (name == null
-          || applications.series(application) < near && overflowed(application, window) == 0) {
+          || applications.series(application) < near
+              && applications.overflowed(application, window) == 0) {
         continue;
       }
       long last = seen[application] == name ? seenMillis[application] : 0;
@@ -154,12 +155,6 @@ public final class Census {
       lastMillis[at] = last;
     }
     return Arrays.copyOf(due, size);
-  }
-
-  private long overflowed(int application, Metrics window) {
-    int overflow = applications.overflowSeries(application);
-    int row = overflow < 0 ? -1 : window.row(overflow);
-    return row < 0 ? 0 : window.spans(row);
   }
 
   /** By place among the applications: the values of each dimension, in one look at all series. */

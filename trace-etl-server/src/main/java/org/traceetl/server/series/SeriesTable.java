@@ -20,8 +20,8 @@ import org.traceetl.server.window.SeriesDefinition;
  * </pre>
  *
  * <p>A series is made at its first span, if its application and the process have room; otherwise
- * its spans go to the application's overflow series. Beyond the limits are the overflow series, at
- * most one for each application, and series that gave their place away, at most {@value
+ * its spans go to the application's overflow series: one, or one of each kind and status. Beyond
+ * the limits are the overflow series and series that gave their place away, at most {@value
  * #MAX_RETIRED} until they end. One owner thread.
  */
 public final class SeriesTable {
@@ -42,6 +42,11 @@ public final class SeriesTable {
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
   private static final int STATUS_BITS = 2;
+  private static final int KINDS = 16;
+
+  /** Overflow series of an application where each kind and status has its own. */
+  public static final int KINDS_AND_STATUSES = KINDS << STATUS_BITS;
+
   private static final long MILLIS_PER_SECOND = 1_000;
 
   /** Series stand in blocks of so many: growing copies nothing. */
@@ -66,6 +71,7 @@ public final class SeriesTable {
 
   private final int width;
   private final int maxPerApplication;
+  private final boolean overflowsByKind;
   private final SeriesBudget budget;
   private final SymbolTable symbols;
   private final Applications applications;
@@ -92,7 +98,10 @@ public final class SeriesTable {
   private final IntStack evicted = new IntStack();
   private List<SeriesDefinition> created = new ArrayList<>();
 
-  /** By block: keys, one after the other. Of an overflow series the application alone is there. */
+  /**
+   * By block: keys, one after the other. Of an overflow series the application is there, and its
+   * place among them as kind and status.
+   */
   private int[][] keys = new int[1][];
 
   /** By block: when each series was touched, rounded up, in seconds since the base. */
@@ -115,8 +124,17 @@ public final class SeriesTable {
   /** Taken from the budget. */
   private int granted;
 
+  /**
+   * @param overflowsByKind whether an application has an overflow series of each kind and status,
+   *     as many as {@link #KINDS_AND_STATUSES}, or one of all its spans
+   */
   public SeriesTable(
-      SeriesConfig config, SeriesBudget budget, SymbolTable symbols, Applications applications) {
+      SeriesConfig config,
+      SeriesBudget budget,
+      SymbolTable symbols,
+      Applications applications,
+      boolean overflowsByKind) {
+    this.overflowsByKind = overflowsByKind;
     width = DIMENSIONS + config.dimensions().size();
     maxPerApplication = config.maxPerApplication();
     this.budget = budget;
@@ -230,14 +248,19 @@ public final class SeriesTable {
     applications.addSeries(application, 1);
   }
 
-  /** The application's overflow series, made if need be. */
-  public int overflow(int application, long nowMillis) {
-    int series = applications.overflowSeries(application);
+  /** The application's overflow series for such spans, made if need be. */
+  public int overflow(int application, int kindAndStatus, long nowMillis) {
+    int place = overflowsByKind ? kindAndStatus : 0;
+    int series = applications.overflowSeries(application, place);
     if (series == NONE) {
       series = claim(nowMillis);
-      addOverflow(series, application);
+      addOverflow(series, application, place);
       String[] values = new String[valuesOfSeries()];
       values[SeriesDefinition.APPLICATION] = applications.name(application);
+      if (overflowsByKind) {
+        values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind(place));
+        values[SeriesDefinition.STATUS_CODE] = Integer.toString(status(place));
+      }
       created.add(
           new SeriesDefinition(
               series, nowMillis, true, Collections.unmodifiableList(Arrays.asList(values))));
@@ -245,10 +268,12 @@ public final class SeriesTable {
     return series;
   }
 
-  private void addOverflow(int series, int application) {
-    keys[series >>> BLOCK_BITS][keyAt(series) + APPLICATION] = applications.symbol(application);
+  private void addOverflow(int series, int application, int place) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    block[keyAt(series) + APPLICATION] = applications.symbol(application);
+    block[keyAt(series) + KIND_AND_STATUS] = place;
     overflows.set(series);
-    applications.overflowSeries(application, series);
+    applications.addOverflow(application, place, series);
     overflowing++;
   }
 
@@ -259,8 +284,8 @@ public final class SeriesTable {
    * @param lastMillis when it last had a span
    * @param carry as {@link #carry}
    * @return false, and it is not there, if it has other dimensions than this table's, the number or
-   *     the key of another one, or is an application's second overflow series: then whoever wrote
-   *     it was none of these
+   *     the key of another one, or is an overflow series that the application has or that no
+   *     application has here: then whoever wrote it was none of these
    */
   public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();
@@ -268,23 +293,30 @@ public final class SeriesTable {
     if (values.size() != valuesOfSeries() || taken.get(series)) {
       return false;
     }
+    boolean ofKind = values.get(SeriesDefinition.SPAN_KIND) != null;
+    if (ofKind != (overflowsByKind || !definition.overflow())) {
+      return false;
+    }
     int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
+    int kindAndStatus =
+        ofKind
+            ? kindAndStatus(
+                Integer.parseInt(values.get(SeriesDefinition.SPAN_KIND)),
+                Integer.parseInt(values.get(SeriesDefinition.STATUS_CODE)))
+            : 0;
     if (definition.overflow()) {
-      if (applications.overflowSeries(application) != NONE) {
+      if (applications.overflowSeries(application, kindAndStatus) != NONE) {
         return false;
       }
       claim(series, lastMillis);
       carry(series, carry);
-      addOverflow(series, application);
+      addOverflow(series, application, kindAndStatus);
       return true;
     }
     int[] key = new int[width];
     key[APPLICATION] = applications.symbol(application);
     key[NAME] = symbols.restore(values.get(SeriesDefinition.SPAN_NAME));
-    key[KIND_AND_STATUS] =
-        kindAndStatus(
-            Integer.parseInt(values.get(SeriesDefinition.SPAN_KIND)),
-            Integer.parseInt(values.get(SeriesDefinition.STATUS_CODE)));
+    key[KIND_AND_STATUS] = kindAndStatus;
     for (int i = DIMENSIONS; i < width; i++) {
       String value = values.get(SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS);
       key[i] = value == null ? SymbolTable.NONE : symbols.restore(value);
@@ -465,7 +497,8 @@ public final class SeriesTable {
     int at = keyAt(series);
     if (overflows.get(series)) {
       overflows.clear(series);
-      applications.overflowSeries(applications.named(block[at + APPLICATION]), NONE);
+      applications.removeOverflow(
+          applications.named(block[at + APPLICATION]), block[at + KIND_AND_STATUS]);
       overflowing--;
     } else {
       if (retiredNumbers.get(series)) {

@@ -19,6 +19,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.ozhera.RulesFile;
 
 /** The keys below {@code trace-etl} as they are written; null where one is missing. */
 record ServerProperties(
@@ -37,6 +38,16 @@ record ServerProperties(
     Duration drainWithin) {
 
   ServerConfig toConfig() {
+    ServerConfig config = config();
+    if (config.metrics().profile() == MetricsConfig.Profile.OZHERA
+        && config.ozhera().rulesFile() != null) {
+      // Here as well as where it is used: who only asks whether a configuration is right is told.
+      RulesFile.read(config.ozhera().rulesFile());
+    }
+    return config;
+  }
+
+  private ServerConfig config() {
     return new ServerConfig(
         rocketmq == null ? null : rocketmq.toConfig(),
         journal,

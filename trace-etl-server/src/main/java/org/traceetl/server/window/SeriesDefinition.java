@@ -7,8 +7,8 @@ import java.util.List;
  *
  * @param series its number, unique among the live series of its queue; used anew after an eviction
  * @param createdMillis when its first span was recorded, milliseconds since 1970
- * @param overflow whether it is its application's overflow series; then {@code values} holds the
- *     application alone and null for the rest
+ * @param overflow whether it is an overflow series of its application; then {@code values} holds
+ *     the application, kind and status if the application has one of each, and null for the rest
  * @param values one value a dimension, in the order application, span name, span kind (the OTLP
  *     number as text), status code (the OTLP number as text), then the configured dimensions; null
  *     where the span has no such attribute

@@ -21,6 +21,8 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.ozhera.OzheraProfile;
+import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 
@@ -86,6 +88,45 @@ class AllocationTest {
     assertThat(allocated).isZero();
     assertThat(aggregator.symbolCount()).isEqualTo(3); // _other, shop, GET /item/{*}/buy
     assertThat(books(aggregator, Books::recorded)).isEqualTo(sequence / 2 * 50L);
+  }
+
+  @Test
+  void aSpanInProfileOzheraAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            OzheraSpansTest.config().series(),
+            OzheraSpansTest.config().histogram(),
+            new DocumentsConfig(null, null, null, 0, 0, 0),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            new OzheraProfile(OzheraRules::defaults));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < WARM_UP + ROUNDS; sequence++) {
+      Batch batch = new Batch("shop").resource("ip", "10.1.2.3");
+      for (int i = 0; i < 20; i++) {
+        batch.span("GET /item", Batch.SERVER, i % 3, i * 200_000_000L, 0);
+        batch.attribute("http.method", "GET").attribute("http.url", "http://a:b@c/?token=d");
+        batch.span("SELECT", Batch.CLIENT, 0, i, 0);
+        batch.attribute("db.system", "mysql").attribute("db.name", "shop");
+        batch.attribute("db.connection_string", "mysql://root:secret@db:3306");
+        batch.attribute(
+            "db.statement", "select * from users where password = 'x' or " + "a".repeat(99));
+        batch.span("GET", Batch.CLIENT, 0, i, 0);
+        batch.attribute("db.system", "redis").attribute("db.statement", "? ?GET key");
+        batch.span("internal", 1, 0, i, 0);
+        batch.grouped("GET /group", Batch.CLIENT, 0, i * 200_000_000L, 0);
+        batch.attribute("http.method", "GET");
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo((WARM_UP + ROUNDS) * 80L);
   }
 
   @Test

@@ -2,18 +2,27 @@ package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -28,10 +37,29 @@ class OzheraSpansTest {
   private static final int CLIENT = 3;
   private static final long MILLI = 1_000_000;
 
+  @TempDir private Path directory;
+
+  private OzheraRules rules(String yaml) throws IOException {
+    return RulesFile.read(Files.writeString(directory.resolve("rules.yaml"), yaml));
+  }
+
   private static Aggregation aggregation(OzheraRules rules) {
+    return aggregation(rules, config().series().maxPerApplication());
+  }
+
+  private static Aggregation aggregation(OzheraRules rules, int maxPerApplication) {
     ServerConfig config = config();
     return new Aggregation(
-        config.series(),
+        new SeriesConfig(
+            config.series().dimensions(),
+            null,
+            null,
+            maxPerApplication,
+            null,
+            null,
+            null,
+            null,
+            new TemplatesConfig(false, null, null)),
         config.histogram(),
         new DocumentsConfig(null, null, null, null, null, 0),
         config.window(),
@@ -39,7 +67,7 @@ class OzheraSpansTest {
         new OzheraProfile(() -> rules));
   }
 
-  private static ServerConfig config() {
+  static ServerConfig config() {
     return new ServerConfig(
         null,
         null,
@@ -352,7 +380,7 @@ class OzheraSpansTest {
       if (window.created().stream()
           .anyMatch(d ->
               d.series() == number && d.values().get(SeriesDefinition.SPAN_KIND).equals(kind))) {
-        return java.util.Arrays.copyOfRange(
+        return Arrays.copyOfRange(
             window.counts(), row * window.stride(), (row + 1) * window.stride());
       }
     }
@@ -468,5 +496,223 @@ class OzheraSpansTest {
     TraceDocument document = window.documents().getFirst();
     assertThat(document.reason()).isEqualTo(TraceDocument.Reason.ERROR);
     return document.attributes();
+  }
+
+  @Test
+  void rulesExcludeByWhatTextsContain() throws IOException {
+    OzheraRules rules =
+        rules(
+            """
+            exclude:
+              applications: [canary]
+              span-names: [PING, ""]
+              http-server-methods: [PUT]
+              threads: [nacos]
+              urls: [/health]
+              user-agents: [Scan]
+              statements: ["@@"]
+            applications:
+              my-shop-own: {exclude: {threads: []}}
+            """);
+    SealedWindow window =
+        window(
+            rules,
+            message(batch -> {
+              span(batch, "xPINGx", SERVER, "http.method", "GET");
+              span(batch, "PUT /a", SERVER, "http.method", "PUT");
+              span(batch, "PUT /b", CLIENT, "http.method", "PUT");
+              span(batch, "c", SERVER, "http.method", "GET", "thread.name", "a-nacos-1");
+              span(batch, "d", SERVER, "http.method", "GET", "http.url", "http://a/health/x");
+              span(batch, "e", SERVER, "http.method", "GET", "http.user_agent", "SecurityScan");
+              span(batch, "f", SERVER, "db.system", "mysql", "db.statement", "select @@version");
+              // A part of what is listed: nothing is excluded by it.
+              span(batch, "PIN", SERVER, "http.method", "GET", "thread.name", "nac");
+            }),
+            span(new Batch("a-canary-b"), "g", SERVER, "http.method", "GET").message(1),
+            span(new Batch("can"), "h", SERVER, "http.method", "GET").message(2),
+            span(
+                    new Batch("my-shop-own"),
+                    "i",
+                    SERVER,
+                    "http.method",
+                    "GET",
+                    "thread.name",
+                    "nacos")
+                .message(3));
+
+    assertThat(series(window))
+        .containsExactly(
+            "HTTP_CLIENT FAST PUT /b|10.1.2.3|prod|7||| 1",
+            "HTTP_SERVER FAST PIN|10.1.2.3|prod|7||| 1",
+            "HTTP_SERVER FAST h||default_env|||| 1",
+            "HTTP_SERVER FAST i||default_env|||| 1");
+    assertThat(window.books().stream().mapToLong(Books::filtered).sum()).isEqualTo(7);
+    assertThat(window.books().stream().mapToLong(Books::received).sum()).isEqualTo(11);
+  }
+
+  @Test
+  void thresholdsGoByTypeAndApplication() throws IOException {
+    OzheraRules rules =
+        rules(
+            """
+            slower-than-millis: {http: 100, dubbo: 200, mysql: 300}
+            applications:
+              own: {slower-than-millis: {http: 10, dubbo: 20, mysql: 30}}
+            """);
+    // OzHera takes no application's own threshold for the last four.
+    String[][] types = {
+      {"http.method", "GET"},
+      {"rpc.system", "dubbo"},
+      {"rpc.system", "grpc"},
+      {"db.system", "mysql"},
+      {"db.system", "mongodb"},
+      {"hera.annotations", "true"},
+    };
+    List<String> slow = new ArrayList<>();
+    for (String application : List.of("all", "own")) {
+      Batch batch = new Batch(application);
+      for (String[] type : types) {
+        for (long millis : new long[] {10, 20, 30, 100, 200, 300}) {
+          for (long nanos : new long[] {millis * MILLI, millis * MILLI + 1_000}) {
+            batch.span("at " + millis, SERVER, 0, nanos, 0).attribute(type[0], type[1]);
+            batch.attribute("db.operation", "at " + millis);
+          }
+        }
+      }
+      SealedWindow window = window(rules, batch.message(0));
+      slow.add(
+          application
+              + series(window).stream()
+                  .filter(line -> line.contains(" SLOW "))
+                  .filter(line -> line.endsWith(" 1"))
+                  .map(line -> line.split("[ |]"))
+                  .map(parts -> " " + parts[0] + " " + parts[3])
+                  .collect(Collectors.joining()));
+    }
+
+    assertThat(slow)
+        .containsExactly(
+            "all CUSTOM_METHOD 200 DUBBO_PROVIDER 200 GRPC_SERVER 200 HTTP_SERVER 100"
+                + " MONGODB 300 MYSQL 300",
+            "own CUSTOM_METHOD 200 DUBBO_PROVIDER 20 GRPC_SERVER 20 HTTP_SERVER 10"
+                + " MONGODB 300 MYSQL 30");
+  }
+
+  @Test
+  void degradationTakesLabelsOfTheApplicationsItConcerns() throws IOException {
+    OzheraRules rules =
+        rules("degrade: {server-ip: true, dubbo-method: true, sql: true, applications: [my-shop]}");
+    Consumer<Batch> spans =
+        batch -> {
+          span(batch, "a", SERVER, "rpc.system", "dubbo", "rpc.method", "m");
+          span(batch, "b", SERVER, "db.system", "mysql", "db.statement", "select 1");
+        };
+    assertThat(series(window(rules, message(spans))))
+        .containsExactly(
+            "DUBBO_PROVIDER FAST default|10.0.0.0|prod|7||| 1",
+            "MYSQL FAST |10.0.0.0|prod|7|/|default select| 1");
+    Batch other = new Batch("my").resource("ip", "10.1.2.3");
+    spans.accept(other);
+    assertThat(series(window(rules, other.message(0))))
+        .containsExactly(
+            "DUBBO_PROVIDER FAST m|10.1.2.3|default_env|||| 1",
+            "MYSQL FAST |10.1.2.3|default_env||/|select 1| 1");
+  }
+
+  @Test
+  void overflowIsOfTypeAndOutcomeAndGoesOnWithTheNextOwner() {
+    Aggregation aggregation = aggregation(OzheraRules.defaults(), 1);
+    QueueAggregator first =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    Consumer<Batch> spans =
+        batch -> {
+          for (String name : List.of("a", "b", "c")) {
+            span(batch, name, SERVER, "http.method", "GET");
+            span(batch, name, CLIENT, "http.method", "GET", "error", "true");
+            span(batch, name, CLIENT, "db.system", "redis");
+          }
+        };
+    first.accept(message(spans), 1_000);
+    FilledWindow filled = first.swap(1, 1_000);
+    SealedWindow window = filled.seal();
+    List<String> overflow =
+        List.of(
+            "HTTP_CLIENT FAILED null|||||| 3",
+            "HTTP_SERVER FAST null|||||| 2",
+            "REDIS FAST null|||||| 3");
+
+    assertThat(series(window)).containsAll(overflow).hasSize(4);
+    assertThat(window.created().stream().filter(SeriesDefinition::overflow)).hasSize(3);
+    assertThat(window.books().getFirst().overflowed()).isEqualTo(8);
+
+    QueueImage image = aggregation.newImage();
+    image.apply(window);
+    QueueAggregator next =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE, image);
+    Batch again = batch();
+    spans.accept(again);
+    next.accept(again.message(1), 2_000);
+    SealedWindow later = next.swap(2, 2_000).seal();
+
+    assertThat(later.created()).isEmpty();
+    assertThat(later.series()).containsExactlyInAnyOrder(window.series());
+    assertThat(later.books().getFirst().overflowed()).isEqualTo(8);
+  }
+
+  @Test
+  void forgedOverflowSeriesAreRefused() {
+    assertThat(restored(aggregation(OzheraRules.defaults()), "1", "0", "1", "1", "1", "0"))
+        .isEqualTo(2);
+    assertThat(restored(aggregation(OzheraRules.defaults()), null, null)).isZero();
+    Aggregation plain =
+        new Aggregation(
+            config().series(), config().histogram(), DocumentsConfig.defaults(), config().window());
+    assertThat(restored(plain, "1", "0")).isZero();
+    assertThat(restored(plain, null, null, null, null)).isEqualTo(1);
+  }
+
+  /** How many of the overflow series, of kinds and statuses, the queue's next owner takes over. */
+  private static int restored(Aggregation aggregation, String... kindsAndStatuses) {
+    List<SeriesDefinition> definitions = new ArrayList<>();
+    for (int i = 0; i < kindsAndStatuses.length; i += 2) {
+      String[] values = new String[10];
+      values[0] = "shop";
+      values[SeriesDefinition.SPAN_KIND] = kindsAndStatuses[i];
+      values[SeriesDefinition.STATUS_CODE] = kindsAndStatuses[i + 1];
+      definitions.add(new SeriesDefinition(i / 2, 1_000, true, Arrays.asList(values)));
+    }
+    QueueAggregator writer =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    writer.accept(new Batch("other").message(0), 1_000);
+    SealedWindow empty = writer.swap(1, 1_000).seal();
+    QueueImage image = aggregation.newImage();
+    image.apply(
+        new SealedWindow(
+            empty.queue(),
+            empty.from(),
+            empty.to(),
+            empty.openedMillis(),
+            empty.sealedMillis(),
+            definitions,
+            empty.evicted(),
+            empty.rows(),
+            empty.stride(),
+            empty.series(),
+            empty.counts(),
+            empty.durationNanos(),
+            empty.exemplars(),
+            empty.exemplarBuckets(),
+            empty.documents(),
+            empty.books(),
+            empty.schema(),
+            empty.carries(),
+            empty.batches(),
+            empty.natives()));
+    return aggregation
+        .newAggregator(new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE, image)
+        .seriesCount();
   }
 }

@@ -124,12 +124,19 @@ final class RandomWindows {
 
   private SeriesDefinition definition(int series) {
     boolean overflow = random.nextInt(10) == 0;
+    boolean ofKind = overflow && random.nextBoolean();
     return new SeriesDefinition(
         series,
         millis - random.nextInt(15_000),
         overflow,
         overflow
-            ? Arrays.asList(text(), null, null, null, null, null)
+            ? Arrays.asList(
+                text(),
+                null,
+                ofKind ? Integer.toString(random.nextInt(16)) : null,
+                ofKind ? Integer.toString(random.nextInt(3)) : null,
+                null,
+                null)
             : Arrays.asList(
                 text(),
                 text(),

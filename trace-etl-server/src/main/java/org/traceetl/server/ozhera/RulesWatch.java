@@ -1,0 +1,149 @@
+package org.traceetl.server.ozhera;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rules in force: those of a file, read anew while the server runs. It looks at the content: a
+ * ConfigMap is a directory that is swapped beneath a symbolic link, which changes neither the path
+ * nor always the time. A content counts once two looks in a row saw it, so that a file that is just
+ * being written is not taken for a shorter one. While the content is wrong or cannot be read, the
+ * rules before it stay.
+ *
+ * <p>Anyone may ask for the rules; one thread of its own looks.
+ */
+public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(RulesWatch.class);
+  private static final long INTERVAL_MILLIS = 5_000;
+
+  /** Null without a file. */
+  private final Path file;
+
+  private final long intervalMillis;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final AtomicLong applied = new AtomicLong();
+  private final AtomicLong refused = new AtomicLong();
+  private final Thread thread =
+      Thread.ofPlatform().name("ozhera-rules").daemon().unstarted(this::run);
+  private volatile OzheraRules inForce = OzheraRules.defaults();
+
+  // Of who looks: the content that was read last, the one that was seen last, and what is wrong
+  private byte[] settled;
+  private byte[] seen;
+  private String wrong = "";
+
+  /** What is wrong with the file as it is; empty when it is in force. */
+  private volatile String problem = "";
+
+  /**
+   * Reads the file for the first time.
+   *
+   * @param file null: the defaults are in force for ever
+   * @throws IllegalArgumentException if it cannot be read, or says with all that is wrong in it
+   */
+  public RulesWatch(Path file) {
+    this(file, INTERVAL_MILLIS);
+  }
+
+  RulesWatch(Path file, long intervalMillis) {
+    this.file = file;
+    this.intervalMillis = intervalMillis;
+    if (file != null) {
+      try {
+        settled = RulesFile.content(file);
+      } catch (IOException e) {
+        throw new IllegalArgumentException(RulesFile.unreadable(file, e), e);
+      }
+      seen = settled;
+      inForce = RulesFile.parse(file, settled);
+    }
+  }
+
+  /** What is in force now. */
+  @Override
+  public OzheraRules get() {
+    return inForce;
+  }
+
+  /** Whether the file is wrong or cannot be read, and older rules are in force. */
+  public boolean isRefused() {
+    return !problem.isEmpty();
+  }
+
+  /** How often a change was {@code applied} and {@code refused}. */
+  public Map<String, Long> reloads() {
+    return Map.of("applied", applied.get(), "refused", refused.get());
+  }
+
+  /** Begins to look, if there is a file. Once. */
+  public void start() {
+    if (file != null) {
+      thread.start();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(intervalMillis, TimeUnit.MILLISECONDS)) {
+        look();
+      }
+    } catch (InterruptedException e) {
+      // Nobody else has this thread: the process ends.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Looks once, and takes what has changed. */
+  void look() {
+    String before = problem;
+    try {
+      byte[] content = RulesFile.content(file);
+      boolean counts = Arrays.equals(content, seen);
+      seen = content;
+      if (!counts) {
+        return;
+      }
+      if (!Arrays.equals(content, settled)) {
+        take(content);
+      }
+      problem = wrong;
+    } catch (IOException e) {
+      seen = null;
+      problem = RulesFile.unreadable(file, e);
+    }
+    if (!problem.isEmpty() && !problem.equals(before)) {
+      refused.incrementAndGet();
+      log.warn("The rules have changed and are refused, those before stay:\n{}", problem);
+    }
+  }
+
+  private void take(byte[] content) {
+    settled = content;
+    try {
+      inForce = RulesFile.parse(file, content);
+      wrong = "";
+      applied.incrementAndGet();
+      log.info("The rules in {} have changed and are in force", file);
+    } catch (IllegalArgumentException e) {
+      wrong = e.getMessage();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
