@@ -45,10 +45,14 @@ class DeltaServletTest {
         WebServer.start(
             List.of(),
             Map.of(
-                "server.port", 0,
-                "trace-etl.metrics.profile", "ozhera",
-                "trace-etl.ozhera.max-scrapers", 4,
-                "trace-etl.web.token", "let me in"),
+                "server.port",
+                0,
+                "trace-etl.metrics.profile",
+                "ozhera",
+                "trace-etl.ozhera.max-scrapers",
+                4,
+                "trace-etl.web.token",
+                "let me in"),
             false,
             factory);
   }
@@ -190,7 +194,8 @@ class DeltaServletTest {
   void anAnswerThatTakesLongerThanItsScraperWaitsIsBrokenOff() throws Exception {
     keep(window(0, MANY_SERIES, 3));
     long sentNanos = System.nanoTime();
-    try (Socket socket = request("/metrics?scraper=a", "X-Prometheus-Scrape-Timeout-Seconds: 2\r\n")) {
+    try (Socket socket =
+        request("/metrics?scraper=a", "X-Prometheus-Scrape-Timeout-Seconds: 2\r\n")) {
       assertThat(socket.getInputStream().readNBytes(1_000)).hasSize(1_000);
       await()
           .atMost(Duration.ofSeconds(30))
