@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -21,6 +22,7 @@ import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -56,12 +58,22 @@ final class Pipeline implements Service {
 
   private static final int MOST_HOTSPOTS_IN_METRICS = 50;
 
+  /**
+   * Windows of so long before a take are given to scrapers that the former owner did not give them.
+   */
+  private static final Duration READ_BACK = Duration.ofMinutes(5);
+
   private final ServerTelemetry telemetry;
 
   /** Of profile ozhera; without a file in any other one. */
   private final RulesWatch rules;
 
+  /** Null where there are {@link #deltas}. */
   private final SpanPages pages;
+
+  /** Null but in profile ozhera. */
+  private final DeltaPages deltas;
+
   private final JournalCounters journalCounters = new JournalCounters();
   private final RocketMqLogs logs;
   private final LogJournals journals;
@@ -81,15 +93,6 @@ final class Pipeline implements Service {
    */
   Pipeline(ServerConfig config, Clock clock) {
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
-    Naming naming = new Naming(config.metrics(), config.series(), config.histogram());
-    pages =
-        new SpanPages(
-            naming,
-            System::nanoTime,
-            telemetry.timer(
-                    "trace_etl_page_render_seconds",
-                    "Time to render the pages anew after a window.")
-                ::recordNanos);
     rules = new RulesWatch(isOzhera(config) ? config.ozhera().rulesFile() : null);
     Aggregation aggregation =
         new Aggregation(
@@ -110,6 +113,9 @@ final class Pipeline implements Service {
             JournalTiming.system(
                 clock, config.journal().lease(), config.journal().snapshotInterval()),
             journalCounters);
+    boolean ozhera = config.metrics().profile() == Profile.OZHERA;
+    deltas = ozhera ? deltas(config, clock) : null;
+    pages = ozhera ? null : spanPages(config);
     // What they look at is what the history's follower reads.
     boolean decides = decides(config);
     HotspotsConfig routing = config.hotspots().over(config.window().length());
@@ -124,7 +130,8 @@ final class Pipeline implements Service {
     sinks =
         new Sinks(config, logs, journals, aggregation.schema(), new Deciders(), telemetry, clock);
     List<WindowFollower> followers =
-        new ArrayList<>(List.of(pages, telemetry.books(), telemetry.cardinality()));
+        new ArrayList<>(
+            List.of(ozhera ? deltas : pages, telemetry.books(), telemetry.cardinality()));
     followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(
@@ -138,7 +145,11 @@ final class Pipeline implements Service {
             telemetry.pipeline());
     observeQueues();
     observeJournal();
-    observePages();
+    if (ozhera) {
+      observeDeltas();
+    } else {
+      observePages();
+    }
     observeRules();
     if (hotspots != null) {
       observeHotspots();
@@ -146,6 +157,30 @@ final class Pipeline implements Service {
     if (names != null) {
       observeNames();
     }
+  }
+
+  private SpanPages spanPages(ServerConfig config) {
+    return new SpanPages(
+        new Naming(config.metrics(), config.series(), config.histogram()),
+        System::nanoTime,
+        telemetry.timer(
+                "trace_etl_page_render_seconds", "Time to render the pages anew after a window.")
+            ::recordNanos);
+  }
+
+  private DeltaPages deltas(ServerConfig config, Clock clock) {
+    return new DeltaPages(
+        config.ozhera(),
+        config.histogram().boundsNanos().length + 1,
+        config.rocketmq().consumerGroup(),
+        config.window().length(),
+        // There is a snapshot before what is looked for.
+        READ_BACK.plus(config.journal().snapshotInterval()),
+        new BrokerPlaces(logs, journals, config.rocketmq().topic()),
+        telemetry.timer("trace_etl_delta_page_seconds", "Time to write an answer to a scraper.")
+            ::recordNanos,
+        clock,
+        System::nanoTime);
   }
 
   /** Those who look at what the whole fleet counts. */
@@ -215,6 +250,11 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public DeltaPages deltas() {
+    return deltas;
+  }
+
+  @Override
   public ServerTelemetry telemetry() {
     return telemetry;
   }
@@ -265,7 +305,7 @@ final class Pipeline implements Service {
 
   @Override
   public boolean alive() {
-    return pages.running()
+    return (pages == null ? deltas.running() : pages.running())
         && spans.alive()
         && sinks.alive()
         && (hotspots == null || hotspots.alive())
@@ -280,11 +320,16 @@ final class Pipeline implements Service {
   @Override
   public void start() {
     rules.start();
-    pages.start();
+    if (pages != null) {
+      pages.start();
+    }
     try {
       logs.start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+    if (deltas != null) {
+      deltas.start();
     }
     sinks.start();
     if (names != null) {
@@ -318,8 +363,14 @@ final class Pipeline implements Service {
     }
     spans.close();
     sinks.close();
+    if (deltas != null) {
+      // While the brokers can still be told.
+      deltas.close();
+    }
     journals.close();
-    pages.close();
+    if (pages != null) {
+      pages.close();
+    }
     rules.close();
   }
 
@@ -459,13 +510,48 @@ final class Pipeline implements Service {
         rules::reloads);
   }
 
+  private void observeDeltas() {
+    hiddenQueues(() -> deltas.totals().hidden());
+    foldedWindows(() -> deltas.totals().windows(), () -> deltas.totals().unknownRows());
+    telemetry.gauge(
+        "trace_etl_delta_scrapers",
+        "Scrapers that are given windows.",
+        () -> deltas.totals().missedMessages().size());
+    telemetry.counter(
+        "trace_etl_delta_answers_total",
+        "Answers to scrapers that were written to the end.",
+        () -> deltas.totals().delivered());
+    telemetry.counter(
+        "trace_etl_delta_answers_failed_total",
+        "Answers to scrapers that were not; what was in them is part of the next ones.",
+        () -> deltas.totals().failed());
+    telemetry.counter(
+        "trace_etl_delta_bytes_total",
+        "Bytes of the answers to scrapers, before compression.",
+        () -> deltas.totals().bytes());
+    telemetry.counter(
+        "trace_etl_delta_missed_messages_total",
+        "Messages of spans whose counts a scraper cannot be given any more: it was away for too"
+            + " long.",
+        "scraper",
+        () -> deltas.totals().missedMessages());
+    telemetry.counter(
+        "trace_etl_delta_place_failures_total",
+        "Calls of brokers about scrapers' places that failed; tried again.",
+        deltas::placeFailures);
+    telemetry.gauge(
+        "trace_etl_delta_label_sets",
+        "Different sets of labels that an answer may have.",
+        () -> deltas.totals().labelSets());
+    telemetry.gauge(
+        "trace_etl_delta_pending_series",
+        "Series kept for scrapers that were not given them, counted in each sum that is kept.",
+        () -> deltas.totals().pendingSeries());
+  }
+
   private void observePages() {
     telemetry.gauge("trace_etl_page_series", "Series on the page.", () -> pages.totals().series());
-    telemetry.gauge(
-        "trace_etl_hidden_queues",
-        "Queues whose series are not on the page: a former owner may show them, or the lease has"
-            + " run out.",
-        () -> pages.totals().hidden());
+    hiddenQueues(() -> pages.totals().hidden());
     telemetry.counter(
         "trace_etl_lease_expiries_total",
         "Times that a queue left the page because its lease had run out.",
@@ -477,13 +563,23 @@ final class Pipeline implements Service {
         () ->
             pages.pageBytes().entrySet().stream()
                 .collect(Collectors.toMap(e -> e.getKey().label(), Map.Entry::getValue)));
+    foldedWindows(() -> pages.totals().windows(), () -> pages.totals().unknownRows());
+  }
+
+  private void hiddenQueues(DoubleSupplier hidden) {
+    telemetry.gauge(
+        "trace_etl_hidden_queues",
+        "Queues whose series are not on the page: a former owner may show them, or the lease has"
+            + " run out.",
+        hidden);
+  }
+
+  private void foldedWindows(DoubleSupplier windows, DoubleSupplier unknownRows) {
     telemetry.counter(
-        "trace_etl_windows_folded_total",
-        "Windows whose counts are on the page.",
-        () -> pages.totals().windows());
+        "trace_etl_windows_folded_total", "Windows whose counts are on the page.", windows);
     telemetry.counter(
         "trace_etl_fold_unknown_rows_total",
         "Rows of windows that belonged to no series: 0 unless something is broken.",
-        () -> pages.totals().unknownRows());
+        unknownRows);
   }
 }

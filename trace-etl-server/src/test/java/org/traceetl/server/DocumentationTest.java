@@ -71,7 +71,9 @@ final class DocumentationTest {
     Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`).*");
     Map<String, String> types = new TreeMap<>();
     Map<String, String> helps = new TreeMap<>();
-    families(ownMetrics(), types, helps);
+    // Those that there are with deltas alone, then all others.
+    families(ownMetrics(MetricsConfig.Profile.OZHERA), types, helps);
+    families(ownMetrics(MetricsConfig.Profile.OTEL), types, helps);
     types
         .keySet()
         .removeIf(name -> {
@@ -104,7 +106,7 @@ final class DocumentationTest {
    * As OpenMetrics: the other format leaves out families without samples. With the label that
    * hotspots need.
    */
-  private String ownMetrics() {
+  private String ownMetrics(MetricsConfig.Profile profile) {
     ServerConfig d = ServerConfig.defaults();
     IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
     var pipeline =
@@ -114,9 +116,9 @@ final class DocumentationTest {
                 d.journal(),
                 d.window(),
                 d.series(),
-                d.histogram(),
+                profile.histogram(),
                 d.documents(),
-                new MetricsConfig(null, null, null, QueueLabel.ALWAYS),
+                new MetricsConfig(profile, null, null, QueueLabel.ALWAYS),
                 index,
                 d.history(),
                 d.hotspots(),

@@ -53,6 +53,7 @@ class PackagesTest {
           .that()
           .resideInAnyPackage(
               "org.traceetl.server.expose..",
+              "org.traceetl.server.delta..",
               "org.traceetl.server.index..",
               "org.traceetl.server.history..")
           .should()

@@ -39,6 +39,7 @@ import org.traceetl.server.consume.FilledWindow;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -386,6 +387,11 @@ final class ScrapedIngest {
     @Override
     public SpanPages pages() {
       return pages;
+    }
+
+    @Override
+    public DeltaPages deltas() {
+      return null;
     }
 
     @Override

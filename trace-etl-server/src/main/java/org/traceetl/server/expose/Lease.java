@@ -5,7 +5,7 @@ package org.traceetl.server.expose;
  * by the thread that owns the queue's journal; looked at by the fold thread and by those that
  * serve.
  */
-final class Lease {
+public final class Lease {
   private final long fromNanos;
   private volatile long untilNanos;
   private volatile boolean ended;
@@ -18,21 +18,28 @@ final class Lease {
    *
    * @param fromNanos before it permits nothing either
    */
-  Lease(long fromNanos) {
+  public Lease(long fromNanos) {
     this.fromNanos = fromNanos;
     untilNanos = fromNanos;
   }
 
-  boolean permits(long nowNanos) {
-    return !ended && nowNanos - fromNanos >= 0 && untilNanos - nowNanos > 0;
+  /** Whether the queue may be shown. */
+  public boolean permits(long nowNanos) {
+    return !ended && covers(nowNanos);
+  }
+
+  /** The same, whether ended or not: no other owner shows the queue at that time. */
+  public boolean covers(long nowNanos) {
+    return nowNanos - fromNanos >= 0 && untilNanos - nowNanos > 0;
   }
 
   /** Nanoseconds until it may permit something; 0 or less if that time has come. */
-  long startsInNanos(long nowNanos) {
+  public long startsInNanos(long nowNanos) {
     return fromNanos - nowNanos;
   }
 
-  long fromNanos() {
+  /** Before it permits nothing. */
+  public long fromNanos() {
     return fromNanos;
   }
 
@@ -47,7 +54,7 @@ final class Lease {
    *     the lease was extended, and {@link #show} looks at the lease after it has hidden the page:
    *     so one of the two sees the other.
    */
-  boolean extend(long untilNanos) {
+  public boolean extend(long untilNanos) {
     this.untilNanos = untilNanos;
     return hidden;
   }
@@ -60,12 +67,12 @@ final class Lease {
     return show;
   }
 
-  boolean ended() {
+  public boolean ended() {
     return ended;
   }
 
   /** Permits nothing from here on. */
-  void end() {
+  public void end() {
     ended = true;
   }
 }

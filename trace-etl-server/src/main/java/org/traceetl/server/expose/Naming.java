@@ -188,20 +188,20 @@ public final class Naming {
     StringBuilder out = new StringBuilder(128);
     String application = definition.values().get(SeriesDefinition.APPLICATION);
     // Written even if it is empty, so that what follows can begin with a comma.
-    append(out, labels.getFirst(), application == null ? "" : application);
+    LabelText.append(out, labels.getFirst(), application == null ? "" : application);
     if (definition.overflow()) {
-      append(out, MetricsConfig.OVERFLOW_LABEL, "true");
+      LabelText.append(out, MetricsConfig.OVERFLOW_LABEL, "true");
     } else {
       for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
         String value = definition.values().get(i);
         // To Prometheus an empty label is an absent one.
         if (value != null && !value.isEmpty()) {
-          append(out, labels.get(i), shown(i, value));
+          LabelText.append(out, labels.get(i), shown(i, value));
         }
       }
     }
     if (queue != null) {
-      append(out, MetricsConfig.QUEUE_LABEL, queue);
+      LabelText.append(out, MetricsConfig.QUEUE_LABEL, queue);
     }
     return bytes(out.toString());
   }
@@ -225,30 +225,6 @@ public final class Naming {
   private static String named(String[] names, String number) {
     int i = number.length() == 1 ? number.charAt(0) - '0' : -1;
     return i >= 0 && i < names.length ? names[i] : names[0];
-  }
-
-  private static void append(StringBuilder out, String label, String value) {
-    if (!out.isEmpty()) {
-      out.append(',');
-    }
-    out.append(label).append("=\"");
-    for (int i = 0; i < value.length(); ) {
-      int c = value.codePointAt(i);
-      switch (c) {
-        case '\\' -> out.append("\\\\");
-        case '"' -> out.append("\\\"");
-        case '\n' -> out.append("\\n");
-        // Prometheus' lexer takes a zero byte for the end of the page.
-        case 0 -> out.append('\uFFFD');
-        default -> out.appendCodePoint(isLoneSurrogate(c) ? '\uFFFD' : c);
-      }
-      i += Character.charCount(c);
-    }
-    out.append('"');
-  }
-
-  private static boolean isLoneSurrogate(int codePoint) {
-    return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
   }
 
   /**

@@ -84,6 +84,11 @@ public final class Page {
         current);
   }
 
+  /** A page of families that are made for each request, and of nothing else. */
+  public static Page of(Encoding encoding, byte[] families) {
+    return of(encoding, List.of(), false, () -> true).with(families);
+  }
+
   /** The whole page: this, then families that are made for each request. */
   public Page with(byte[] families) {
     byte[][] last = {families};

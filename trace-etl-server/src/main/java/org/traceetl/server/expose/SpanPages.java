@@ -7,8 +7,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -18,8 +16,6 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
@@ -44,10 +40,7 @@ import org.traceetl.server.window.SealedWindow;
  * its queue back, and the fold thread wakes up for a queue whose time comes.
  */
 public final class SpanPages implements WindowFollower, AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(SpanPages.class);
-  private static final int INBOX_MESSAGES = 1_024;
   private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
-  private static final long PUT_MILLIS = 500;
 
   /**
    * Of the heap, for a plain page: there are two while the next one is made, in each of three
@@ -59,18 +52,13 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private final LongSupplier nanoClock;
   private final LongConsumer renderedNanos;
   private final long maxPlainBytes;
-  private final BlockingQueue<Message> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
-  private final Thread thread;
+  private final FoldThread<Message> thread;
 
   /** When each encoding was last asked for, on the nano clock; {@code MIN_VALUE}: never. */
   private final AtomicLongArray askedNanos = new AtomicLongArray(Encoding.values().length);
 
   private volatile Map<Encoding, Page> pages = Map.of();
   private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0);
-  private volatile boolean ended;
-
-  /** Why the fold thread ended by itself; null unless it did. */
-  private volatile Throwable failure;
 
   /** Of the queues that were restored and are not released. */
   private final Map<QueueId, Lease> leases = new ConcurrentHashMap<>();
@@ -109,7 +97,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     for (int i = 0; i < askedNanos.length(); i++) {
       askedNanos.set(i, Long.MIN_VALUE);
     }
-    thread = Thread.ofPlatform().name("fold").daemon().unstarted(this::run);
+    thread = new FoldThread<>(new OnFoldThread());
   }
 
   public void start() {
@@ -137,7 +125,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
               + naming.stride()
               + ", as trace-etl.histogram.bounds-millis says");
     }
-    put(new Fold(window));
+    thread.put(new Fold(window));
   }
 
   /**
@@ -160,14 +148,14 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     }
     Lease lease = new Lease(showFromNanos);
     leases.put(queue, lease);
-    put(new Restore(queue, image, lease));
+    thread.put(new Restore(queue, image, lease));
   }
 
   @Override
   public void shownUntil(QueueId queue, long nanos) {
     Lease lease = leases.get(queue);
     if (lease != null && lease.extend(nanos) && lease.startsInNanos(nanoClock.getAsLong()) <= 0) {
-      put(new Refresh());
+      thread.put(new Refresh());
     }
   }
 
@@ -177,7 +165,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     if (lease != null) {
       lease.end();
     }
-    put(new Release(queue));
+    thread.put(new Release(queue));
   }
 
   /**
@@ -188,8 +176,8 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
    *     and look well; or if it has to be rendered first after {@link #close}
    */
   public Page page(Encoding encoding, Duration most) throws TimeoutException, InterruptedException {
-    if (failure != null) {
-      throw endedException();
+    if (thread.failed()) {
+      throw thread.endedException();
     }
     askedNanos.set(encoding.ordinal(), nanoClock.getAsLong());
     long deadlineNanos = System.nanoTime() + most.toNanos();
@@ -208,16 +196,13 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   public void await(Duration most) throws TimeoutException, InterruptedException {
     long deadlineNanos = System.nanoTime() + most.toNanos();
     var done = new CompletableFuture<Void>();
-    if (ended) {
-      throw endedException();
-    }
-    if (!inbox.offer(new Publish(done), most.toNanos(), TimeUnit.NANOSECONDS)) {
-      throw new TimeoutException("the fold thread is behind by " + INBOX_MESSAGES + " windows");
+    if (!thread.offer(new Publish(done), most.toNanos())) {
+      throw new TimeoutException("the fold thread is behind by all windows that it has room for");
     }
     try {
       done.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      throw endedException();
+      throw thread.endedException();
     }
   }
 
@@ -233,115 +218,64 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   /** False once the fold thread has ended, by {@link #close} or by an error. */
   public boolean running() {
-    return !ended;
+    return !thread.ended();
   }
 
   /** Ends the fold thread after what waits. The last pages stay readable. Idempotent. */
   @Override
   public void close() {
-    if (thread.getState() == Thread.State.NEW) {
-      ended = true;
+    thread.close();
+  }
+
+  private final class OnFoldThread implements FoldThread.Fold<Message> {
+    /** Until the time of a queue comes. */
+    @Override
+    public long idleNanos() {
+      long nowNanos = nanoClock.getAsLong();
+      long waitNanos = Long.MAX_VALUE;
+      for (Held held : queues.values()) {
+        if (held.lease.hidden() && held.lease.startsInNanos(nowNanos) > 0) {
+          waitNanos = Math.min(waitNanos, held.lease.startsInNanos(nowNanos));
+        }
+      }
+      return waitNanos;
+    }
+
+    @Override
+    public void apply(Message message) {
+      switch (message) {
+        case Fold(SealedWindow window) -> {
+          unknownRows +=
+              queues.computeIfAbsent(window.queue(), SpanPages.this::unleased).series.fold(window);
+          windows++;
+        }
+        case Restore(QueueId queue, QueueImage image, Lease lease) -> {
+          release(queue);
+          QueueSeries series = new QueueSeries(queue, naming, labelSets);
+          series.restore(image);
+          queues.put(queue, new Held(series, lease));
+        }
+        case Release(QueueId queue) -> release(queue);
+        case Refresh() -> {}
+        case Publish(CompletableFuture<Void> done) -> waiting.add(done);
+      }
+    }
+
+    @Override
+    public void settle() {
+      publish();
+    }
+
+    @Override
+    public void end(List<Message> left) {
       writer.close();
-      return;
-    }
-    try {
-      if (!ended) {
-        put(new End());
-      }
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void put(Message message) {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        if (ended) {
-          throw endedException();
-        }
-        try {
-          if (inbox.offer(message, PUT_MILLIS, TimeUnit.MILLISECONDS)) {
-            return;
-          }
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  private IllegalStateException endedException() {
-    return new IllegalStateException("the fold thread has ended; see the log", failure);
-  }
-
-  private void run() {
-    try {
-      boolean more = true;
-      while (more) {
-        Message first = next();
-        more = first == null || apply(first);
-        for (int i = 0; more && i < INBOX_MESSAGES && !inbox.isEmpty(); i++) {
-          more = apply(inbox.take());
-        }
-        publish();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (Throwable e) {
-      failure = e;
-      log.error("The pages are no longer kept up to date: the fold thread ends.", e);
-      throw e;
-    } finally {
-      ended = true;
-      writer.close();
-      waiting.forEach(done -> done.completeExceptionally(endedException()));
-      for (Message left = inbox.poll(); left != null; left = inbox.poll()) {
-        if (left instanceof Publish publish) {
-          publish.done().completeExceptionally(endedException());
+      waiting.forEach(done -> done.completeExceptionally(thread.endedException()));
+      for (Message message : left) {
+        if (message instanceof Publish publish) {
+          publish.done().completeExceptionally(thread.endedException());
         }
       }
     }
-  }
-
-  /** The next message, or null when the time of a queue has come. */
-  private Message next() throws InterruptedException {
-    long nowNanos = nanoClock.getAsLong();
-    long waitNanos = Long.MAX_VALUE;
-    for (Held held : queues.values()) {
-      if (held.lease.hidden() && held.lease.startsInNanos(nowNanos) > 0) {
-        waitNanos = Math.min(waitNanos, held.lease.startsInNanos(nowNanos));
-      }
-    }
-    return inbox.poll(waitNanos, TimeUnit.NANOSECONDS);
-  }
-
-  /** False if this was the last message. */
-  private boolean apply(Message message) {
-    switch (message) {
-      case Fold(SealedWindow window) -> {
-        unknownRows += queues.computeIfAbsent(window.queue(), this::unleased).series.fold(window);
-        windows++;
-      }
-      case Restore(QueueId queue, QueueImage image, Lease lease) -> {
-        release(queue);
-        QueueSeries series = new QueueSeries(queue, naming, labelSets);
-        series.restore(image);
-        queues.put(queue, new Held(series, lease));
-      }
-      case Release(QueueId queue) -> release(queue);
-      case Refresh() -> {}
-      case Publish(CompletableFuture<Void> done) -> waiting.add(done);
-      case End() -> {
-        return false;
-      }
-    }
-    return true;
   }
 
   private Held unleased(QueueId queue) {
@@ -479,6 +413,4 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private record Refresh() implements Message {}
 
   private record Publish(CompletableFuture<Void> done) implements Message {}
-
-  private record End() implements Message {}
 }

@@ -42,6 +42,12 @@ final class MetricsServlet extends HttpServlet {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
       return;
     }
+    send(page, response);
+  }
+
+  /** Answers with a page. */
+  static void send(Page page, HttpServletResponse response) throws IOException {
+    Encoding encoding = page.encoding();
     response.setContentType(encoding.format().contentType());
     response.setHeader("Vary", "Accept, Accept-Encoding");
     if (encoding.gzip()) {

@@ -58,7 +58,8 @@ final class Negotiation {
     };
   }
 
-  private static boolean gzip(String acceptEncoding) {
+  /** Whether an Accept-Encoding header, or null, allows gzip. */
+  static boolean gzip(String acceptEncoding) {
     double gzip = -1;
     double any = 0;
     for (String range : ranges(acceptEncoding)) {

@@ -3,6 +3,7 @@ package org.traceetl.server.web;
 import java.time.Duration;
 import java.util.Map;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots;
@@ -13,7 +14,11 @@ import org.traceetl.server.telemetry.ServerTelemetry;
  * What the port serves: the pipeline, started after the port is open and drained before it closes.
  */
 public interface Service extends AutoCloseable {
+  /** Null where there are {@link #deltas}. */
   SpanPages pages();
+
+  /** Null but in profile {@code ozhera}. */
+  DeltaPages deltas();
 
   ServerTelemetry telemetry();
 

@@ -129,12 +129,7 @@ public final class WebServer implements AutoCloseable {
         () -> () -> (service.alive() ? Health.up() : Health.down()).build());
     context.registerBean(
         "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service.missing()));
-    context.registerBean(
-        "metrics",
-        ServletRegistrationBean.class,
-        () ->
-            new ServletRegistrationBean<>(
-                new MetricsServlet(service.pages(), service.telemetry()), "/metrics"));
+    registerMetrics(context, service);
     context.registerBean(
         "traces",
         ServletRegistrationBean.class,
@@ -167,10 +162,30 @@ public final class WebServer implements AutoCloseable {
           FilterRegistrationBean.class,
           () -> {
             var filter = new FilterRegistrationBean<>(new TokenFilter(config.web().token()));
-            filter.addUrlPatterns("/metrics", "/api/*");
+            filter.addUrlPatterns("/metrics", "/jvm", "/api/*");
             return filter;
           });
     }
+  }
+
+  private static void registerMetrics(GenericApplicationContext context, Service service) {
+    if (service.deltas() == null) {
+      context.registerBean(
+          "metrics",
+          ServletRegistrationBean.class,
+          () ->
+              new ServletRegistrationBean<>(
+                  new MetricsServlet(service.pages(), service.telemetry()), "/metrics"));
+      return;
+    }
+    context.registerBean(
+        "metrics",
+        ServletRegistrationBean.class,
+        () -> new ServletRegistrationBean<>(new DeltaServlet(service.deltas()), "/metrics"));
+    context.registerBean(
+        "jvm",
+        ServletRegistrationBean.class,
+        () -> new ServletRegistrationBean<>(new JvmServlet(service.telemetry()), "/jvm"));
   }
 
   private static Health queues(Map<String, String> missing) {

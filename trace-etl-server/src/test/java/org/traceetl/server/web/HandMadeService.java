@@ -1,6 +1,7 @@
 package org.traceetl.server.web;
 
 import java.io.IOException;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -8,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.delta.DeltaPages;
+import org.traceetl.server.delta.MemoryPlaces;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -26,7 +30,13 @@ final class HandMadeService implements Service {
   static final Instant NOW = Instant.parse("2026-11-21T00:01:30Z");
 
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
+
+  /** Null in profile ozhera. */
   final SpanPages pages;
+
+  /** Null in all other profiles. */
+  final DeltaPages deltas;
+
   final Index index = new Index();
   final History history;
   volatile Hotspots hotspots =
@@ -40,11 +50,27 @@ final class HandMadeService implements Service {
     history =
         new History(
             config.history().maxApplications(), config.histogram().boundsNanos(), () -> NOW);
+    boolean ozhera = config.metrics().profile() == MetricsConfig.Profile.OZHERA;
     pages =
-        new SpanPages(
-            new Naming(config.metrics(), config.series(), config.histogram()),
-            System::nanoTime,
-            nanos -> {});
+        ozhera
+            ? null
+            : new SpanPages(
+                new Naming(config.metrics(), config.series(), config.histogram()),
+                System::nanoTime,
+                nanos -> {});
+    deltas =
+        ozhera
+            ? new DeltaPages(
+                config.ozhera(),
+                config.histogram().boundsNanos().length + 1,
+                "group",
+                config.window().length(),
+                Duration.ofMinutes(5),
+                new MemoryPlaces(),
+                nanos -> {},
+                Clock.systemUTC(),
+                System::nanoTime)
+            : null;
   }
 
   /** Remembers the service that it makes. */
@@ -95,6 +121,11 @@ final class HandMadeService implements Service {
   }
 
   @Override
+  public DeltaPages deltas() {
+    return deltas;
+  }
+
+  @Override
   public ServerTelemetry telemetry() {
     return telemetry;
   }
@@ -121,7 +152,7 @@ final class HandMadeService implements Service {
 
   @Override
   public boolean alive() {
-    return pages.running();
+    return deltas == null ? pages.running() : deltas.running();
   }
 
   @Override
@@ -131,14 +162,22 @@ final class HandMadeService implements Service {
 
   @Override
   public void start() {
-    pages.start();
+    if (deltas == null) {
+      pages.start();
+    } else {
+      deltas.start();
+    }
   }
 
   @Override
   public void drain(Duration within) {
     drained = true;
     try {
-      pages.await(within);
+      if (deltas == null) {
+        pages.await(within);
+      } else {
+        deltas.await(within);
+      }
     } catch (TimeoutException e) {
       throw new IllegalStateException(e);
     } catch (InterruptedException e) {
@@ -149,6 +188,10 @@ final class HandMadeService implements Service {
   @Override
   public void close() {
     closed = true;
-    pages.close();
+    if (deltas == null) {
+      pages.close();
+    } else {
+      deltas.close();
+    }
   }
 }

@@ -1,0 +1,84 @@
+package org.traceetl.server.delta;
+
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+
+/**
+ * What a scraper has not been given yet, taken at one moment. It stays on the books until {@link
+ * DeltaPages#settle} hears that all of it was written.
+ */
+public final class Answer {
+  /**
+   * What is given of a queue.
+   *
+   * @param queue as it was taken over for this time
+   * @param to its windows up to there are in it
+   */
+  record Part(QueueDeltas queue, long to, List<Deltas> deltas) {}
+
+  private final Scraper scraper;
+  private final List<Part> parts;
+  private final DeltaText text;
+  private final long takenNanos;
+  private final long deadlineNanos;
+
+  /** Of the page, once it is written. */
+  private volatile long bytes;
+
+  /** Set by the fold thread when its last bytes may be written. */
+  private boolean committed;
+
+  /**
+   * @param deadlineNanos from then on nobody waits for it any more
+   */
+  Answer(Scraper scraper, List<Part> parts, DeltaText text, long takenNanos, long deadlineNanos) {
+    this.scraper = scraper;
+    this.parts = parts;
+    this.text = text;
+    this.takenNanos = takenNanos;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /**
+   * Writes the page: Prometheus text 0.0.4, never empty. On any thread, more than once if need be.
+   *
+   * @throws UncheckedIOException as the stream does
+   */
+  public void writeTo(OutputStream out) {
+    var sums = new AnswerSums();
+    for (Part part : parts) {
+      part.deltas().forEach(sums::add);
+    }
+    bytes = text.write(sums, out);
+  }
+
+  Scraper scraper() {
+    return scraper;
+  }
+
+  List<Part> parts() {
+    return parts;
+  }
+
+  long takenNanos() {
+    return takenNanos;
+  }
+
+  /** Of the page, before compression. */
+  long bytes() {
+    return bytes;
+  }
+
+  boolean expired(long nowNanos) {
+    return nowNanos - deadlineNanos >= 0;
+  }
+
+  boolean committed() {
+    return committed;
+  }
+
+  void commit() {
+    committed = true;
+  }
+}

@@ -1,0 +1,679 @@
+package org.traceetl.server.delta;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.expose.FoldThread;
+import org.traceetl.server.expose.Lease;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Gives each scraper each window of each queue once, added up since its last answer. One thread,
+ * the fold thread, owns all sums and places; windows, releases, scrapes and their outcomes come to
+ * it through one bounded queue. An answer is written by the thread that asked for it, from sums
+ * that nobody changes.
+ *
+ * <p>A scraper's place in a queue moves when its answer was written to the last byte without an
+ * error, in time, and with the leases of all its queues still held just before its last bytes; else
+ * it stays, and the next answer has what this one had. A place that has moved is told the queue's
+ * broker, so that the queue's next owner goes on there: what is between it and the queue's end that
+ * owner reads from the journal. A queue under a lease that has run out is not part of an answer.
+ *
+ * <p>An owner that releases a queue waits until the outcome of answers that are under their last
+ * bytes is known and the broker has the places, for at most {@value #RELEASE_MILLIS} ms: so windows
+ * are neither lost nor given twice when a queue moves from one server that runs to another one.
+ * What cannot be told apart is what became of bytes that were handed to the kernel, and a place is
+ * told after the bytes. Hence
+ *
+ * <ul>
+ *   <li>a window is lost to a scraper that dies, or gives up waiting by less than the network
+ *       takes, after this side has taken all bytes for written; and when it is older than what the
+ *       next owner reads back
+ *   <li>a window is given twice when this process dies, or stands still for longer than its lease,
+ *       or its broker does not answer, between an answer's last byte and the broker having the
+ *       place; and when a scraper that got all bytes resets the connection so early that the write
+ *       failed.
+ * </ul>
+ */
+public final class DeltaPages implements WindowFollower, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(DeltaPages.class);
+
+  /** How long a release waits for places to be told. */
+  private static final long RELEASE_MILLIS = 3_000;
+
+  /** A scraper silent for so long may give its place to another one. */
+  private static final long SILENT_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+  /** How long a scraper's first answers wait for its places. */
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final int stride;
+  private final DeltaText text;
+  private final OzheraConfig config;
+  private final String groupPrefix;
+  private final long windowNanos;
+  private final LongConsumer writtenNanos;
+  private final LongSupplier nanoClock;
+  private final LogThrottle throttle;
+  private final PlaceKeeper keeper;
+  private final FoldThread<Message> thread = new FoldThread<>(new OnFoldThread());
+
+  /** Of the queues that were restored and are not released. */
+  private final Map<QueueId, Lease> leases = new ConcurrentHashMap<>();
+
+  private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
+
+  // The fold thread's
+  private final LabelSets labels = new LabelSets();
+  private final Map<QueueId, QueueDeltas> queues = new TreeMap<>();
+  private final Map<String, Scraper> scrapers = new HashMap<>();
+  private long windows;
+  private long unknownRowsReleased;
+  private long delivered;
+  private long failed;
+  private long bytes;
+
+  /**
+   * @param config of the profile
+   * @param stride buckets of a window's row
+   * @param consumerGroup of the server; those of scrapers' places begin with it
+   * @param window length of one
+   * @param lookBack how far the journal is read back for what a former owner did not give
+   * @param places called by one thread of this object's
+   * @param writtenNanos is told on the fold thread how long it took to write an answer to the end
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  public DeltaPages(
+      OzheraConfig config,
+      int stride,
+      String consumerGroup,
+      Duration window,
+      Duration lookBack,
+      ScraperPlaces places,
+      LongConsumer writtenNanos,
+      InstantSource clock,
+      LongSupplier nanoClock) {
+    this.config = config;
+    this.stride = stride;
+    this.nanoClock = nanoClock;
+    this.writtenNanos = writtenNanos;
+    text = new DeltaText(config.env());
+    groupPrefix = consumerGroup + "-scraper-";
+    windowNanos = window.toNanos();
+    throttle = new LogThrottle(clock);
+    keeper = new PlaceKeeper(places, lookBack, this::found, clock, nanoClock);
+  }
+
+  public void start() {
+    thread.start();
+    keeper.start();
+  }
+
+  /** False once one of its threads has ended, by {@link #close} or by an error. */
+  public boolean running() {
+    return !thread.ended() && keeper.alive();
+  }
+
+  /**
+   * Hands the window to the fold thread. Waits while its queue is full: the window is kept in the
+   * journal already, so dropping it would make the sums wrong.
+   *
+   * @throws IllegalArgumentException if the window's buckets are not the configured ones
+   * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
+   */
+  @Override
+  public void window(SealedWindow window) {
+    if (window.rows() > 0 && window.stride() != stride) {
+      throw new IllegalArgumentException(
+          "window of queue "
+              + window.queue()
+              + " from offset "
+              + window.from()
+              + " has "
+              + window.stride()
+              + " buckets: must have "
+              + stride);
+    }
+    thread.put(new Fold(window));
+  }
+
+  @Override
+  public void restored(QueueId queue, QueueImage image, long showFromNanos) {
+    Lease lease = new Lease(showFromNanos);
+    leases.put(queue, lease);
+    thread.put(new Restore(queue, image, lease));
+  }
+
+  @Override
+  public void shownUntil(QueueId queue, long nanos) {
+    Lease lease = leases.get(queue);
+    if (lease != null) {
+      lease.extend(nanos);
+    }
+  }
+
+  /** Waits, for a bounded time, until the broker has the places of scrapers in the queue. */
+  @Override
+  public void released(QueueId queue) {
+    Lease lease = leases.remove(queue);
+    if (lease != null) {
+      lease.end();
+    }
+    var done = new CompletableFuture<Void>();
+    thread.put(new Release(queue, done));
+    try {
+      done.get(RELEASE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      if (throttle.permits()) {
+        log.warn(
+            "Queue {} is released before its broker has the places of all scrapers: its next owner"
+                + " may give them again what they were just given",
+            queue);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      throw thread.endedException();
+    } finally {
+      // From here on places of it are not told any more.
+      done.cancel(false);
+    }
+  }
+
+  /**
+   * What a scraper has not been given yet. To be settled, whatever becomes of it.
+   *
+   * @param identity of the scraper
+   * @param named whether it said who it is; else its identity was made up, and several may have it
+   * @param connection tells connections apart
+   * @param most for how long the scraper waits for the whole answer
+   * @throws ScraperRefused if it has to come again
+   * @throws TimeoutException if the fold thread is behind
+   * @throws IllegalStateException if the fold thread has ended
+   */
+  public Answer take(String identity, boolean named, int connection, Duration most)
+      throws ScraperRefused, TimeoutException, InterruptedException {
+    long nowNanos = nanoClock.getAsLong();
+    var answer = new CompletableFuture<Answer>();
+    Take take =
+        new Take(
+            identity,
+            named,
+            connection,
+            nowNanos + most.toNanos(),
+            nowNanos + Math.min(PATIENCE_NANOS, most.toNanos() / 4),
+            answer);
+    ask(take, most);
+    try {
+      return answer.get(most.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof ScraperRefused refused) {
+        throw refused;
+      }
+      throw thread.endedException();
+    } finally {
+      answer.cancel(false);
+    }
+  }
+
+  private void ask(Message message, Duration most) throws TimeoutException, InterruptedException {
+    if (!thread.offer(message, most.toNanos())) {
+      throw new TimeoutException("the fold thread is behind by all windows that it has room for");
+    }
+  }
+
+  /**
+   * Whether the last bytes of an answer may be written: just before they are.
+   *
+   * @return false if it would count as not written: it took too long, or another server may give
+   *     the same
+   */
+  public boolean commit(Answer answer) throws InterruptedException {
+    var permitted = new CompletableFuture<Boolean>();
+    thread.put(new Commit(answer, permitted));
+    try {
+      return permitted.get();
+    } catch (ExecutionException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Ends an answer.
+   *
+   * @param written whether all of it was, without an error
+   */
+  public void settle(Answer answer, boolean written) {
+    if (!thread.ended()) {
+      thread.put(new Settle(answer, written));
+    }
+  }
+
+  /** Waits until all given before is taken in. */
+  public void await(Duration most) throws TimeoutException, InterruptedException {
+    var done = new CompletableFuture<Void>();
+    ask(new Wait(done), most);
+    try {
+      done.get(most.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw thread.endedException();
+    }
+  }
+
+  public Totals totals() {
+    return totals;
+  }
+
+  /** Calls of brokers about places that failed. */
+  public long placeFailures() {
+    return keeper.failures();
+  }
+
+  /** Ends its threads after what waits. Idempotent. */
+  @Override
+  public void close() {
+    thread.close();
+    keeper.close();
+  }
+
+  private void found(
+      QueueDeltas queue, Scraper scraper, long mark, Deltas backlog, long missedMessages) {
+    thread.put(new Found(queue, scraper, mark, backlog, missedMessages));
+  }
+
+  private final class OnFoldThread implements FoldThread.Fold<Message> {
+    @Override
+    public long idleNanos() {
+      long nowNanos = nanoClock.getAsLong();
+      long idleNanos = Long.MAX_VALUE;
+      for (Scraper scraper : scrapers.values()) {
+        if (scraper.waiting != null) {
+          idleNanos = Math.min(idleNanos, scraper.waiting.patientUntilNanos() - nowNanos);
+        }
+      }
+      return Math.max(0, idleNanos);
+    }
+
+    @Override
+    public void apply(Message message) {
+      switch (message) {
+        case Fold(SealedWindow window) -> {
+          queues.computeIfAbsent(window.queue(), DeltaPages.this::unleased).fold(window);
+          windows++;
+        }
+        case Restore restore -> restore(restore);
+        case Release(QueueId queue, CompletableFuture<Void> done) -> release(queue, done);
+        case Take take -> take(take);
+        case Commit(Answer answer, CompletableFuture<Boolean> permitted) ->
+            permitted.complete(permit(answer));
+        case Settle(Answer answer, boolean written) -> {
+          if (answer.scraper().answer == answer) {
+            settleNow(answer, written && !answer.expired(nanoClock.getAsLong()));
+          }
+        }
+        case Found found -> found(found);
+        case Wait(CompletableFuture<Void> done) -> done.complete(null);
+      }
+    }
+
+    @Override
+    public void settle() {
+      long nowNanos = nanoClock.getAsLong();
+      for (Scraper scraper : scrapers.values()) {
+        giveIfDue(scraper, nowNanos);
+      }
+      forgetSilent(nowNanos);
+      count(nowNanos);
+    }
+
+    @Override
+    public void end(List<Message> left) {
+      for (Scraper scraper : scrapers.values()) {
+        if (scraper.waiting != null) {
+          scraper.waiting.answer().completeExceptionally(thread.endedException());
+        }
+      }
+      for (Message message : left) {
+        switch (message) {
+          case Release(QueueId queue, CompletableFuture<Void> done) ->
+              done.completeExceptionally(thread.endedException());
+          case Take take -> take.answer().completeExceptionally(thread.endedException());
+          case Commit(Answer answer, CompletableFuture<Boolean> permitted) ->
+              permitted.complete(false);
+          case Wait(CompletableFuture<Void> done) ->
+              done.completeExceptionally(thread.endedException());
+          case Fold f -> {}
+          case Restore r -> {}
+          case Settle s -> {}
+          case Found f -> {}
+        }
+      }
+    }
+  }
+
+  /** One that was never restored is shown until its release, and nothing is known of it. */
+  private QueueDeltas unleased(QueueId queue) {
+    Lease lease = new Lease(nanoClock.getAsLong());
+    lease.extend(lease.fromNanos() + Long.MAX_VALUE);
+    return hold(queue, lease, new QueueImage(0, stride, 1));
+  }
+
+  private void restore(Restore restore) {
+    release(restore.queue(), new CompletableFuture<>());
+    queues.put(restore.queue(), hold(restore.queue(), restore.lease(), restore.image()));
+  }
+
+  private QueueDeltas hold(QueueId id, Lease lease, QueueImage image) {
+    QueueDeltas queue = new QueueDeltas(id, lease, labels, image);
+    List<Scraper> known = List.copyOf(scrapers.values());
+    known.forEach(queue::add);
+    if (!known.isEmpty()) {
+      keeper.search(
+          queue, known, queue.offset(known.getFirst()), queue.sealedMillis(known.getFirst()));
+    }
+    return queue;
+  }
+
+  private void release(QueueId id, CompletableFuture<Void> done) {
+    QueueDeltas queue = queues.remove(id);
+    if (queue == null) {
+      done.complete(null);
+      return;
+    }
+    unknownRowsReleased += queue.unknownRows();
+    queue.release();
+    queue.released = done;
+    flushIfSettled(queue);
+  }
+
+  private void flushIfSettled(QueueDeltas queue) {
+    if (queue.released != null && queue.committed == 0) {
+      keeper.flush(queue, queue.released);
+    }
+  }
+
+  private void take(Take take) {
+    long nowNanos = nanoClock.getAsLong();
+    Scraper scraper = scrapers.get(take.identity());
+    if (scraper == null) {
+      forgetSilent(nowNanos);
+      if (scrapers.size() >= config.maxScrapers() && !evictSilent(nowNanos)) {
+        take.answer()
+            .completeExceptionally(
+                ScraperRefused.tooMany(
+                    "there are "
+                        + scrapers.size()
+                        + " scrapers, as many as trace-etl.ozhera.max-scrapers permits, and all of"
+                        + " them scraped in the last 5 minutes: raise it, or scrape under a name"
+                        + " that is known (parameter scraper)"));
+        return;
+      }
+      scraper = begin(take, nowNanos);
+    }
+    if (scraper.answer != null && scraper.answer.expired(nowNanos)) {
+      settleNow(scraper.answer, false);
+    }
+    doubt(scraper, take, nowNanos);
+    scraper.askedNanos = nowNanos;
+    scraper.connection = take.connection();
+    if (scraper.answer != null || scraper.waiting != null) {
+      take.answer()
+          .completeExceptionally(
+              ScraperRefused.busy(
+                  "scraper "
+                      + scraper.identity()
+                      + " is being answered already: every scraper must have a name of its own,"
+                      + " given by parameter scraper (in Prometheus params: {scraper: [name]})"));
+      return;
+    }
+    scraper.waiting = take;
+    giveIfDue(scraper, nowNanos);
+  }
+
+  private Scraper begin(Take take, long nowNanos) {
+    Scraper scraper =
+        new Scraper(take.identity(), groupPrefix + ScraperGroups.suffix(take.identity()));
+    scraper.askedNanos = nowNanos;
+    scraper.connection = take.connection();
+    scrapers.put(take.identity(), scraper);
+    for (QueueDeltas queue : queues.values()) {
+      queue.add(scraper);
+      keeper.search(queue, List.of(scraper), queue.offset(scraper), queue.sealedMillis(scraper));
+    }
+    return scraper;
+  }
+
+  /** Two that have one identity take each other's windows away. */
+  private void doubt(Scraper scraper, Take take, long nowNanos) {
+    boolean soon = nowNanos - scraper.askedNanos < windowNanos / 2;
+    if (!take.named() && soon && take.connection() != scraper.connection && !scraper.doubted) {
+      scraper.doubted = true;
+      log.warn(
+          "{} scrapes from two connections faster than once a window: if these are two, each gets a"
+              + " part of the counts. Give each a name of its own, in Prometheus"
+              + " params: {{scraper: [name]}}",
+          Printable.of(scraper.identity(), 100));
+    }
+  }
+
+  private void giveIfDue(Scraper scraper, long nowNanos) {
+    Take take = scraper.waiting;
+    if (take == null) {
+      return;
+    }
+    boolean known = true;
+    List<Answer.Part> parts = new ArrayList<>();
+    for (QueueDeltas queue : queues.values()) {
+      if (queue.lease().permits(nowNanos)) {
+        known &= queue.knows(scraper);
+      }
+    }
+    if (!known && take.patientUntilNanos() - nowNanos > 0) {
+      return;
+    }
+    scraper.waiting = null;
+    if (take.answer().isDone()) {
+      return;
+    }
+    for (QueueDeltas queue : queues.values()) {
+      if (queue.lease().permits(nowNanos) && queue.knows(scraper)) {
+        parts.add(queue.give(scraper));
+      }
+    }
+    scraper.answer = new Answer(scraper, List.copyOf(parts), text, nowNanos, take.deadlineNanos());
+    if (!take.answer().complete(scraper.answer)) {
+      settleNow(scraper.answer, false);
+    }
+  }
+
+  private boolean permit(Answer answer) {
+    long nowNanos = nanoClock.getAsLong();
+    if (answer.scraper().answer != answer || answer.committed() || answer.expired(nowNanos)) {
+      return false;
+    }
+    for (Answer.Part part : answer.parts()) {
+      if (!part.queue().lease().permits(nowNanos)) {
+        return false;
+      }
+    }
+    answer.commit();
+    answer.parts().forEach(part -> part.queue().committed++);
+    return true;
+  }
+
+  private void settleNow(Answer answer, boolean written) {
+    Scraper scraper = answer.scraper();
+    scraper.answer = null;
+    boolean given = written && answer.committed();
+    if (given) {
+      delivered++;
+      bytes += answer.bytes();
+      writtenNanos.accept(nanoClock.getAsLong() - answer.takenNanos());
+    } else {
+      failed++;
+    }
+    for (Answer.Part part : answer.parts()) {
+      QueueDeltas queue = part.queue();
+      long offset = queue.settle(scraper, part, given);
+      if (offset != JournalLog.NONE) {
+        keeper.mark(queue, scraper, offset);
+      }
+      if (answer.committed()) {
+        queue.committed--;
+        flushIfSettled(queue);
+      }
+    }
+  }
+
+  private void found(Found found) {
+    QueueDeltas queue = found.queue();
+    Scraper scraper = found.scraper();
+    if (scrapers.get(scraper.identity()) != scraper || queue.knows(scraper)) {
+      return;
+    }
+    long offset = queue.offset(scraper);
+    queue.locate(scraper, found.mark(), found.backlog());
+    scraper.missedMessages += found.missedMessages();
+    if (found.mark() == JournalLog.NONE) {
+      // Whoever owns the queue next is to know that the scraper began here.
+      keeper.mark(queue, scraper, Math.max(0, offset));
+    }
+  }
+
+  private void forgetSilent(long nowNanos) {
+    for (Iterator<Scraper> i = scrapers.values().iterator(); i.hasNext(); ) {
+      Scraper scraper = i.next();
+      if (nowNanos - scraper.askedNanos >= config.forgetScraperAfter().toNanos()) {
+        i.remove();
+        forget(scraper);
+      }
+    }
+  }
+
+  /** The one that is silent for longest gives its place away, if it is for long enough. */
+  private boolean evictSilent(long nowNanos) {
+    Scraper silent =
+        scrapers.values().stream()
+            .max(Comparator.comparingLong(scraper -> nowNanos - scraper.askedNanos))
+            .orElseThrow();
+    if (nowNanos - silent.askedNanos < SILENT_NANOS) {
+      return false;
+    }
+    scrapers.remove(silent.identity());
+    forget(silent);
+    return true;
+  }
+
+  private void forget(Scraper scraper) {
+    log.info(
+        "Scraper {} is forgotten: it was silent, and nothing is kept for it any more",
+        Printable.of(scraper.identity(), 100));
+    if (scraper.answer != null) {
+      settleNow(scraper.answer, false);
+    }
+    queues.values().forEach(queue -> queue.remove(scraper));
+  }
+
+  private void count(long nowNanos) {
+    int hidden = 0;
+    long pending = 0;
+    long unknownRows = unknownRowsReleased;
+    for (QueueDeltas queue : queues.values()) {
+      hidden += queue.lease().permits(nowNanos) ? 0 : 1;
+      pending += queue.pendingSeries();
+      unknownRows += queue.unknownRows();
+    }
+    Map<String, Long> missed = new HashMap<>();
+    scrapers.values().forEach(scraper -> missed.put(scraper.identity(), scraper.missedMessages));
+    totals =
+        new Totals(
+            queues.size(),
+            hidden,
+            labels.size(),
+            pending,
+            windows,
+            unknownRows,
+            delivered,
+            failed,
+            bytes,
+            Map.copyOf(missed));
+  }
+
+  /**
+   * What is held, and what was given.
+   *
+   * @param queues whose windows are held
+   * @param hidden those of them that are not part of answers: a former owner may give them, or
+   *     their lease has run out
+   * @param labelSets sets of labels that a page may have
+   * @param pendingSeries series with something that is kept for scrapers, counted at each sum
+   * @param windows folded since the start
+   * @param unknownRows rows of windows that belonged to no series of a known type
+   * @param delivered answers that were written to the end
+   * @param failed answers that were not, and were added to the next ones
+   * @param bytes of the former, before compression
+   * @param missedMessages by scraper that there is: messages of the span topic whose counts it
+   *     cannot be given any more
+   */
+  public record Totals(
+      int queues,
+      int hidden,
+      int labelSets,
+      long pendingSeries,
+      long windows,
+      long unknownRows,
+      long delivered,
+      long failed,
+      long bytes,
+      Map<String, Long> missedMessages) {}
+
+  private sealed interface Message {}
+
+  private record Fold(SealedWindow window) implements Message {}
+
+  private record Restore(QueueId queue, QueueImage image, Lease lease) implements Message {}
+
+  private record Release(QueueId queue, CompletableFuture<Void> done) implements Message {}
+
+  /** A scraper wants what it was not given. */
+  record Take(
+      String identity,
+      boolean named,
+      int connection,
+      long deadlineNanos,
+      long patientUntilNanos,
+      CompletableFuture<Answer> answer)
+      implements Message {}
+
+  private record Commit(Answer answer, CompletableFuture<Boolean> permitted) implements Message {}
+
+  private record Settle(Answer answer, boolean written) implements Message {}
+
+  private record Found(
+      QueueDeltas queue, Scraper scraper, long mark, Deltas backlog, long missedMessages)
+      implements Message {}
+
+  private record Wait(CompletableFuture<Void> done) implements Message {}
+}

@@ -1,0 +1,343 @@
+package org.traceetl.server.delta;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * The thread that asks the brokers for scrapers' places, and tells them. The newest place of a
+ * scraper in a queue waits here at most, so that what waits is bounded by both. A broker that is
+ * away is left alone for a while, and its places wait.
+ *
+ * <p>A place is told only while no other owner may have gone on with the queue: it would set the
+ * scraper back there.
+ */
+final class PlaceKeeper implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(PlaceKeeper.class);
+  private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  /** Who is told what was found. */
+  interface Finder {
+    /**
+     * A scraper's place in a queue is known.
+     *
+     * @param mark its offset, or {@link JournalLog#NONE}
+     * @param backlog what the journal has between the mark and what this process holds
+     * @param missedMessages of the span topic, whose counts nobody can give to it any more
+     */
+    void found(QueueDeltas queue, Scraper scraper, long mark, Deltas backlog, long missedMessages);
+  }
+
+  /**
+   * A question for places.
+   *
+   * @param offset up to which windows are wanted from the journal
+   * @param sealedMillis of the last of them, about
+   */
+  private record Search(
+      QueueDeltas queue, List<Scraper> scrapers, long offset, long sealedMillis) {}
+
+  private record Key(QueueDeltas queue, Scraper scraper) {}
+
+  private final ScraperPlaces places;
+  private final Duration lookBack;
+  private final Finder finder;
+  private final LongSupplier nanoClock;
+  private final LogThrottle throttle;
+  private final SinkThread thread;
+
+  // All below by this lock, which nobody holds while a broker is asked.
+  private final Object lock = new Object();
+  private final ArrayDeque<Search> searches = new ArrayDeque<>();
+  private final Map<Key, Long> marks = new LinkedHashMap<>();
+  private final Map<QueueDeltas, CompletableFuture<Void>> flushes = new HashMap<>();
+
+  /** By broker: when it may be asked again. */
+  private final Map<String, Long> retryNanos = new HashMap<>();
+
+  private volatile long failures;
+
+  /**
+   * @param lookBack how far before the last window wanted the journal is read
+   * @param finder told on this thread
+   */
+  PlaceKeeper(
+      ScraperPlaces places,
+      Duration lookBack,
+      Finder finder,
+      InstantSource clock,
+      LongSupplier nanoClock) {
+    this.places = places;
+    this.lookBack = lookBack;
+    this.finder = finder;
+    this.nanoClock = nanoClock;
+    throttle = new LogThrottle(clock);
+    thread =
+        new SinkThread(
+            "scraper-places",
+            new SinkThread.Steps() {
+              @Override
+              public long step() throws InterruptedException {
+                return PlaceKeeper.this.step();
+              }
+
+              @Override
+              public void end() throws InterruptedException {
+                tellAll(nanoClock.getAsLong());
+              }
+            },
+            throttle);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  boolean alive() {
+    return thread.alive();
+  }
+
+  /** Calls of brokers that failed. */
+  long failures() {
+    return failures;
+  }
+
+  /** Looks for the places of scrapers, as soon as no former owner can move them any more. */
+  void search(QueueDeltas queue, List<Scraper> scrapers, long offset, long sealedMillis) {
+    synchronized (lock) {
+      searches.add(new Search(queue, scrapers, offset, sealedMillis));
+    }
+    thread.wake();
+  }
+
+  /** Has a place told, in place of an older one. */
+  void mark(QueueDeltas queue, Scraper scraper, long offset) {
+    synchronized (lock) {
+      marks.put(new Key(queue, scraper), offset);
+    }
+    thread.wake();
+  }
+
+  /** Completes the future when no place of the queue waits. */
+  void flush(QueueDeltas queue, CompletableFuture<Void> done) {
+    synchronized (lock) {
+      flushes.put(queue, done);
+    }
+    thread.wake();
+  }
+
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  /** Does what is due; nanoseconds until something else may be. */
+  long step() throws InterruptedException {
+    long nowNanos = nanoClock.getAsLong();
+    tellAll(nowNanos);
+    Search search = nextSearch(nowNanos);
+    if (search != null) {
+      answer(search, nowNanos);
+      return 0;
+    }
+    synchronized (lock) {
+      long idleNanos = SinkThread.IDLE_NANOS;
+      for (Search later : searches) {
+        idleNanos = Math.min(idleNanos, dueInNanos(later.queue(), nowNanos));
+      }
+      return Math.max(1, idleNanos);
+    }
+  }
+
+  private long dueInNanos(QueueDeltas queue, long nowNanos) {
+    Long retry = retryNanos.get(queue.queue().broker());
+    return Math.max(queue.lease().startsInNanos(nowNanos), retry == null ? 0 : retry - nowNanos);
+  }
+
+  private Search nextSearch(long nowNanos) {
+    synchronized (lock) {
+      for (Iterator<Search> i = searches.iterator(); i.hasNext(); ) {
+        Search search = i.next();
+        if (search.queue().lease().ended()) {
+          i.remove();
+        } else if (dueInNanos(search.queue(), nowNanos) <= 0) {
+          i.remove();
+          return search;
+        }
+      }
+      return null;
+    }
+  }
+
+  private void answer(Search search, long nowNanos) throws InterruptedException {
+    try {
+      find(search);
+    } catch (IOException e) {
+      failed(search.queue(), nowNanos, e);
+      synchronized (lock) {
+        searches.add(search);
+      }
+    }
+  }
+
+  private void find(Search search) throws IOException, InterruptedException {
+    QueueDeltas queue = search.queue();
+    List<Backlog> backlogs = new ArrayList<>();
+    for (Scraper scraper : search.scrapers()) {
+      backlogs.add(
+          new Backlog(scraper, places.mark(queue.queue(), scraper.group()), search.offset()));
+    }
+    if (backlogs.stream().anyMatch(Backlog::isBehind)) {
+      NumberedSeries series = new NumberedSeries(new LabelSets());
+      places.read(
+          queue.queue(),
+          search.sealedMillis() - lookBack.toMillis(),
+          series::replace,
+          window -> {
+            Deltas deltas = series.fold(window);
+            backlogs.forEach(backlog -> backlog.add(window, deltas));
+            return window.to() != search.offset();
+          });
+    }
+    for (Backlog backlog : backlogs) {
+      long missed = backlog.missedMessages();
+      if (missed > 0) {
+        log.warn(
+            "Scraper {} was not given the counts of {} messages of queue {}, from offset {}, and"
+                + " they are too old to be given now: it was away for too long, or no server had"
+                + " the queue",
+            backlog.scraper.identity(),
+            missed,
+            queue.queue(),
+            backlog.mark);
+      }
+      finder.found(queue, backlog.scraper, backlog.mark, backlog.deltas, missed);
+    }
+  }
+
+  /** What a scraper was not given by the owner before. */
+  private static final class Backlog {
+    final Scraper scraper;
+    final long mark;
+    private final long until;
+    private Deltas deltas = Deltas.NONE;
+
+    /** Offset after the last window that it was given or is given here. */
+    private long at;
+
+    private long missed;
+
+    Backlog(Scraper scraper, long mark, long until) {
+      this.scraper = scraper;
+      this.mark = mark;
+      this.until = until;
+      at = mark;
+    }
+
+    /** A mark that is ahead is one of a topic that there was before. */
+    boolean isBehind() {
+      return mark != JournalLog.NONE && until != JournalLog.NONE && mark < until;
+    }
+
+    void add(SealedWindow window, Deltas added) {
+      if (!isBehind() || window.from() < at || at == until) {
+        return;
+      }
+      skip(window.from());
+      deltas = deltas.plus(added);
+      at = window.to();
+    }
+
+    private void skip(long to) {
+      // Without a window before, none was missed.
+      if (to > at && at > 0) {
+        missed += to - at;
+      }
+      at = to;
+    }
+
+    long missedMessages() {
+      if (isBehind() && at < until) {
+        skip(until);
+      }
+      return missed;
+    }
+  }
+
+  private void tellAll(long nowNanos) throws InterruptedException {
+    List<Key> waiting;
+    synchronized (lock) {
+      waiting = List.copyOf(marks.keySet());
+    }
+    for (Key key : waiting) {
+      tell(key, nowNanos);
+    }
+    synchronized (lock) {
+      for (Iterator<Map.Entry<QueueDeltas, CompletableFuture<Void>>> i =
+              flushes.entrySet().iterator();
+          i.hasNext(); ) {
+        Map.Entry<QueueDeltas, CompletableFuture<Void>> flush = i.next();
+        if (marks.keySet().stream().noneMatch(key -> key.queue() == flush.getKey())) {
+          i.remove();
+          flush.getValue().complete(null);
+        }
+      }
+    }
+  }
+
+  private void tell(Key key, long nowNanos) throws InterruptedException {
+    QueueDeltas queue = key.queue();
+    long offset;
+    synchronized (lock) {
+      Long waiting = marks.get(key);
+      Long retry = retryNanos.get(queue.queue().broker());
+      boolean covered = queue.lease().covers(nanoClock.getAsLong());
+      if (queue.left() || (queue.lease().ended() && !covered)) {
+        marks.remove(key);
+        return;
+      }
+      if (waiting == null || !covered || (retry != null && retry - nowNanos > 0)) {
+        return;
+      }
+      offset = waiting;
+    }
+    try {
+      places.mark(queue.queue(), key.scraper().group(), offset);
+      synchronized (lock) {
+        retryNanos.remove(queue.queue().broker());
+        marks.remove(key, offset);
+      }
+    } catch (IOException e) {
+      failed(queue, nowNanos, e);
+    }
+  }
+
+  private void failed(QueueDeltas queue, long nowNanos, IOException e) {
+    failures++;
+    synchronized (lock) {
+      retryNanos.put(queue.queue().broker(), nowNanos + FAILED_NANOS);
+    }
+    if (throttle.permits()) {
+      log.warn(
+          "Scrapers' places in queue {} could not be asked for or told: {}; trying on",
+          queue.queue(),
+          e.toString());
+    }
+  }
+}

@@ -1,0 +1,377 @@
+package org.traceetl.server.delta;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.traceetl.server.delta.DeltaWindows.QUEUE;
+import static org.traceetl.server.delta.DeltaWindows.STRIDE;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.ozhera.SeriesLayout;
+import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+class DeltaPagesTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Path GOLDEN = Path.of("src/test/resources/golden/ozhera-text.txt");
+  private static final QueueId OTHER = new QueueId("broker-a", 4);
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final MemoryPlaces places = new MemoryPlaces();
+  private final DeltaPages pages = pages();
+
+  private DeltaPages pages() {
+    return new DeltaPages(
+        new OzheraConfig("staging", null, 2, Duration.ofHours(1)),
+        STRIDE,
+        "group",
+        Duration.ofSeconds(15),
+        Duration.ofMinutes(5),
+        places,
+        taken -> {},
+        Clock.systemUTC(),
+        nanos::get);
+  }
+
+  @BeforeEach
+  void start() {
+    pages.start();
+  }
+
+  @AfterEach
+  void close() {
+    pages.close();
+  }
+
+  /** A page that was given. */
+  private static String scrape(DeltaPages from, String identity) throws Exception {
+    Answer answer = from.take(identity, true, 1, LONG);
+    String page = text(answer);
+    assertThat(from.commit(answer)).isTrue();
+    from.settle(answer, true);
+    return page;
+  }
+
+  private static String text(Answer answer) {
+    var out = new ByteArrayOutputStream();
+    answer.writeTo(out);
+    return out.toString(UTF_8);
+  }
+
+  private static SealedWindow window(QueueId queue, long from, long spans) {
+    return DeltaWindows.of(queue, from, from + 10)
+        .create(0, SpanType.CUSTOM_METHOD, SeriesLayout.FAST, "shop", "work", "10.0.0.1")
+        .row(0, 1_500_000 * spans, spans)
+        .books("shop", spans, 0)
+        .seal();
+  }
+
+  /** Hands the window over as a journal does. */
+  private void keep(SealedWindow window) {
+    places.keep(window);
+    pages.window(window);
+  }
+
+  private static String total(long spans) {
+    return "staging_hera_CustomizeMethodTotalCount_total{methodName=\"work\",application=\"shop\","
+        + "serverIp=\"10.0.0.1\",serverEnv=\"default_env\"} "
+        + spans
+        + "\n";
+  }
+
+  @Test
+  void everyTypeIsNamedAsOzHeraNamesIt() throws Exception {
+    DeltaWindows window = DeltaWindows.of(QUEUE, 0, 10);
+    int number = 0;
+    for (SpanType type : SpanType.values()) {
+      for (int outcome = SeriesLayout.FAST; outcome <= SeriesLayout.FAILED; outcome++) {
+        if (type == SpanType.REDIS && outcome == SeriesLayout.SLOW) {
+          continue;
+        }
+        String code = outcome == SeriesLayout.FAILED ? "502" : null;
+        window
+            .create(
+                number,
+                type,
+                outcome,
+                "my-shop",
+                "do it",
+                "10.0.0.1",
+                "prod",
+                "7",
+                "to",
+                "of",
+                code)
+            .row(number, 1_250_000 + outcome, 1 + outcome, 0, 2);
+        number++;
+      }
+    }
+    window
+        .create(DeltaWindows.overflow(number, SpanType.HTTP_SERVER, SeriesLayout.FAILED, "my-shop"))
+        .row(number, 7, 1)
+        .books("my-shop", 90, 3);
+    keep(window.seal());
+
+    String page = scrape(pages, "a");
+
+    if (Boolean.getBoolean("golden.update")) {
+      Files.writeString(GOLDEN, page);
+    }
+    assertThat(page).isEqualTo(Files.readString(GOLDEN));
+  }
+
+  @Test
+  void aPageWithNothingToAddIsAValidPage() throws Exception {
+    assertThat(scrape(pages, "a"))
+        .isEqualTo(
+            "# HELP staging_trace_statistics_span_count_total Spans received. Since this scraper's"
+                + " last answer.\n"
+                + "# TYPE staging_trace_statistics_span_count_total counter\n");
+  }
+
+  @Test
+  void everyScraperGetsEveryWindowOnce() throws Exception {
+    scrape(pages, "a");
+    scrape(pages, "b");
+    keep(window(QUEUE, 0, 5));
+
+    assertThat(scrape(pages, "a")).contains(total(5));
+    assertThat(scrape(pages, "a")).doesNotContain("CustomizeMethod");
+    keep(window(QUEUE, 10, 3));
+    assertThat(scrape(pages, "a")).contains(total(3));
+    assertThat(scrape(pages, "b"))
+        .contains(total(8))
+        .contains("staging_trace_statistics_span_count_total{application=\"shop\"} 8\n")
+        .contains(
+            "_sum{methodName=\"work\",application=\"shop\",serverIp=\"10.0.0.1\",serverEnv=\"default_env\"} 12\n");
+  }
+
+  @Test
+  void anAnswerThatWasNotWrittenIsPartOfTheNext() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    Answer broken = pages.take("a", true, 1, LONG);
+    assertThat(text(broken)).contains(total(5));
+    pages.settle(broken, false);
+    keep(window(QUEUE, 10, 2));
+
+    assertThat(scrape(pages, "a")).contains(total(7));
+    await().until(() -> pages.totals().failed() == 1);
+  }
+
+  @Test
+  void anAnswerThatWasNotCommittedDoesNotCountAsWritten() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    pages.settle(pages.take("a", true, 1, LONG), true);
+
+    assertThat(scrape(pages, "a")).contains(total(5));
+  }
+
+  @Test
+  void anAnswerThatTookTooLongIsPartOfTheNext() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    Answer slow = pages.take("a", true, 1, Duration.ofSeconds(10));
+    assertThat(pages.commit(slow)).isTrue();
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+    pages.settle(slow, true);
+
+    assertThat(scrape(pages, "a")).contains(total(5));
+  }
+
+  @Test
+  void theSecondOfTwoScrapesAtOnceIsRefused() throws Exception {
+    Answer first = pages.take("a", true, 1, Duration.ofSeconds(10));
+
+    assertThatThrownBy(() -> pages.take("a", true, 2, LONG))
+        .isInstanceOf(ScraperRefused.class)
+        .hasMessageContaining("scraper a is being answered already");
+    // The first one has given up by now, whatever its thread does.
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+    Answer second = pages.take("a", true, 2, LONG);
+    assertThat(pages.commit(first)).isFalse();
+    assertThat(pages.commit(second)).isTrue();
+  }
+
+  @Test
+  void moreScrapersThanArePermittedAreRefusedUntilOneIsSilentForLong() throws Exception {
+    scrape(pages, "a");
+    nanos.addAndGet(1);
+    scrape(pages, "b");
+
+    assertThatThrownBy(() -> pages.take("c", true, 1, LONG))
+        .isInstanceOf(ScraperRefused.class)
+        .hasMessageContaining("trace-etl.ozhera.max-scrapers");
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
+    scrape(pages, "c");
+    pages.await(LONG);
+
+    await().until(() -> pages.totals().missedMessages().containsKey("b"));
+    assertThat(pages.totals().missedMessages()).containsOnlyKeys("b", "c");
+  }
+
+  @Test
+  void aScraperThatBeginsGetsTheNewestWindow() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    keep(window(QUEUE, 10, 3));
+
+    assertThat(scrape(pages, "a")).contains(total(3));
+  }
+
+  @Test
+  void seriesOfSeveralQueuesWithTheSameLabelsAreAddedUp() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    keep(window(OTHER, 0, 4));
+
+    assertThat(scrape(pages, "a")).contains(total(9));
+  }
+
+  @Test
+  void whatASeriesHadIsGivenAfterItHasEnded() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    keep(DeltaWindows.of(QUEUE, 10, 20).evict(0).seal());
+    keep(window(QUEUE, 20, 2));
+
+    assertThat(scrape(pages, "a"))
+        .containsOnlyOnce("CustomizeMethodTotalCount_total{")
+        .contains(total(7));
+  }
+
+  @Test
+  void labelsLeaveWithTheirLastSeries() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    keep(window(OTHER, 0, 5));
+    pages.await(LONG);
+    await().until(() -> pages.totals().labelSets() == 1);
+    pages.released(QUEUE);
+    keep(DeltaWindows.of(OTHER, 10, 20).evict(0).seal());
+
+    await().until(() -> pages.totals().labelSets() == 0 && pages.totals().windows() == 3);
+  }
+
+  @Test
+  void theNextOwnerGoesOnWhereTheReleasedOneWas() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    assertThat(scrape(pages, "a")).contains(total(5));
+    keep(window(QUEUE, 10, 3));
+    pages.released(QUEUE);
+
+    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+    try (DeltaPages next = pages()) {
+      next.start();
+      next.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+      next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      assertThat(scrape(next, "a")).contains(total(3));
+      assertThat(scrape(next, "a")).doesNotContain("CustomizeMethod");
+    }
+  }
+
+  @Test
+  void aReleaseWaitsForAnAnswerUnderItsLastBytes() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    Answer answer = pages.take("a", true, 1, LONG);
+    assertThat(pages.commit(answer)).isTrue();
+    Thread releasing = Thread.ofVirtual().start(() -> pages.released(QUEUE));
+    await().until(() -> releasing.getState() == Thread.State.TIMED_WAITING);
+    pages.settle(answer, true);
+    releasing.join();
+
+    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+  }
+
+  @Test
+  void anAnswerWithAReleasedQueueMayNotEnd() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, 100);
+    keep(window(QUEUE, 0, 5));
+    Answer answer = pages.take("a", true, 1, LONG);
+    pages.released(QUEUE);
+
+    assertThat(pages.commit(answer)).isFalse();
+  }
+
+  @Test
+  void aQueueWhoseLeaseHasRunOutIsGivenWhenItIsBack() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, 100);
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    Answer before = pages.take("a", true, 1, LONG);
+    nanos.set(100);
+
+    assertThat(pages.commit(before)).isFalse();
+    pages.settle(before, true);
+    assertThat(scrape(pages, "a")).doesNotContain("CustomizeMethod");
+    pages.shownUntil(QUEUE, 200);
+    assertThat(scrape(pages, "a")).contains(total(5));
+  }
+
+  @Test
+  void whatTheJournalNoLongerHasIsCountedAsMissed() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    scrape(pages, "a");
+    for (int from = 10; from < 50; from += 10) {
+      keep(window(QUEUE, from, 1));
+    }
+    pages.released(QUEUE);
+    places.delete(QUEUE, 3);
+    try (DeltaPages next = pages()) {
+      next.start();
+      next.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+      next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      assertThat(scrape(next, "a")).contains(total(2));
+      await().until(() -> next.totals().missedMessages().get("a") == 20);
+    }
+  }
+
+  @Test
+  void aMarkAheadOfTheJournalIsIgnored() throws Exception {
+    places.mark(QUEUE, "group-scraper-a", 1_000_000);
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+
+    assertThat(scrape(pages, "a")).contains(total(5));
+  }
+
+  @Test
+  void aQueueIsNotGivenWhileItsPlacesAreUnknown() throws Exception {
+    places.setBroken(true);
+    keep(window(QUEUE, 0, 5));
+    Thread patience =
+        Thread.ofVirtual()
+            .start(() -> {
+              try {
+                pages.await(LONG);
+                while (!Thread.interrupted()) {
+                  nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+                  pages.await(LONG);
+                }
+              } catch (Exception e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    assertThat(scrape(pages, "a")).doesNotContain("CustomizeMethod");
+    places.setBroken(false);
+    await().untilAsserted(() -> assertThat(scrape(pages, "a")).contains(total(5)));
+    patience.interrupt();
+    patience.join();
+    assertThat(pages.placeFailures()).isPositive();
+  }
+}

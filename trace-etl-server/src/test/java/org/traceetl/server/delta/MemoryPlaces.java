@@ -1,0 +1,91 @@
+package org.traceetl.server.delta;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** What brokers keep, in memory: several servers may share it. Safe for any thread. */
+public final class MemoryPlaces implements ScraperPlaces {
+  private final Map<String, Long> marks = new HashMap<>();
+  private final Map<QueueId, List<SealedWindow>> windows = new HashMap<>();
+
+  /** Windows of a queue that its journal no longer has. */
+  private final Map<QueueId, Integer> deleted = new HashMap<>();
+
+  private boolean broken;
+
+  /** The journal has a window. */
+  public synchronized void keep(SealedWindow window) {
+    windows.computeIfAbsent(window.queue(), absent -> new ArrayList<>()).add(window);
+  }
+
+  /** All that the journal's windows of a queue add up to. */
+  public synchronized QueueImage image(QueueId queue, int stride) {
+    QueueImage image = new QueueImage(0, stride, 1);
+    windows.getOrDefault(queue, List.of()).forEach(image::apply);
+    return image;
+  }
+
+  /** As when the broker has deleted its oldest messages. */
+  synchronized void delete(QueueId queue, int oldest) {
+    deleted.put(queue, oldest);
+  }
+
+  /** As when no broker answers. */
+  synchronized void setBroken(boolean now) {
+    broken = now;
+  }
+
+  synchronized Map<String, Long> marks() {
+    return Map.copyOf(marks);
+  }
+
+  @Override
+  public synchronized long mark(QueueId queue, String group) throws IOException {
+    check();
+    return marks.getOrDefault(queue + " " + group, JournalLog.NONE);
+  }
+
+  @Override
+  public synchronized void mark(QueueId queue, String group, long offset) throws IOException {
+    check();
+    marks.put(queue + " " + group, offset);
+  }
+
+  private void check() throws IOException {
+    if (broken) {
+      throw new IOException("no broker answers");
+    }
+  }
+
+  @Override
+  public void read(
+      QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots, Predicate<SealedWindow> told)
+      throws IOException {
+    List<SealedWindow> all;
+    int from;
+    synchronized (this) {
+      check();
+      all = List.copyOf(windows.getOrDefault(queue, List.of()));
+      from = deleted.getOrDefault(queue, 0);
+    }
+    if (from > 0) {
+      QueueImage image = new QueueImage(0, all.getFirst().stride(), 1);
+      all.subList(0, from).forEach(image::apply);
+      snapshots.accept(image);
+    }
+    for (SealedWindow window : all.subList(from, all.size())) {
+      if (!told.test(window)) {
+        return;
+      }
+    }
+  }
+}
