@@ -70,6 +70,11 @@ public record DocumentsConfig(
     return new DocumentsConfig(null, null, null, null, null, null);
   }
 
+  /** The same, but that no ordinary span is kept. */
+  DocumentsConfig withoutExemplars() {
+    return new DocumentsConfig(slowerThan, thresholds, attributes, perSeries, perQueue, 0);
+  }
+
   private static void checkRange(String name, int value) {
     check(
         value >= 0 && value <= MAX_DOCUMENTS,

@@ -3,6 +3,8 @@ package org.traceetl.server.config;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.List;
 
 /**
@@ -64,13 +66,17 @@ public record IndexConfig(
    *
    * @param urls {@code urls}: {@code http://} or {@code https://} and port, one or more nodes
    * @param dataStream {@code data-stream}: its name; the index template has the same
-   * @param retention {@code retention}: how long the data stream keeps documents, whole days
+   * @param retention {@code retention}: how long documents are kept, whole days
    * @param requestTimeout {@code request-timeout}: longest wait for one answer
    * @param username {@code username}: for basic authentication, with {@code password}
    * @param password {@code password}, or the content of {@code password-file}
    * @param apiKey {@code api-key}, or the content of {@code api-key-file}: base64 as Elasticsearch
    *     gave it; instead of user and password
    * @param caFile {@code ca-file}: PEM certificate to trust instead of the JDK's own
+   * @param layout {@code layout}: in which indices documents lie, and with which fields
+   * @param indexPrefix {@code index-prefix}: of OzHera's layout, what names of indices begin with
+   * @param domain {@code domain}: of OzHera's layout, this field of all documents
+   * @param timeZone {@code time-zone}: of OzHera's layout, whose days indices are of
    */
   public record Elasticsearch(
       List<URI> urls,
@@ -80,7 +86,19 @@ public record IndexConfig(
       String username,
       Secret password,
       Secret apiKey,
-      Path caFile) {
+      Path caFile,
+      Layout layout,
+      String indexPrefix,
+      String domain,
+      ZoneId timeZone) {
+
+    /** In which indices documents lie, and with which fields. */
+    public enum Layout {
+      /** A data stream, with the fields that {@code /api/traces} has. */
+      DATA_STREAM,
+      /** An index a day, with the fields that Apache OzHera's pages read. */
+      OZHERA
+    }
 
     /** A cluster without authentication, and every other key as if it were absent. */
     public static Elasticsearch at(List<URI> urls) {
@@ -93,6 +111,31 @@ public record IndexConfig(
           null,
           null,
           null);
+    }
+
+    /** Documents in a data stream. */
+    public Elasticsearch(
+        List<URI> urls,
+        String dataStream,
+        Duration retention,
+        Duration requestTimeout,
+        String username,
+        Secret password,
+        Secret apiKey,
+        Path caFile) {
+      this(
+          urls,
+          dataStream,
+          retention,
+          requestTimeout,
+          username,
+          password,
+          apiKey,
+          caFile,
+          Layout.DATA_STREAM,
+          "zgq_common_staging_private_prometheus-",
+          "hera",
+          ZoneOffset.UTC);
     }
 
     /**
@@ -120,6 +163,11 @@ public record IndexConfig(
           dataStream.matches("[a-z0-9][a-z0-9._-]{0,199}"),
           "index.elasticsearch.data-stream",
           dataStream,
+          "must be lower-case letters, digits, dots, hyphens and underscores");
+      require(
+          indexPrefix.matches("[a-z0-9][a-z0-9._-]{0,199}"),
+          "index.elasticsearch.index-prefix",
+          indexPrefix,
           "must be lower-case letters, digits, dots, hyphens and underscores");
       require(
           retention.toDays() > 0,

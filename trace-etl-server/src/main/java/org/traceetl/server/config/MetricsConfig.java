@@ -76,6 +76,13 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
       return List.of(applicationLabel, "span_name", "span_kind", "status_code");
     }
 
+    /** The documents that its pages expect in Elasticsearch. */
+    public IndexConfig.Elasticsearch.Layout layout() {
+      return this == OZHERA
+          ? IndexConfig.Elasticsearch.Layout.OZHERA
+          : IndexConfig.Elasticsearch.Layout.DATA_STREAM;
+    }
+
     /** The bounds that its dashboards expect: of tempo 2 ms doubled 13 times. */
     public HistogramConfig histogram() {
       return new HistogramConfig(

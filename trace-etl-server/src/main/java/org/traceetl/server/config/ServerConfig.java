@@ -58,6 +58,15 @@ public record ServerConfig(
     if (metrics.profile() == MetricsConfig.Profile.OZHERA) {
       series = ofOzhera(series, histogram);
     }
+    if (index.elasticsearch().layout() == IndexConfig.Elasticsearch.Layout.OZHERA) {
+      check(
+          metrics.profile() == MetricsConfig.Profile.OZHERA,
+          "trace-etl.index.elasticsearch.layout",
+          "ozhera",
+          "needs trace-etl.metrics.profile = ozhera, which makes what it has fields for");
+      documents =
+          index.type() == IndexConfig.Type.ELASTICSEARCH ? documents.withoutExemplars() : documents;
+    }
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();
       check(

@@ -3,14 +3,9 @@ package org.traceetl.server.index;
 import co.elastic.clients.elasticsearch.ElasticsearchClient;
 import co.elastic.clients.elasticsearch._types.ElasticsearchException;
 import co.elastic.clients.elasticsearch._types.ErrorCause;
-import co.elastic.clients.elasticsearch._types.FieldValue;
-import co.elastic.clients.elasticsearch._types.SortOptions;
-import co.elastic.clients.elasticsearch._types.SortOrder;
-import co.elastic.clients.elasticsearch._types.query_dsl.Query;
 import co.elastic.clients.elasticsearch.core.BulkRequest;
 import co.elastic.clients.elasticsearch.core.BulkResponse;
 import co.elastic.clients.elasticsearch.core.SearchRequest;
-import co.elastic.clients.elasticsearch.core.bulk.BulkOperation;
 import co.elastic.clients.elasticsearch.core.bulk.BulkResponseItem;
 import co.elastic.clients.elasticsearch.core.search.Hit;
 import co.elastic.clients.json.jackson.Jackson3JsonpMapper;
@@ -20,52 +15,51 @@ import co.elastic.clients.transport.rest5_client.Rest5ClientTransport;
 import co.elastic.clients.transport.rest5_client.low_level.Rest5Client;
 import co.elastic.clients.transport.rest5_client.low_level.Rest5ClientBuilder;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.hc.core5.http.EntityDetails;
 import org.apache.hc.core5.http.Header;
 import org.apache.hc.core5.http.HttpHeaders;
+import org.apache.hc.core5.http.HttpRequest;
 import org.apache.hc.core5.http.message.BasicHeader;
+import org.apache.hc.core5.http.protocol.HttpContext;
 import org.apache.hc.core5.util.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
 import org.traceetl.server.index.WriteResult.Refusal;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Documents in a data stream of an Elasticsearch cluster.
+ * Documents in an Elasticsearch cluster, as a layout has them.
  *
- * <p>A data stream takes {@code create} only: an ID that its write index has already answers with a
- * conflict, which here means kept. After a rollover the same ID may enter once more; equal
- * documents are neighbours in the order of results, and a search leaves out the second.
+ * <p>Documents are created only: an ID that is there already answers with a conflict, which here
+ * means kept.
  *
- * <p>The index template is put before the first write, and again after a write that found it gone.
- * A mapping that changed applies from the data stream's next backing index.
+ * <p>The layout prepares the cluster before the first write, and again after a write that found
+ * gone what it had prepared.
  *
  * <p>Documents are searchable after the refresh interval, one second unless the cluster says
  * otherwise.
  */
 final class ElasticsearchIndex implements TraceIndex {
   private static final Logger LOG = LoggerFactory.getLogger(ElasticsearchIndex.class);
-  private static final String TEMPLATE = "index-template.json";
-
-  /** Above those that come with Elasticsearch (100 to 200). */
-  private static final long TEMPLATE_PRIORITY = 500;
-
+  private static final String VERSIONED_JSON = "application/vnd.elasticsearch+json";
   private static final long MAX_CONNECT_MILLIS = 5_000;
 
   /** What a cluster answers with status 400 although nothing is wrong with the document. */
   private static final Set<String> PASSING =
       Set.of("validation_exception", "index_closed_exception");
 
-  private final IndexConfig.Elasticsearch config;
+  private final ElasticsearchLayout layout;
   private final ElasticsearchClient client;
   private final String timeout;
 
@@ -74,10 +68,11 @@ final class ElasticsearchIndex implements TraceIndex {
 
   private volatile boolean healthy = true;
 
-  private ElasticsearchIndex(IndexConfig.Elasticsearch config, ElasticsearchClient client) {
-    this.config = config;
+  private ElasticsearchIndex(
+      ElasticsearchLayout layout, ElasticsearchClient client, Duration timeout) {
+    this.layout = layout;
     this.client = client;
-    this.timeout = config.requestTimeout().toMillis() + "ms";
+    this.timeout = timeout.toMillis() + "ms";
   }
 
   /**
@@ -86,6 +81,11 @@ final class ElasticsearchIndex implements TraceIndex {
    * @throws IOException if the certificate of {@code ca-file} cannot be read
    */
   static ElasticsearchIndex open(IndexConfig.Elasticsearch config) throws IOException {
+    return open(config, ElasticsearchLayout.of(config));
+  }
+
+  static ElasticsearchIndex open(IndexConfig.Elasticsearch config, ElasticsearchLayout layout)
+      throws IOException {
     Timeout timeout = Timeout.ofMilliseconds(config.requestTimeout().toMillis());
     Timeout connect =
         Timeout.ofMilliseconds(Math.min(MAX_CONNECT_MILLIS, config.requestTimeout().toMillis()));
@@ -96,6 +96,10 @@ final class ElasticsearchIndex implements TraceIndex {
             .setRequestConfigCallback(
                 c -> c.setConnectionRequestTimeout(timeout).setResponseTimeout(timeout))
             .setDefaultHeaders(authorization(config));
+    if (config.layout() == Layout.OZHERA) {
+      rest.setHttpClientConfigCallback(
+          c -> c.addRequestInterceptorLast(ElasticsearchIndex::speakPlainly));
+    }
     if (config.caFile() != null) {
       try {
         rest.setSSLContext(TransportUtils.sslContextFromHttpCaCrt(config.caFile().toFile()));
@@ -105,8 +109,22 @@ final class ElasticsearchIndex implements TraceIndex {
       }
     }
     return new ElasticsearchIndex(
-        config,
-        new ElasticsearchClient(new Rest5ClientTransport(rest.build(), new Jackson3JsonpMapper())));
+        layout,
+        new ElasticsearchClient(new Rest5ClientTransport(rest.build(), new Jackson3JsonpMapper())),
+        config.requestTimeout());
+  }
+
+  /**
+   * Calls JSON by its common name. The client's own names its version, which an older cluster
+   * refuses: OzHera comes with Elasticsearch 7.17.
+   */
+  private static void speakPlainly(HttpRequest request, EntityDetails body, HttpContext context) {
+    for (String name : List.of(HttpHeaders.ACCEPT, HttpHeaders.CONTENT_TYPE)) {
+      Header header = request.getFirstHeader(name);
+      if (header != null && header.getValue().startsWith(VERSIONED_JSON)) {
+        request.setHeader(name, "application/json");
+      }
+    }
   }
 
   private static Header[] authorization(IndexConfig.Elasticsearch config) {
@@ -128,13 +146,21 @@ final class ElasticsearchIndex implements TraceIndex {
 
   @Override
   public WriteResult write(List<TraceDocument> documents) throws IOException {
-    if (documents.isEmpty()) {
-      return WriteResult.kept(0);
-    }
+    Map<Boolean, List<TraceDocument>> taken =
+        documents.stream().collect(Collectors.partitioningBy(layout::takes));
+    WriteResult result = taken.get(true).isEmpty() ? WriteResult.kept(0) : send(taken.get(true));
+    List<Refusal> refused =
+        taken.get(false).stream()
+            .map(document -> new Refusal(document, "layout", document.reason().label()))
+            .toList();
+    return refused.isEmpty() ? result : result.and(new WriteResult(0, refused, List.of()));
+  }
+
+  private WriteResult send(List<TraceDocument> documents) throws IOException {
     boolean taken = false;
     try {
       if (!prepared) {
-        prepare();
+        layout.prepare(client);
         prepared = true;
       }
       WriteResult result = bulk(documents);
@@ -145,54 +171,6 @@ final class ElasticsearchIndex implements TraceIndex {
     } finally {
       healthy = taken;
     }
-  }
-
-  private void prepare() throws IOException {
-    client
-        .indices()
-        .putIndexTemplate(t ->
-            t.name(config.dataStream())
-                .indexPatterns(config.dataStream())
-                .priority(TEMPLATE_PRIORITY)
-                .dataStream(d -> d)
-                .template(m -> {
-                  try (InputStream template =
-                      ElasticsearchIndex.class.getResourceAsStream(TEMPLATE)) {
-                    return m.withJson(template)
-                        .lifecycle(l -> l.dataRetention(d -> d.time(retention())));
-                  } catch (IOException e) {
-                    throw new java.io.UncheckedIOException(e);
-                  }
-                }));
-    // The template's retention is for a data stream to come; this is for one that is there.
-    try {
-      client
-          .indices()
-          .putDataLifecycle(
-              l -> l.name(config.dataStream()).dataRetention(d -> d.time(retention())));
-    } catch (ElasticsearchException e) {
-      if (e.status() != 404) {
-        retentionRefused(e);
-      }
-    } catch (TransportException e) {
-      if (e.statusCode() < 400) {
-        throw e;
-      }
-      retentionRefused(e);
-    }
-  }
-
-  private void retentionRefused(Exception e) {
-    LOG.warn(
-        "Elasticsearch did not take the retention of {} for the data stream {}; one that is there"
-            + " keeps the retention it has: {}",
-        retention(),
-        config.dataStream(),
-        e.getMessage());
-  }
-
-  private String retention() {
-    return config.retention().toDays() + "d";
   }
 
   private WriteResult bulk(List<TraceDocument> documents) throws IOException {
@@ -220,18 +198,11 @@ final class ElasticsearchIndex implements TraceIndex {
   }
 
   private BulkRequest bulkRequest(List<TraceDocument> documents) {
-    List<BulkOperation> operations = new ArrayList<>(documents.size());
-    for (TraceDocument document : documents) {
-      operations.add(
-          BulkOperation.of(o ->
-              o.create(c ->
-                  c.id(Documents.id(document)).document(ElasticsearchDocument.toJson(document)))));
-    }
-    return BulkRequest.of(b ->
-        b.index(config.dataStream())
-            .requireDataStream(true)
-            .timeout(t -> t.time(timeout))
-            .operations(operations));
+    return BulkRequest.of(b -> {
+      layout.address(b);
+      return b.timeout(t -> t.time(timeout))
+          .operations(documents.stream().map(layout::create).toList());
+    });
   }
 
   private WriteResult tooLarge(List<TraceDocument> documents) throws IOException {
@@ -281,77 +252,19 @@ final class ElasticsearchIndex implements TraceIndex {
     } finally {
       healthy = answered;
     }
-    Map<String, TraceDocument> page = new LinkedHashMap<>();
-    TraceDocument last = null;
-    for (Hit<JsonNode> hit : hits.subList(0, Math.min(hits.size(), query.limit()))) {
-      last = ElasticsearchDocument.fromJson(hit.source());
-      page.putIfAbsent(hit.id(), last);
-    }
-    return new TracePage(
-        List.copyOf(page.values()), hits.size() > query.limit() ? Cursor.of(last) : null);
+    return layout.page(query, hits);
   }
 
   private SearchRequest searchRequest(TraceQuery query) {
     return SearchRequest.of(s -> {
-      s.index(config.dataStream())
-          // Before the first document there is no data stream.
-          .ignoreUnavailable(true)
+      // Before the first document there is nothing to search.
+      s.ignoreUnavailable(true)
           .allowPartialSearchResults(false)
           .trackTotalHits(t -> t.enabled(false))
-          .timeout(timeout)
-          .size(query.limit() + 1)
-          .query(q -> q.bool(b -> b.filter(filters(query))))
-          .sort(
-              sort(ElasticsearchDocument.START, SortOrder.Desc),
-              sort(ElasticsearchDocument.TRACE_ID, SortOrder.Asc),
-              sort(ElasticsearchDocument.SPAN_ID, SortOrder.Asc));
-      Cursor cursor = query.cursor();
-      if (cursor != null) {
-        s.searchAfter(
-            FieldValue.of(ElasticsearchDocument.timestamp(cursor.startUnixNanos())),
-            FieldValue.of(cursor.traceId()),
-            FieldValue.of(cursor.spanId()));
-      }
+          .timeout(timeout);
+      layout.ask(s, query);
       return s;
     });
-  }
-
-  private static SortOptions sort(String field, SortOrder order) {
-    return SortOptions.of(s ->
-        s.field(f -> {
-          f.field(field).order(order);
-          return field.equals(ElasticsearchDocument.START)
-              ? f.format("strict_date_optional_time_nanos")
-              : f;
-        }));
-  }
-
-  private static List<Query> filters(TraceQuery query) {
-    List<Query> filters = new ArrayList<>();
-    filters.add(
-        Query.of(q ->
-            q.range(r ->
-                r.date(d -> {
-                  d.field(ElasticsearchDocument.START)
-                      .gte(ElasticsearchDocument.timestamp(query.fromUnixNanos()));
-                  return query.toUnixNanos() == Long.MAX_VALUE
-                      ? d
-                      : d.lt(ElasticsearchDocument.timestamp(query.toUnixNanos()));
-                }))));
-    term(filters, ElasticsearchDocument.APPLICATION, query.application());
-    term(filters, ElasticsearchDocument.OPERATION, query.operation());
-    term(
-        filters,
-        ElasticsearchDocument.REASON,
-        query.reason() == null ? null : query.reason().label());
-    return filters;
-  }
-
-  private static void term(List<Query> filters, String field, String value) {
-    if (value != null) {
-      String wellFormed = Documents.wellFormed(value);
-      filters.add(Query.of(q -> q.term(t -> t.field(field).value(wellFormed))));
-    }
   }
 
   private static IOException refused(ElasticsearchException e) {

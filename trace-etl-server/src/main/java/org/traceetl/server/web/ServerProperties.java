@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -56,7 +57,7 @@ record ServerProperties(
         histogram == null ? null : histogram.toConfig(metrics),
         documents,
         metrics,
-        index == null ? null : index.toConfig(),
+        index == null ? null : index.toConfig(metrics),
         history,
         hotspots,
         ozhera,
@@ -106,12 +107,13 @@ record ServerProperties(
   record Index(
       IndexConfig.Type type, Integer batchDocuments, Elasticsearch elasticsearch, Lucene lucene) {
 
-    IndexConfig toConfig() {
+    IndexConfig toConfig(MetricsConfig metrics) {
       IndexConfig defaults = IndexConfig.defaults();
       return new IndexConfig(
           or(type, defaults.type()),
           or(batchDocuments, defaults.batchDocuments()),
-          elasticsearch == null ? defaults.elasticsearch() : elasticsearch.toConfig(),
+          (elasticsearch == null ? Elasticsearch.NONE : elasticsearch)
+              .toConfig(or(metrics, MetricsConfig.defaults()).profile()),
           lucene == null ? defaults.lucene() : lucene.toConfig());
     }
   }
@@ -126,9 +128,16 @@ record ServerProperties(
       Path passwordFile,
       String apiKey,
       Path apiKeyFile,
-      Path caFile) {
+      Path caFile,
+      IndexConfig.Elasticsearch.Layout layout,
+      String indexPrefix,
+      String domain,
+      ZoneId timeZone) {
+    private static final Elasticsearch NONE =
+        new Elasticsearch(
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
-    private IndexConfig.Elasticsearch toConfig() {
+    private IndexConfig.Elasticsearch toConfig(MetricsConfig.Profile profile) {
       IndexConfig.Elasticsearch defaults = IndexConfig.defaults().elasticsearch();
       return new IndexConfig.Elasticsearch(
           or(urls, defaults.urls()),
@@ -138,7 +147,11 @@ record ServerProperties(
           username,
           secret("index.elasticsearch.password", password, passwordFile),
           secret("index.elasticsearch.api-key", apiKey, apiKeyFile),
-          caFile);
+          caFile,
+          or(layout, profile.layout()),
+          or(indexPrefix, defaults.indexPrefix()),
+          or(domain, defaults.domain()),
+          or(timeZone, defaults.timeZone()));
     }
   }
 

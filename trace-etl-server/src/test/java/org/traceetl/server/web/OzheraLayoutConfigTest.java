@@ -1,0 +1,71 @@
+package org.traceetl.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
+import org.traceetl.server.config.KeyLines;
+import org.traceetl.server.config.ServerConfig;
+
+/** How documents of profile ozhera are asked for. */
+final class OzheraLayoutConfigTest {
+  private static final String PROFILE = "--trace-etl.metrics.profile=ozhera";
+  private static final String TYPE = "--trace-etl.index.type=elasticsearch";
+  private static final String KEY = "trace-etl.index.elasticsearch.";
+
+  @Test
+  void theProfileBringsItsLayout() {
+    IndexConfig.Elasticsearch ozhera = check(PROFILE, TYPE).index().elasticsearch();
+    assertThat(ozhera.layout()).isEqualTo(Layout.OZHERA);
+    assertThat(ozhera.indexPrefix()).isEqualTo("zgq_common_staging_private_prometheus-");
+    assertThat(ozhera.domain()).isEqualTo("hera");
+    assertThat(ozhera.timeZone()).isEqualTo(ZoneOffset.UTC);
+    assertThat(check(TYPE).index().elasticsearch().layout()).isEqualTo(Layout.DATA_STREAM);
+    assertThat(check(PROFILE, TYPE, "--" + KEY + "layout=data-stream").index().elasticsearch())
+        .isEqualTo(check(TYPE).index().elasticsearch());
+  }
+
+  @Test
+  void everyKeyIsTakenAndShown() {
+    ServerConfig config =
+        check(
+            PROFILE,
+            TYPE,
+            "--" + KEY + "layout=ozhera",
+            "--" + KEY + "index-prefix=errors-",
+            "--" + KEY + "domain=mone",
+            "--" + KEY + "time-zone=Asia/Shanghai");
+    assertThat(config.index().elasticsearch().timeZone()).isEqualTo(ZoneId.of("Asia/Shanghai"));
+    assertThat(KeyLines.of(config))
+        .contains(
+            KEY + "layout = ozhera",
+            KEY + "index-prefix = errors-",
+            KEY + "domain = mone",
+            KEY + "time-zone = Asia/Shanghai");
+  }
+
+  @Test
+  void ordinarySpansAreNotKept() {
+    assertThat(check(PROFILE, TYPE).documents().exemplarsPerQueue()).isZero();
+    assertThat(check(PROFILE).documents().exemplarsPerQueue()).isPositive();
+  }
+
+  @Test
+  void whatIsWrongIsNamed() {
+    assertThatThrownBy(() -> check(TYPE, "--" + KEY + "layout=ozhera"))
+        .hasMessageContaining("layout = ozhera: needs trace-etl.metrics.profile = ozhera");
+    assertThatThrownBy(() -> check(PROFILE, "--" + KEY + "index-prefix=Errors*"))
+        .hasStackTraceContaining("index.elasticsearch.index-prefix = Errors*: must be lower-case");
+    assertThatThrownBy(() -> check(PROFILE, "--" + KEY + "time-zone=Mars/Base"))
+        .hasStackTraceContaining("Mars/Base");
+  }
+
+  private static ServerConfig check(String... arguments) {
+    return WebServer.check(List.of(arguments));
+  }
+}
