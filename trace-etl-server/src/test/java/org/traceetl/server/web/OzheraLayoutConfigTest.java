@@ -51,8 +51,9 @@ final class OzheraLayoutConfigTest {
 
   @Test
   void ordinarySpansAreNotKept() {
-    assertThat(check(PROFILE, TYPE).documents().exemplarsPerQueue()).isZero();
-    assertThat(check(PROFILE).documents().exemplarsPerQueue()).isPositive();
+    String wanted = "--trace-etl.documents.exemplars-per-queue=9";
+    assertThat(check(PROFILE, TYPE, wanted).documents().exemplarsPerQueue()).isZero();
+    assertThat(check(PROFILE, wanted).documents().exemplarsPerQueue()).isEqualTo(9);
   }
 
   @Test
