@@ -294,6 +294,10 @@ public final class QueueAggregator {
     // In columns: while one span waits for memory, the next ones ask for theirs.
     int width = series.width();
     for (int span = 0; span < size; span++) {
+      if (spans.kindAndStatus(span) == SpanColumns.NONE) {
+        numbers[span] = FILTERED;
+        continue;
+      }
       boolean known = fillKey(spans, span, symbol, keys, span * width);
       numbers[span] = known ? KNOWN : SeriesTable.NONE;
       hashes[span] = series.hash(keys, span * width);
@@ -483,8 +487,7 @@ public final class QueueAggregator {
 
   /** Asks first: what is left out or finds no room must not fill the symbols with its names. */
   private int make(SpanColumns spans, int span, int application, long nowMillis) {
-    if (spans.kindAndStatus(span) == SpanColumns.NONE
-        || !filter.isEmpty() && leavesOut(spans, span)) {
+    if (!filter.isEmpty() && leavesOut(spans, span)) {
       return FILTERED;
     }
     if (application == Applications.OTHER) {

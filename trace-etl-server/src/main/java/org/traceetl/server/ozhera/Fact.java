@@ -14,7 +14,7 @@ enum Fact {
   STATUS_CODE("http.status_code", "http.response.status_code"),
   URL("http.url", "url.full"),
   USER_AGENT("http.user_agent", "user_agent.original"),
-  SYSTEM("rpc.system", "db.system", "db.system.name", "messaging.system"),
+  SYSTEM("rpc.system", "rpc.system.name", "db.system", "db.system.name", "messaging.system"),
   RPC_METHOD("rpc.method"),
   RPC_SERVICE("rpc.service"),
   KIND("span.kind"),

@@ -71,14 +71,14 @@ final class Labels {
     return text.getBytes(US_ASCII);
   }
 
-  /** A text of the message without secrets. */
+  /** A name of the message without secrets. */
   int safe(int text) {
     if (text == NONE) {
       return NONE;
     }
     int made = safeOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, texts.length(text), false);
+      made = withoutSecrets(text, texts.length(text), Secrets.Kind.NAME);
       safeOf[text] = made;
     }
     return made;
@@ -91,7 +91,7 @@ final class Labels {
     }
     int made = connectionOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, texts.length(text), true);
+      made = withoutSecrets(text, texts.length(text), Secrets.Kind.CONNECTION);
       connectionOf[text] = made;
     }
     return made;
@@ -105,7 +105,7 @@ final class Labels {
     int made = shortOf[text];
     if (made == NOT_MADE) {
       int kept = cut(texts.buffer(text), texts.offset(text), texts.length(text), MAX_CHARS);
-      made = withoutSecrets(text, kept, false);
+      made = withoutSecrets(text, kept, Secrets.Kind.STATEMENT);
       shortOf[text] = made;
     }
     return made;
@@ -117,7 +117,7 @@ final class Labels {
     int offset = texts.offset(text);
     int kept = cut(buffer, offset, texts.length(text), maxChars);
     kept = Utf8.cut(buffer, offset, kept, Math.min(maxBytes, MAX_BYTES));
-    int written = secrets.write(buffer, offset, kept, false);
+    int written = secrets.write(buffer, offset, kept, Secrets.Kind.STATEMENT);
     return written == Secrets.UNCHANGED
         ? new String(buffer, offset, kept, UTF_8)
         : new String(secrets.buffer(), 0, written, UTF_8);
@@ -207,11 +207,11 @@ final class Labels {
     return at + length;
   }
 
-  private int withoutSecrets(int text, int length, boolean isConnection) {
+  private int withoutSecrets(int text, int length, Secrets.Kind kind) {
     byte[] buffer = texts.buffer(text);
     int offset = texts.offset(text);
     int kept = Utf8.cut(buffer, offset, length, MAX_BYTES);
-    int written = secrets.write(buffer, offset, kept, isConnection);
+    int written = secrets.write(buffer, offset, kept, kind);
     if (written != Secrets.UNCHANGED) {
       return texts.make(secrets.buffer(), 0, written);
     }

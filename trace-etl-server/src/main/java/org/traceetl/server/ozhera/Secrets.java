@@ -12,6 +12,16 @@ import java.util.List;
  * owner thread.
  */
 final class Secrets {
+  /** What a text is: where its secrets may stand. */
+  enum Kind {
+    /** Of an operation, such as a path: in URLs and behind an equals sign. */
+    NAME,
+    /** SQL or JSON: behind a colon and in quotes as well. */
+    STATEMENT,
+    /** The same, and it may be a URL without a scheme. */
+    CONNECTION
+  }
+
   /** There is no secret in the text. */
   static final int UNCHANGED = -1;
 
@@ -47,6 +57,7 @@ final class Secrets {
 
   private static final int MAX_NAME = 64;
 
+  private boolean isName;
   private byte[] in = new byte[0];
   private int start;
   private int end;
@@ -60,16 +71,16 @@ final class Secrets {
   /**
    * Writes a text without its secrets to {@link #buffer}.
    *
-   * @param isConnection whether {@code user:password@} counts at the start as well
    * @return the bytes written, or {@link #UNCHANGED} and none are
    */
-  int write(byte[] text, int offset, int length, boolean isConnection) {
+  int write(byte[] text, int offset, int length, Kind kind) {
     in = text;
     start = offset;
     end = offset + length;
     from = offset;
     written = 0;
-    if (isConnection && !has(SCHEME_END, end)) {
+    isName = kind == Kind.NAME;
+    if (kind == Kind.CONNECTION && !has(SCHEME_END, end)) {
       maskUserInfo(offset);
     }
     int at = Math.max(from, offset);
@@ -94,7 +105,7 @@ final class Secrets {
       case ':' -> {
         if (hasAt(at, SCHEME_END)) {
           maskUserInfo(at + SCHEME_END.length);
-        } else if (isSecret(at)) {
+        } else if (!isName && isSecret(at)) {
           maskValue(at + 1);
         }
       }
@@ -104,13 +115,13 @@ final class Secrets {
         }
       }
       case '(' -> {
-        if (at > start && isNamePart(in[at - 1]) && isSecret(at)) {
+        if (!isName && at > start && isNamePart(in[at - 1]) && isSecret(at)) {
           maskValue(at + 1);
         }
       }
       case '\'', '"' -> {
         // Not the quote that ends a name, as in JSON.
-        if (at > start && in[at - 1] == ' ' && (isSecret(at) || isIdentifiedBy(at))) {
+        if (!isName && at > start && in[at - 1] == ' ' && (isSecret(at) || isIdentifiedBy(at))) {
           maskValue(at);
         }
       }

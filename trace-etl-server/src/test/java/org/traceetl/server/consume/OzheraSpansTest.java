@@ -84,7 +84,7 @@ class OzheraSpansTest {
         null);
   }
 
-  private static SealedWindow window(byte[]... messages) {
+  static SealedWindow window(byte[]... messages) {
     return window(OzheraRules.defaults(), messages);
   }
 
@@ -100,7 +100,7 @@ class OzheraSpansTest {
   }
 
   /** {@code TYPE OUTCOME name|serverIp|serverEnv|serverEnvId|target|detail|errorCode spans}. */
-  private static List<String> series(SealedWindow window) {
+  static List<String> series(SealedWindow window) {
     List<String> lines = new ArrayList<>();
     for (int row = 0; row < window.rows(); row++) {
       int number = window.series()[row];

@@ -5,15 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.ozhera.Secrets.Kind;
 
 class SecretsTest {
-  private static String without(String text, boolean isConnection) {
+  private static String without(String text, Kind kind) {
     byte[] bytes = ("<" + text + ">").getBytes(UTF_8);
     Secrets secrets = new Secrets();
-    int written = secrets.write(bytes, 1, bytes.length - 2, isConnection);
+    int written = secrets.write(bytes, 1, bytes.length - 2, kind);
     return written == Secrets.UNCHANGED ? text : new String(secrets.buffer(), 0, written, UTF_8);
   }
 
@@ -40,8 +42,8 @@ class SecretsTest {
         "GET /login?token=s3cret&a=b | GET /login?token=***&a=b",
       })
   void secretsAreTakenOut(String text, String expected) {
-    assertThat(without(text, false)).isEqualTo(expected);
-    assertThat(without(text, true)).isEqualTo(expected);
+    assertThat(without(text, Kind.STATEMENT)).isEqualTo(expected);
+    assertThat(without(text, Kind.CONNECTION)).isEqualTo(expected);
   }
 
   @ParameterizedTest
@@ -58,18 +60,30 @@ class SecretsTest {
         "select a from b where c = '=:@'",
       })
   void whatIsNoneStays(String text) {
-    assertThat(without(text, true)).isEqualTo(text);
+    assertThat(without(text, Kind.CONNECTION)).isEqualTo(text);
   }
 
   @ParameterizedTest
   @CsvSource({"root:s3cret@tcp(db:3306)/shop, root:***@tcp(db:3306)/shop"})
   void aConnectionNeedsNoScheme(String text, String expected) {
-    assertThat(without(text, true)).isEqualTo(expected);
-    assertThat(without(text, false)).isEqualTo(text);
+    assertThat(without(text, Kind.CONNECTION)).isEqualTo(expected);
+    assertThat(without(text, Kind.STATEMENT)).isEqualTo(text);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"v1/token:revoke", "password 'a'", "Token(x)", "a?b=c"})
+  void aNameIsNoStatement(String text) {
+    assertThat(without(text, Kind.NAME)).isEqualTo(text);
+  }
+
+  @Test
+  void aNameMayBeAUrl() {
+    assertThat(without("GET http://a:b@c/?token=d&e=f", Kind.NAME))
+        .isEqualTo("GET http://a:***@c/?token=***&e=f");
   }
 
   @Property
-  void anyTextIsTaken(@ForAll String text, @ForAll boolean isConnection) {
-    assertThat(without(text, isConnection)).isNotNull();
+  void anyTextIsTaken(@ForAll String text, @ForAll Kind kind) {
+    assertThat(without(text, kind)).isNotNull();
   }
 }
