@@ -12,6 +12,8 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.history.History;
 import org.traceetl.server.history.HistoryFollower;
@@ -24,8 +26,10 @@ import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
 
 /** What follows the journal at a pace of its own: the trace index and the live history. */
 final class Sinks implements AutoCloseable {
@@ -78,6 +82,9 @@ final class Sinks implements AutoCloseable {
               History.LENGTH.plus(config.journal().snapshotInterval()),
               schema,
               boundsNanos.length + 1,
+              config.metrics().profile() == MetricsConfig.Profile.OZHERA
+                  ? Sinks::isOfCalls
+                  : any -> true,
               listener,
               clock);
       observeHistory();
@@ -85,6 +92,13 @@ final class Sinks implements AutoCloseable {
       history = null;
       historyFollower = null;
     }
+  }
+
+  /** In profile ozhera series of calls have the buckets of the configuration, others have fewer. */
+  private static boolean isOfCalls(SeriesDefinition definition) {
+    String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
+    SpanType type = kind == null ? null : SpanType.of(Integer.parseInt(kind));
+    return type != null && type.boundsMillis().equals(OzheraConfig.boundsMillis());
   }
 
   /** The journals of the whole fleet. */

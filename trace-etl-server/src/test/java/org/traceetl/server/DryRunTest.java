@@ -136,6 +136,12 @@ class DryRunTest {
   }
 
   @Test
+  void inProfileOzheraSpansOfNoTypeAreFiltered() {
+    assertThat(run("--trace-etl.metrics.profile=ozhera")).isZero();
+    assertThat(out.toString()).contains("44 spans (44 filtered)");
+  }
+
+  @Test
   void asManyMessagesAreReadAsWanted() {
     assertThat(run("--messages=10", "--since=1h")).isZero();
     assertThat(out.toString()).startsWith("10 messages ");

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.JournalTail;
@@ -19,6 +20,7 @@ import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * Keeps a history up to date: follows the journals of all queues, whoever owns them, so that any
@@ -62,6 +64,7 @@ public final class HistoryFollower implements AutoCloseable {
   private final long lookBackMillis;
   private final long schema;
   private final int stride;
+  private final Predicate<SeriesDefinition> bucketsOfHistory;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
@@ -89,6 +92,8 @@ public final class HistoryFollower implements AutoCloseable {
    *     is a snapshot before it
    * @param schema of series with this server's buckets
    * @param stride their number
+   * @param bucketsOfHistory whether a series of that schema has the buckets of the history; of
+   *     others only calls, errors and durations count
    */
   public HistoryFollower(
       History history,
@@ -96,9 +101,19 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
+      Predicate<SeriesDefinition> bucketsOfHistory,
       Listener listener,
       InstantSource clock) {
-    this(history, journals, lookBack, schema, stride, listener, clock, System::nanoTime);
+    this(
+        history,
+        journals,
+        lookBack,
+        schema,
+        stride,
+        bucketsOfHistory,
+        listener,
+        clock,
+        System::nanoTime);
   }
 
   HistoryFollower(
@@ -107,6 +122,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
+      Predicate<SeriesDefinition> bucketsOfHistory,
       Listener listener,
       InstantSource clock,
       LongSupplier nanoTime) {
@@ -115,6 +131,7 @@ public final class HistoryFollower implements AutoCloseable {
     this.lookBackMillis = lookBack.toMillis();
     this.schema = schema;
     this.stride = stride;
+    this.bucketsOfHistory = bucketsOfHistory;
     this.listener = listener;
     this.clock = clock;
     this.nanoTime = nanoTime;
@@ -202,7 +219,7 @@ public final class HistoryFollower implements AutoCloseable {
   }
 
   private Followed follow(QueueId queue, long nowNanos) {
-    SeriesApplications series = new SeriesApplications(schema, stride);
+    SeriesApplications series = new SeriesApplications(schema, stride, bucketsOfHistory);
     return new Followed(
         new PacedTail(
             queue,

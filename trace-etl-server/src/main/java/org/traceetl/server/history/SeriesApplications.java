@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -38,14 +39,21 @@ final class SeriesApplications {
   private Application[] applications = new Application[INITIAL_SERIES];
 
   private final BitSet failed = new BitSet();
+
+  /** Those that have other buckets than a tally. */
+  private final BitSet otherBuckets = new BitSet();
+
+  private final Predicate<SeriesDefinition> bucketsOfTally;
   private final Map<String, Application> byName = new HashMap<>();
   private long unknownRows;
 
   /**
    * @param schema of series with this server's buckets
    * @param stride buckets of a series
+   * @param bucketsOfTally whether a series of that schema has the buckets of a tally
    */
-  SeriesApplications(long schema, int stride) {
+  SeriesApplications(long schema, int stride, Predicate<SeriesDefinition> bucketsOfTally) {
+    this.bucketsOfTally = bucketsOfTally;
     this.schema = schema;
     this.stride = stride;
   }
@@ -80,7 +88,7 @@ final class SeriesApplications {
               window.counts(),
               row * window.stride(),
               window.stride(),
-              bucketsKnown);
+              bucketsKnown && !otherBuckets.get(series));
     }
     for (int series : window.evicted()) {
       evict(series);
@@ -107,6 +115,7 @@ final class SeriesApplications {
     Application application = byName.computeIfAbsent(name, Application::new);
     application.series++;
     applications[series] = application;
+    otherBuckets.set(series, !bucketsOfTally.test(definition));
     failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
   }
 

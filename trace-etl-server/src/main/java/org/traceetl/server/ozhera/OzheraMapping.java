@@ -332,7 +332,10 @@ final class OzheraMapping implements SpanMapping {
 
   private String source(BatchDecoder batch, SpanType type, int maxBytes) {
     return switch (type) {
-      case REDIS -> text(batch, facts.host, maxBytes) + ":" + text(batch, facts.port, maxBytes);
+      case REDIS ->
+          isEmpty(facts.host) && isEmpty(facts.port)
+              ? ""
+              : text(batch, facts.host, maxBytes) + ":" + text(batch, facts.port, maxBytes);
       case MYSQL -> text(batch, dataSource(), maxBytes);
       case MONGODB -> text(batch, labels.connection(facts.connection), maxBytes);
       default -> "";

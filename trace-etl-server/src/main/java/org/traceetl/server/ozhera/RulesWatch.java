@@ -134,6 +134,8 @@ public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
       log.info("The rules in {} have changed and are in force", file);
     } catch (IllegalArgumentException e) {
       wrong = e.getMessage();
+    } catch (RuntimeException e) {
+      wrong = RulesFile.KEY + " = " + file + ": cannot be taken: " + e;
     }
   }
 

@@ -2,12 +2,18 @@ package org.traceetl.server.preview;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.ozhera.OzheraProfile;
+import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -42,7 +48,8 @@ public final class DryRun {
    */
   public void run(long messages, Duration since) throws IOException, InterruptedException {
     String topic = config.rocketmq().topic();
-    Preview preview = new Preview(config.series(), config.rocketmq().messages(), MAX_KEYS);
+    Preview preview =
+        new Preview(config.series(), config.rocketmq().messages(), profile(), MAX_KEYS);
     try (RocketMqLogs logs = new RocketMqLogs(config.rocketmq(), topic, TIMEOUT)) {
       logs.start();
       List<QueueId> queues =
@@ -59,6 +66,15 @@ public final class DryRun {
       }
     }
     preview.print(out);
+  }
+
+  private MappedProfile profile() {
+    if (config.metrics().profile() != MetricsConfig.Profile.OZHERA) {
+      return null;
+    }
+    Path file = config.ozhera().rulesFile();
+    OzheraRules rules = file == null ? OzheraRules.defaults() : RulesFile.read(file);
+    return new OzheraProfile(() -> rules);
   }
 
   private void read(JournalLog log, QueueId queue, long most, Duration since, Preview preview)

@@ -18,6 +18,7 @@ import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.decode.Texts;
 import org.traceetl.server.log.Printable;
@@ -51,12 +52,17 @@ final class Preview {
 
   /**
    * @param messages what spans come in
+   * @param profile null where series are made of attributes as they are
    * @param maxKeys hashes remembered at most, each some 60 bytes
    */
-  Preview(SeriesConfig config, Messages messages, int maxKeys) {
+  Preview(SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys) {
     this.config = config;
     this.maxKeys = maxKeys;
-    decoder = new BatchDecoder(new DimensionKeys(config.dimensions()), null, messages);
+    decoder =
+        new BatchDecoder(
+            new DimensionKeys(config.dimensions()),
+            profile == null ? null : profile.newMapping(),
+            messages);
     names =
         new SpanNames(
             new NamePatterns(config.templates().patterns()),
@@ -92,7 +98,8 @@ final class Preview {
     long[] valueHashes = new long[entries];
     SpanColumns spans = decoder.columns();
     for (int span = 0; span < spans.size(); span++) {
-      if (!filter.isEmpty() && leavesOut(application, spans, span)) {
+      if (spans.kindAndStatus(span) == SpanColumns.NONE
+          || !filter.isEmpty() && leavesOut(application, spans, span)) {
         filtered += spans.spans(span);
         continue;
       }

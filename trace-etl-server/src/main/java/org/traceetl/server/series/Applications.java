@@ -215,6 +215,7 @@ public final class Applications {
         symbolOf[application] = SymbolTable.NONE;
         names[application] = null;
         slowNanos[application] = null;
+        overflowSeries[application] = null;
         symbols.release(symbol);
         free.push(application);
         size--;

@@ -12,6 +12,7 @@ import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
@@ -192,26 +193,29 @@ class AllocationTest {
     assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 1_000L);
   }
 
-  @Test
-  void aSpanOfOzheraAllocatesNothing() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aSpanOfOzheraAllocatesNothing(boolean isMapped) {
     Aggregation aggregation =
         new Aggregation(
-            new SeriesConfig(
-                List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null),
-            new HistogramConfig(null),
+            isMapped
+                ? OzheraSpansTest.config().series()
+                : new SeriesConfig(
+                    List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null),
+            OzheraSpansTest.config().histogram(),
             new DocumentsConfig(null, null, null, null, null, 0),
             new WindowConfig(null, null),
             MetricsConfig.Unit.MILLISECONDS,
             Messages.OZHERA,
-            null);
+            isMapped ? new OzheraProfile(OzheraRules::defaults) : null);
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);

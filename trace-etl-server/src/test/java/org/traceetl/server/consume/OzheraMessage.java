@@ -1,5 +1,6 @@
 package org.traceetl.server.consume;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.thrift.TException;
 import org.apache.thrift.TSerializer;
@@ -24,40 +25,75 @@ final class OzheraMessage {
    * @param application null for none
    */
   static byte[] of(String application, String name, long durationNanos) {
-    TAttributes attributes =
-        new TAttributes()
-            .setKeys(
-                List.of(
-                    new TAttributeKey().setType(TAttributeType.STRING).setValue("http.method"),
-                    new TAttributeKey().setType(TAttributeType.LONG).setValue("http.status_code"),
-                    new TAttributeKey().setType(TAttributeType.BOOLEAN).setValue("error")))
-            .setValues(
-                List.of(
-                    new TValue().setStringValue("GET"),
-                    new TValue().setLongValue(200),
-                    new TValue().setBoolValue(false)));
-    TAttributes resource =
-        new TAttributes()
-            .setKeys(
-                List.of(new TAttributeKey().setType(TAttributeType.STRING).setValue("service.env")))
-            .setValues(List.of(new TValue().setStringValue("staging")));
+    return of(
+        application,
+        "10.1.2.3",
+        new String[] {"service.env", "staging"},
+        name,
+        TKind.SERVER,
+        TStatus.UNSET,
+        durationNanos,
+        "http.method",
+        "GET",
+        "http.status_code",
+        "200",
+        "error",
+        "false");
+  }
+
+  /**
+   * A span.
+   *
+   * @param application null for none
+   * @param resource keys and values in turns
+   * @param kind null for none
+   * @param attributes the same; values that look like numbers or booleans are such
+   */
+  static byte[] of(
+      String application,
+      String ip,
+      String[] resource,
+      String name,
+      TKind kind,
+      TStatus status,
+      long durationNanos,
+      String... attributes) {
     TSpanData span =
         new TSpanData()
             .setTraceId("0af7651916cd43dd8448eb211c80319c")
             .setSpanId("b7ad6b7169203331")
             .setName(name)
-            .setKind(TKind.SERVER)
-            .setStatus(TStatus.UNSET)
+            .setKind(kind)
+            .setStatus(status)
             .setStartEpochNanos(1_700_000_000_000_000_000L)
             .setEndEpochNanos(1_700_000_000_000_000_000L + durationNanos)
-            .setAttributes(attributes)
-            .setResouce(new TResource().setAttributes(resource))
-            .setExtra(
-                new TExtra().setIp("10.1.2.3").setHostname("host").setServiceName(application));
+            .setAttributes(attributes(attributes))
+            .setResouce(new TResource().setAttributes(attributes(resource)))
+            .setExtra(new TExtra().setIp(ip).setHostname("host").setServiceName(application));
     try {
       return new TSerializer(new TCompactProtocol.Factory()).serialize(span);
     } catch (TException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private static TAttributes attributes(String... keysAndValues) {
+    List<TAttributeKey> keys = new ArrayList<>();
+    List<TValue> values = new ArrayList<>();
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      String value = keysAndValues[i + 1];
+      TAttributeType type =
+          value.matches("\\d{1,9}")
+              ? TAttributeType.LONG
+              : value.matches("true|false") ? TAttributeType.BOOLEAN : TAttributeType.STRING;
+      keys.add(new TAttributeKey().setType(type).setValue(keysAndValues[i]));
+      values.add(
+          switch (type) {
+            case LONG -> new TValue().setLongValue(Long.parseLong(value));
+            case BOOLEAN -> new TValue().setBoolValue(Boolean.parseBoolean(value));
+            default -> new TValue().setStringValue(value);
+          });
+    }
+    return new TAttributes().setKeys(keys).setValues(values);
   }
 }

@@ -3,6 +3,7 @@ package org.traceetl.server.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,8 @@ import java.util.Random;
 import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.traceetl.proto.thrift.ozhera.TKind;
+import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -48,6 +51,7 @@ class OzheraModelTest {
     {"hera.annotations", "true", "True", "no"},
     {"thread.name", "main"},
   };
+  private static final TStatus[] STATUSES = {TStatus.UNSET, TStatus.OK, TStatus.ERROR};
   private static final String[] KINDS = {
     "unspecified", "internal", "server", "client", "producer", "consumer"
   };
@@ -151,9 +155,10 @@ class OzheraModelTest {
   }
 
   @Property(tries = 300)
-  void seriesAreThoseOfTheModel(@ForAll long seed) {
+  void seriesAreThoseOfTheModel(@ForAll long seed, @ForAll boolean isBatch) {
     Random random = new Random(seed);
     Batch batch = new Batch("shop").resource("ip", "ip");
+    List<byte[]> messages = new ArrayList<>();
     Map<String, Integer> expected = new TreeMap<>();
     int received = 60;
     int filtered = 0;
@@ -165,6 +170,16 @@ class OzheraModelTest {
       List<String[]> attributes = attributes(random);
       batch.span(name, kind, status, nanos, 0);
       attributes.forEach(attribute -> batch.attribute(attribute[0], attribute[1]));
+      messages.add(
+          OzheraMessage.of(
+              "shop",
+              "ip",
+              new String[0],
+              name,
+              TKind.findByValue(kind),
+              STATUSES[status],
+              nanos,
+              attributes.stream().flatMap(Arrays::stream).toArray(String[]::new)));
       String line = of(name, kind, status, nanos, attributes);
       if (line == null) {
         filtered++;
@@ -172,7 +187,10 @@ class OzheraModelTest {
         expected.merge(line, 1, Integer::sum);
       }
     }
-    SealedWindow window = OzheraSpansTest.window(batch.message(0));
+    SealedWindow window =
+        isBatch
+            ? OzheraSpansTest.window(batch.message(0))
+            : OzheraSpansTest.window(messages.toArray(byte[][]::new));
 
     List<String> lines = new ArrayList<>();
     expected.forEach((line, spans) -> lines.add(line + " " + spans));

@@ -14,8 +14,11 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.proto.thrift.ozhera.TKind;
+import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.TemplatesConfig;
@@ -64,6 +67,7 @@ class OzheraSpansTest {
         new DocumentsConfig(null, null, null, null, null, 0),
         config.window(),
         config.metrics().unit(),
+        RocketMqConfig.Messages.ANY,
         new OzheraProfile(() -> rules));
   }
 
@@ -156,8 +160,22 @@ class OzheraSpansTest {
     return batch;
   }
 
+  /** The same from a batch and from OzHera's message. */
   private static String only(String name, int kind, String... attributes) {
-    return only(batch -> span(batch, name, kind, attributes));
+    String series = only(batch -> span(batch, name, kind, attributes));
+    byte[] message =
+        OzheraMessage.of(
+            "my-shop",
+            "10.1.2.3",
+            new String[] {"service.env", "prod", "service.env.id", "7"},
+            name,
+            TKind.findByValue(kind),
+            TStatus.UNSET,
+            20 * MILLI,
+            attributes);
+    List<String> ofMessage = series(window(message));
+    assertThat(ofMessage.isEmpty() ? List.of("none") : ofMessage).containsExactly(series);
+    return series;
   }
 
   @Test

@@ -79,6 +79,7 @@ final class HistoryFollowerTest {
         Duration.ofMinutes(70),
         SCHEMA,
         STRIDE,
+        definition -> !definition.values().getFirst().equals("cache"),
         new HistoryFollower.Listener() {
           @Override
           public void window(SealedWindow window) {
@@ -208,6 +209,19 @@ final class HistoryFollowerTest {
     assertThat(calls("shop")).isEqualTo(8);
     assertThat(history.minutes("shop", 1).getFirst().errors()).isEqualTo(8);
     assertThat(history.minutes("shop", 1).getFirst().p50Millis()).isNaN();
+  }
+
+  @Test
+  void callsWithOtherBucketsCountWithoutThem() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "cache", "2")), 0, 4));
+    journal.append(
+        window(A, 1, SCHEMA, List.of(series(0, "shop", "0"), series(1, "cache", "0")), 0, 1, 1, 4));
+    settle();
+
+    assertThat(calls("cache")).isEqualTo(16);
+    assertThat(history.minutes("cache", 1).getFirst().p50Millis()).isNaN();
+    assertThat(history.minutes("shop", 1).getFirst().p50Millis()).isEqualTo(10);
   }
 
   @Test
