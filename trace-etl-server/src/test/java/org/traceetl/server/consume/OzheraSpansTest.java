@@ -22,7 +22,10 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.RecordWriter;
+import org.traceetl.server.journal.WindowFormat;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.RulesFile;
@@ -638,7 +641,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void overflowIsOfTypeAndOutcomeAndGoesOnWithTheNextOwner() {
+  void overflowIsOfTypeAndOutcomeAndGoesOnWithTheNextOwner() throws MalformedRecordException {
     Aggregation aggregation = aggregation(OzheraRules.defaults(), 1);
     QueueAggregator first =
         aggregation.newAggregator(
@@ -665,7 +668,9 @@ class OzheraSpansTest {
     assertThat(window.books().getFirst().overflowed()).isEqualTo(8);
 
     QueueImage image = aggregation.newImage();
-    image.apply(window);
+    RecordWriter record = new RecordWriter();
+    WindowFormat.encode(window, record);
+    image.apply(WindowFormat.decode(record.buffer(), 0, record.size(), window.queue()));
     QueueAggregator next =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE, image);

@@ -1,0 +1,89 @@
+package org.traceetl.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.web.WebServer;
+
+class OzheraConfigurationTest {
+  private static final String PROFILE = "--trace-etl.metrics.profile=ozhera";
+
+  @TempDir private Path directory;
+
+  private final StringWriter err = new StringWriter();
+
+  private int check(String... arguments) {
+    String[] all = new String[arguments.length + 2];
+    all[0] = "--check-config";
+    all[1] = PROFILE;
+    System.arraycopy(arguments, 0, all, 2, arguments.length);
+    return TraceEtlServer.run(new PrintWriter(new StringWriter()), new PrintWriter(err), all);
+  }
+
+  @Test
+  void someDefaultsAreOthersAndWhatIsToldHolds() {
+    ServerConfig config = WebServer.check(List.of(PROFILE));
+    assertThat(config.series().templates().enabled()).isFalse();
+    assertThat(config.series().templates().learn().enabled()).isFalse();
+    assertThat(config.documents().exemplarsPerQueue()).isZero();
+
+    ServerConfig told =
+        WebServer.check(
+            List.of(
+                PROFILE,
+                "--trace-etl.series.templates.enabled=true",
+                "--trace-etl.documents.exemplars-per-queue=3"));
+    assertThat(told.series().templates().enabled()).isTrue();
+    assertThat(told.documents().exemplarsPerQueue()).isEqualTo(3);
+    assertThat(WebServer.check(List.of()).series().templates().enabled()).isTrue();
+  }
+
+  @Test
+  void whatOzheraHasOfItsOwnMustBeAbsent() {
+    assertThat(check("--trace-etl.histogram.kind=both")).isEqualTo(2);
+    assertThat(check("--trace-etl.series.dimensions[0].attribute=user")).isEqualTo(2);
+    assertThat(check("--trace-etl.series.max-applications=100001")).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("trace-etl.histogram = given: must be absent with profile ozhera")
+        .contains("trace-etl.series.dimensions = 1 of them: must be absent with profile ozhera")
+        .contains("trace-etl.series.max-applications = 100001: must be at most 100000");
+  }
+
+  @Test
+  void aWrongRulesFileIsAWrongConfiguration() throws IOException {
+    Path file = directory.resolve("rules.yaml");
+    String key = "--trace-etl.ozhera.rules-file=" + file;
+    assertThat(check(key)).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("trace-etl.ozhera.rules-file = " + file + ": cannot be read");
+    err.getBuffer().setLength(0);
+    Files.writeString(file, "exclude:\n  urls: x\n");
+    assertThat(check(key)).isEqualTo(2);
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines(
+            "trace-etl.ozhera.rules-file = "
+                + file
+                + ":2: exclude.urls = x: must be a list of texts, at most 1000");
+    Files.writeString(file, "exclude:\n  urls: [x]\n");
+    assertThat(check(key)).isZero();
+  }
+
+  @Test
+  void hotspotsNeedNoLabelOfTheQueue() {
+    var pipeline = new Pipeline(WebServer.check(List.of(PROFILE)), Clock.systemUTC());
+    try {
+      assertThat(pipeline.hotspots()).isNotNull();
+    } finally {
+      pipeline.close();
+    }
+  }
+}
