@@ -53,7 +53,8 @@ final class DocumentationTest {
         EXAMPLE
             .matcher(
                 Files.readString(DOCS.resolve("configuration.md"))
-                    + Files.readString(DOCS.resolve("operations.md")))
+                    + Files.readString(DOCS.resolve("operations.md"))
+                    + Files.readString(DOCS.resolve("ozhera-migration.md")))
             .results()
             .map(result -> result.group(1))
             .toList();

@@ -37,7 +37,7 @@ final class SpanConsumers {
    */
   static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker, int pullThreads) {
     DefaultLitePullConsumer consumer =
-        new DefaultLitePullConsumer(config.consumerGroup(), RocketMqAccess.credentials(config));
+        new DefaultLitePullConsumer(config.consumerGroup(), RocketMqAccess.hook(config));
     consumer.setNamesrvAddr(config.nameServer());
     RocketMqAccess.secure(consumer, config);
     consumer.setInstanceName(
@@ -65,6 +65,6 @@ final class SpanConsumers {
   /** What the consumer itself talks to the brokers with: one for each client identity. */
   private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
     return MQClientManager.getInstance()
-        .getOrCreateMQClientInstance(consumer, RocketMqAccess.credentials(config));
+        .getOrCreateMQClientInstance(consumer, RocketMqAccess.hook(config));
   }
 }

@@ -34,7 +34,7 @@ public final class RocketMqLogs implements JournalLogs {
   private final Duration timeout;
 
   /** Null where brokers ask for none. */
-  private final RPCHook credentials;
+  private final RPCHook hook;
 
   private final DefaultMQProducer producer;
 
@@ -50,8 +50,8 @@ public final class RocketMqLogs implements JournalLogs {
     this.config = config;
     this.topic = topic;
     this.timeout = timeout;
-    credentials = RocketMqAccess.credentials(config);
-    producer = new DefaultMQProducer(PRODUCER_GROUP, credentials);
+    hook = RocketMqAccess.hook(config);
+    producer = new DefaultMQProducer(PRODUCER_GROUP, hook);
     producer.setNamesrvAddr(config.nameServer());
     RocketMqAccess.secure(producer, config);
     producer.setInstanceName(ProcessHandle.current().pid() + "-" + System.nanoTime() + "-journal");
@@ -145,7 +145,7 @@ public final class RocketMqLogs implements JournalLogs {
   }
 
   private MQClientInstance client() {
-    return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, credentials);
+    return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, hook);
   }
 
   /** Null if there is no such topic. */

@@ -11,16 +11,17 @@ import org.apache.rocketmq.remoting.netty.TlsHelper;
 import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.traceetl.server.config.RocketMqConfig;
 
-/** Keys and TLS of RocketMQ's clients. */
+/** Keys, TLS and the age of brokers, for RocketMQ's clients. */
 public final class RocketMqAccess {
   private RocketMqAccess() {}
 
-  /** What a client signs with; null where brokers ask for nothing. */
-  public static RPCHook credentials(RocketMqConfig config) {
-    return config.accessKey().isEmpty()
-        ? null
-        : new AclClientRPCHook(
-            new SessionCredentials(config.accessKey(), config.secretKey().value()));
+  /** Signs a client's requests where brokers ask for it, and asks older ones as they know it. */
+  public static RPCHook hook(RocketMqConfig config) {
+    return new OlderBrokers(
+        config.accessKey().isEmpty()
+            ? null
+            : new AclClientRPCHook(
+                new SessionCredentials(config.accessKey(), config.secretKey().value())));
   }
 
   /**

@@ -96,7 +96,7 @@ public final class TestRocketMq implements AutoCloseable {
     require(broker.initialize(), "broker");
     broker.start();
 
-    producer = new DefaultMQProducer("test-producer", RocketMqAccess.credentials(access));
+    producer = new DefaultMQProducer("test-producer", RocketMqAccess.hook(access));
     producer.setNamesrvAddr(namesrvAddress());
     RocketMqAccess.secure(producer, access);
     producer.start();

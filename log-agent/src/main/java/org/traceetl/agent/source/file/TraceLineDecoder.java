@@ -10,10 +10,10 @@ import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
 
 /**
- * Reads one line of a trace log. A line is {@code <time> ||| } and twelve fields, each followed by
- * {@code " ### "}: start (ns since 1970), duration (ns), ip, application, span name, status, trace
- * ID, span ID, tags, events, resource, references. The last four are JSON. Reuses its scratch: one
- * thread at a time.
+ * Reads one line of a trace log. A line is {@code <time> ||| } (earlier {@code <time> | }, or
+ * nothing) and twelve fields, each followed by {@code " ### "}: start (ns since 1970), duration
+ * (ns), ip, application, span name, status, trace ID, span ID, tags, events, resource, references.
+ * The last four are JSON. Reuses its scratch: one thread at a time.
  */
 final class TraceLineDecoder {
   /** Rejection reasons; they are metric labels. */
@@ -25,6 +25,7 @@ final class TraceLineDecoder {
 
   private static final byte[] SEPARATOR = " ### ".getBytes(US_ASCII);
   private static final byte[] PREFIX_END = " ||| ".getBytes(US_ASCII);
+  private static final byte[] FORMER_PREFIX_END = " | ".getBytes(US_ASCII);
   private static final byte[] SERVICE_NAME = "service.name".getBytes(US_ASCII);
   private static final byte[] IP = "ip".getBytes(US_ASCII);
   private static final byte[] SPAN_KIND = "span.kind".getBytes(US_ASCII);
@@ -109,8 +110,7 @@ final class TraceLineDecoder {
   }
 
   private boolean split(byte[] bytes, int offset, int end) {
-    int prefixEnd = indexOf(PREFIX_END, bytes, offset, end);
-    int at = prefixEnd < 0 ? offset : prefixEnd + PREFIX_END.length;
+    int at = beginning(bytes, offset, end);
     for (int field = 0; field < FIELDS; field++) {
       int separator = indexOf(SEPARATOR, bytes, at, end);
       if (separator < 0) {
@@ -125,6 +125,17 @@ final class TraceLineDecoder {
       at = Math.min(separator + SEPARATOR.length, end);
     }
     return true;
+  }
+
+  /** Where the first field begins: behind the time, unless the line has none. */
+  private static int beginning(byte[] bytes, int offset, int end) {
+    int prefixEnd = indexOf(PREFIX_END, bytes, offset, end);
+    if (prefixEnd >= 0) {
+      return prefixEnd + PREFIX_END.length;
+    }
+    int first = indexOf(SEPARATOR, bytes, offset, end);
+    int formerEnd = indexOf(FORMER_PREFIX_END, bytes, offset, first < 0 ? end : first);
+    return formerEnd < 0 ? offset : formerEnd + FORMER_PREFIX_END.length;
   }
 
   private static int endOfLast(byte[] bytes, int at, int end) {
