@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.testing.ElasticsearchServer;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.TraceDocument.Reason;
 
 /** The index against a real Elasticsearch with TLS and users. */
 @Tag("elasticsearch")
@@ -42,6 +44,11 @@ final class ElasticsearchSecurityTest {
         indices:
           - names: [ trace-etl-traces ]
             privileges: [ auto_configure, create_doc, read, manage_data_stream_lifecycle ]
+      trace-etl-of-ozhera:
+        cluster: [ manage_index_templates, manage_ilm ]
+        indices:
+          - names: [ "ozhera-*" ]
+            privileges: [ auto_configure, create_doc, read ]
       """;
 
   @TempDir private static Path directory;
@@ -66,9 +73,9 @@ final class ElasticsearchSecurityTest {
                 "http.key",
                 pem("PRIVATE KEY", keys.getKey("http", "changeit".toCharArray()).getEncoded()),
                 "users",
-                "tracer:" + PASSWORD_HASH + "\n",
+                "tracer:" + PASSWORD_HASH + "\nhera:" + PASSWORD_HASH + "\n",
                 "users_roles",
-                "trace-etl:tracer\n",
+                "trace-etl:tracer\ntrace-etl-of-ozhera:hera\n",
                 "roles.yml",
                 ROLES));
   }
@@ -141,6 +148,40 @@ final class ElasticsearchSecurityTest {
   void aUserWithTheLeastPrivilegesKeepsAndFinds() throws Exception {
     try (TraceIndex index = open("tracer", PASSWORD, null, caFile)) {
       keepsAndFinds(index, Traces.document(1, TraceIndexContract.START));
+    }
+  }
+
+  @Test
+  void aUserWithTheLeastPrivilegesKeepsAndFindsWhatIsOzheras() throws Exception {
+    TraceDocument document =
+        Traces.document(
+            1, TraceIndexContract.START, "shop", "x", Reason.ERROR, Map.of("type", "http"));
+    try (TraceIndex index =
+        ElasticsearchIndex.open(
+            new IndexConfig.Elasticsearch(
+                List.of(server.url()),
+                DATA_STREAM,
+                Duration.ofDays(7),
+                Duration.ofSeconds(30),
+                "hera",
+                new Secret(PASSWORD),
+                null,
+                caFile,
+                IndexConfig.Elasticsearch.Layout.OZHERA,
+                "ozhera-",
+                "hera",
+                ZoneOffset.UTC))) {
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .ignoreExceptions()
+          .untilAsserted(
+              () -> assertThat(index.write(List.of(document))).isEqualTo(WriteResult.kept(1)));
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .untilAsserted(() ->
+              assertThat(index.search(Traces.ALL).documents())
+                  .extracting(Documents::id)
+                  .containsExactly(Documents.id(document)));
     }
   }
 
