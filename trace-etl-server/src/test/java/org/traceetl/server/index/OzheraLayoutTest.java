@@ -338,6 +338,35 @@ final class OzheraLayoutTest {
             "serverEnv");
   }
 
+  /** OzHera's operator puts one of the older kind, for the same indices. */
+  @Test
+  void theTemplateStandsAboveOzherasOwn() throws Exception {
+    JsonNode put =
+        send(
+            "PUT",
+            "/_template/" + alias,
+            """
+            {"index_patterns": ["%s*"], "settings": {"number_of_replicas": "0"},
+             "mappings": {"properties": {"host": {"type": "ip"}, "env": {"type": "keyword"}}},
+             "aliases": {"%s": {}}}
+            """
+                .formatted(alias, alias));
+    assertThat(put.path("acknowledged").asBoolean()).as(put.toString()).isTrue();
+
+    write(
+        Traces.document(
+            1, START, "shop", "x", Reason.ERROR, Map.of("type", "http", "host", "no address")));
+
+    assertThat(indices()).containsExactly(prefix + DAY);
+    assertThat(
+            send("GET", "/" + prefix + DAY + "/_mapping", "")
+                .path(prefix + DAY)
+                .path("mappings")
+                .path("properties")
+                .has("env"))
+        .isFalse();
+  }
+
   @Test
   void aSearchGivesWhatThereAreFieldsFor() throws Exception {
     TraceDocument document = document(1, START, Reason.ERROR);
