@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.perf.process.Elasticsearch;
 import org.traceetl.perf.process.Ports;
 import org.traceetl.perf.process.Program;
 import org.traceetl.perf.process.RocketMq;
@@ -29,7 +30,6 @@ final class Installation implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofMinutes(3);
   private static final int SPOOL_DISK_MEBIBYTES = 64;
   private static final int SPOOL_BYTES = 48 << 20;
-  private static final String NOBODY = "65534";
 
   /**
    * What is needed from outside.
@@ -43,19 +43,17 @@ final class Installation implements AutoCloseable {
   private final Path directory;
   private final Parts parts;
   private final String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-  private final boolean root = "root".equals(System.getProperty("user.name"));
   private final SpoolDisk spoolDisk;
   private final SlowDisk slowDisk;
   private final RoutingFile routingFile;
   private final RocketMq rocketMq;
-  private final Program elasticsearch;
+  private final Elasticsearch elasticsearch;
   private final Program prometheus;
   private final List<Program> agents = new ArrayList<>();
   private final List<Program> servers = new ArrayList<>();
   private final List<Integer> otlpPorts = new ArrayList<>();
   private final List<Integer> agentTelemetryPorts = new ArrayList<>();
   private final List<Integer> serverPorts = new ArrayList<>();
-  private final URI elasticsearchUri;
   private final URI prometheusUri;
 
   Installation(Path directory, Parts parts) throws IOException, InterruptedException {
@@ -71,9 +69,7 @@ final class Installation implements AutoCloseable {
             ports,
             List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC"),
             brokerSettings());
-    int elasticsearchPort = ports.next();
-    elasticsearchUri = URI.create("http://127.0.0.1:" + elasticsearchPort);
-    elasticsearch = elasticsearch(elasticsearchPort, ports.next());
+    elasticsearch = new Elasticsearch(parts.elasticsearch, directory, ports);
     for (int i = 1; i <= AGENTS; i++) {
       otlpPorts.add(ports.next());
       agentTelemetryPorts.add(ports.next());
@@ -130,61 +126,6 @@ final class Installation implements AutoCloseable {
         // A name server that came back has to hear of the broker soon.
         "registerNameServerPeriod",
         10_000);
-  }
-
-  private Program elasticsearch(int port, int transportPort)
-      throws IOException, InterruptedException {
-    Path home = Files.createDirectories(directory.resolve("elasticsearch"));
-    for (String folder : List.of("config", "config/jvm.options.d", "data", "logs")) {
-      Files.createDirectories(home.resolve(folder));
-    }
-    for (String file : List.of("jvm.options", "log4j2.properties")) {
-      Files.copy(
-          parts.elasticsearch.resolve("config").resolve(file),
-          home.resolve("config").resolve(file));
-    }
-    Files.writeString(
-        home.resolve("config").resolve("elasticsearch.yml"),
-        """
-        network.host: 127.0.0.1
-        http.port: %d
-        transport.port: %d
-        path.data: %s
-        path.logs: %s
-        discovery.type: single-node
-        xpack.security.enabled: false
-        cluster.routing.allocation.disk.threshold_enabled: false
-        """
-            .formatted(port, transportPort, home.resolve("data"), home.resolve("logs")));
-    Path program = parts.elasticsearch.resolve("bin").resolve("elasticsearch");
-    List<String> command = new ArrayList<>();
-    if (root) {
-      // It refuses to run as root.
-      run(List.of("chown", "-R", NOBODY + ":" + NOBODY, home.toString()));
-      command.addAll(
-          List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
-      command.addAll(List.of("--pdeathsig", "KILL"));
-    }
-    command.add(program.toString());
-    return new Program(
-        "elasticsearch",
-        command,
-        Map.of(
-            "ES_PATH_CONF",
-            home.resolve("config").toString(),
-            "ES_JAVA_HOME",
-            System.getProperty("java.home"),
-            "ES_JAVA_OPTS",
-            "-Xms512m -Xmx512m"),
-        log("elasticsearch"),
-        elasticsearchUri.resolve("/_cluster/health?wait_for_status=yellow&timeout=1s"));
-  }
-
-  private static void run(List<String> command) throws IOException, InterruptedException {
-    int status = new ProcessBuilder(command).inheritIO().start().waitFor();
-    if (status != 0) {
-      throw new IOException(String.join(" ", command) + " ended with " + status);
-    }
   }
 
   private Program agent(int number, int otlpPort, int telemetryPort) throws IOException {
@@ -287,7 +228,7 @@ final class Installation implements AutoCloseable {
                 LEASE.toSeconds(),
                 WINDOW.toMillis(),
                 2 * WINDOW.toMillis(),
-                elasticsearchUri,
+                elasticsearch.uri(),
                 DATA_STREAM));
     List<String> command = java(name, 320, 256);
     command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
@@ -334,7 +275,7 @@ final class Installation implements AutoCloseable {
 
   /** Starts all, in the order that they need, and makes the topics. */
   void start(HttpClient http) throws IOException, InterruptedException {
-    elasticsearch.start();
+    elasticsearch.program().start();
     rocketMq.start(QUEUES);
     rocketMq.makeDecisionsTopic();
     for (Program agent : agents) {
@@ -374,7 +315,7 @@ final class Installation implements AutoCloseable {
       case AGENT -> agents;
       case BROKER -> List.of(rocketMq.broker());
       case NAME_SERVER -> List.of(rocketMq.nameServer());
-      case ELASTICSEARCH -> List.of(elasticsearch);
+      case ELASTICSEARCH -> List.of(elasticsearch.program());
       case PROMETHEUS -> List.of(prometheus);
       case SPOOL_DISK -> List.of(agents.getFirst());
       case SLOW_DISK -> List.of(agents.getLast());
@@ -384,7 +325,7 @@ final class Installation implements AutoCloseable {
 
   List<Program> all() {
     List<Program> all =
-        new ArrayList<>(List.of(rocketMq.nameServer(), rocketMq.broker(), elasticsearch));
+        new ArrayList<>(List.of(rocketMq.nameServer(), rocketMq.broker(), elasticsearch.program()));
     all.addAll(agents);
     all.addAll(servers);
     all.add(prometheus);
@@ -412,7 +353,7 @@ final class Installation implements AutoCloseable {
   }
 
   URI elasticsearchUri() {
-    return elasticsearchUri;
+    return elasticsearch.uri();
   }
 
   URI prometheusUri() {

@@ -121,7 +121,8 @@ public final class RocketMq {
     makeTopic("trace-routing", 1);
   }
 
-  private void makeTopic(String topic, int queues) throws IOException, InterruptedException {
+  /** Makes one more topic; to be called when both are started. */
+  public void makeTopic(String topic, int queues) throws IOException, InterruptedException {
     DefaultMQProducer producer = new DefaultMQProducer("make-topics");
     producer.setNamesrvAddr(address);
     try {

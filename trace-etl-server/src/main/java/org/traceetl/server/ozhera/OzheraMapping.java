@@ -314,10 +314,17 @@ final class OzheraMapping implements SpanMapping {
         String method = text(batch, safeMethod(name), maxBytes);
         yield service.isEmpty() ? method : service + "/" + method;
       }
-      case REDIS -> text(batch, command(name), maxBytes);
+      case REDIS -> wholeCommand(batch, name, maxBytes);
       case MYSQL, MONGODB -> statement(batch, maxBytes);
       default -> text(batch, safeMethod(name), maxBytes);
     };
+  }
+
+  /** The command, which OzHera cuts in labels only. */
+  private String wholeCommand(BatchDecoder batch, int name, int maxBytes) {
+    String statement = text(batch, facts.statement, maxBytes).replace("?", "").trim();
+    String command = statement.split(" ", 2)[0];
+    return command.isEmpty() ? text(batch, labels.safe(name), maxBytes) : command;
   }
 
   private String statement(BatchDecoder batch, int maxBytes) {

@@ -488,6 +488,9 @@ class OzheraSpansTest {
                 "6379"))
         .containsEntry("url", "AUTH")
         .containsEntry("dataSource", "cache:6379");
+    String command = "c".repeat(150);
+    assertThat(document(CLIENT, "db.system", "redis", "db.statement", command + "? key"))
+        .containsEntry("url", command);
     String statement = "select '" + "x".repeat(300);
     assertThat(
             document(

@@ -1,0 +1,627 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.StandardSocketOptions;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.proto.thrift.ozhera.TSpanData;
+import org.traceetl.server.TraceEtlServer;
+import org.traceetl.server.testing.ElasticsearchServer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The faults that were found in OzHera's metric service and log agent: none of them is in what
+ * takes their place. All with real parts: a real RocketMQ, the whole server, and where documents
+ * matter a real Elasticsearch.
+ */
+final class OzheraFaultsTest {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final Duration FAST = Duration.ofMillis(60);
+  private static final String TOTAL = "staging_hera_aopTotalMethodCount_total";
+  private static final String STATISTICS = "staging_trace_statistics_span_count_total";
+  private static final int QUEUES = 2;
+
+  @TempDir private Path directory;
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private String topic;
+  private OzheraSpans spans;
+
+  @BeforeEach
+  void start() throws Exception {
+    topic = SharedBroker.newTopic(QUEUES);
+    spans = OzheraSpans.to(topic);
+    open.add(spans);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    for (AutoCloseable one : open.reversed()) {
+      one.close();
+    }
+  }
+
+  private OzheraServer server(Map<String, Object> more) throws Exception {
+    OzheraServer server = OzheraServer.start(topic, more);
+    open.add(server);
+    return server;
+  }
+
+  private void sendHttp(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      spans.send(OzheraSpans.http("shop", "/orders", FAST));
+    }
+  }
+
+  /**
+   * Fault 1: a scrape took the window away from every other scraper, from one that somebody did by
+   * hand as well; with two Prometheus each had a part, at a longer interval half was lost.
+   */
+  @Test
+  void aScrapeTakesNothingFromAnotherOne() throws Exception {
+    OzheraServer server = server(Map.of());
+    OzheraServer.Scraper often = server.scraper("prometheus-a");
+    OzheraServer.Scraper seldom = server.scraper("prometheus-b");
+    int sent = 0;
+    for (int round = 0; round < 6; round++) {
+      sendHttp(5);
+      sent += 5;
+      // Through several windows, with looks by hand between.
+      often.await(TOTAL, sent);
+      assertThat(
+              OzheraServer.get(server.uri("/metrics"), Map.of("User-Agent", "curl/8.5.0"))
+                  .statusCode())
+          .isEqualTo(200);
+    }
+    seldom.scrape();
+    assertThat(seldom.sums()).isEqualTo(often.sums());
+    assertThat(seldom.sum(TOTAL)).isEqualTo(sent);
+  }
+
+  /** Fault 1: what was in an answer that did not arrive was gone. */
+  @Test
+  void anAnswerThatDoesNotArriveIsPartOfTheNextOne() throws Exception {
+    OzheraServer server = server(Map.of());
+    OzheraServer.Scraper witness = server.scraper("witness");
+    OzheraServer.Scraper scraper = server.scraper("unlucky");
+    int methods = 1_500;
+    for (int i = 0; i < methods; i++) {
+      spans.send(OzheraSpans.http("shop", "/orders/" + "x".repeat(200) + i, FAST));
+    }
+    witness.await(TOTAL, methods);
+    hangUpAfterAFewBytes(server.port(), "unlucky");
+    scraper.scrape();
+    assertThat(scraper.sums()).isEqualTo(witness.sums());
+  }
+
+  /** The page is of some megabytes: more than the kernel takes for one that does not read. */
+  private static void hangUpAfterAFewBytes(int port, String scraper) throws IOException {
+    try (Socket socket = new Socket()) {
+      socket.setOption(StandardSocketOptions.SO_RCVBUF, 4_096);
+      socket.setSoLinger(true, 0);
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      socket
+          .getOutputStream()
+          .write(
+              ("GET /metrics?scraper=" + scraper + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                  .getBytes(StandardCharsets.US_ASCII));
+      assertThat(socket.getInputStream().readNBytes(1_000)).hasSize(1_000);
+    }
+  }
+
+  /**
+   * Fault 2: there was no bound of series, nothing was given free while nobody scraped, and from
+   * the fifth window on all that waited was thrown away.
+   */
+  @Test
+  void whatNobodyScrapesIsBoundedAndComesInFull() throws Exception {
+    int most = 40;
+    OzheraServer server =
+        server(
+            Map.of(
+                "trace-etl.series.max-per-application", most, "trace-etl.series.max", 10 * most));
+    OzheraServer.Scraper witness = server.scraper("witness");
+    OzheraServer.Scraper late = server.scraper("late");
+    int sent = 0;
+    for (int window = 0; window < 8; window++) {
+      for (int i = 0; i < 50; i++) {
+        spans.send(OzheraSpans.http("shop", "/orders/" + sent++, FAST));
+      }
+      witness.await(STATISTICS, sent);
+    }
+    late.scrape();
+    assertThat(late.sum(STATISTICS)).isEqualTo(sent);
+    assertThat(late.sum(TOTAL)).isEqualTo(sent);
+    assertThat(late.sums().keySet().stream().filter(one -> one.startsWith(TOTAL + "{")).count())
+        .isLessThanOrEqualTo(most + 1);
+  }
+
+  /**
+   * Fault 3: spans that were counted just when windows were swapped were lost, and a full queue
+   * towards Elasticsearch held up all consumers.
+   */
+  @Test
+  void swapsLoseNothingAndAFullQueueStallsNobody() throws Exception {
+    OzheraServer server =
+        server(
+            Map.of(
+                "trace-etl.window.length",
+                "100ms",
+                "trace-etl.index.type",
+                "elasticsearch",
+                // Nobody answers there.
+                "trace-etl.index.elasticsearch.urls",
+                "http://127.0.0.1:1",
+                "trace-etl.index.elasticsearch.layout",
+                "ozhera",
+                "trace-etl.drain-within",
+                "2s"));
+    OzheraServer.Scraper scraper = server.scraper("prometheus");
+    int sent = 0;
+    for (int i = 0; i < 3_000; i++) {
+      spans.send(
+          OzheraSpans.with(OzheraSpans.http("shop", "/orders", FAST), "error", true),
+          OzheraSpans.http("stock", "/items", FAST));
+      sent += 2;
+      if (i % 300 == 0) {
+        scraper.scrape();
+      }
+    }
+    scraper.await(TOTAL, sent);
+    assertThat(scraper.sum("staging_hera_httpError_total")).isEqualTo(sent / 2);
+    assertThat(scraper.sum("staging_hera_aopMethodTimeCount_count")).isEqualTo(sent);
+  }
+
+  /**
+   * Fault 4: messages were acknowledged before their window was given to anyone, so that a crash
+   * lost it, and what a restart read again counted twice.
+   */
+  @Test
+  void aCrashLosesNothingAndCountsNothingTwice() throws Exception {
+    OzheraServer.Scraper scraper;
+    int sent = 10;
+    try (OzheraServer first = OzheraServer.start(topic, Map.of())) {
+      scraper = first.scraper("prometheus");
+      sendHttp(sent);
+      scraper.await(TOTAL, sent);
+    }
+    // It has a longer window than this test lasts: nothing of it is sealed.
+    try (ServerProcess victim =
+        ServerProcess.start(
+            directory, OzheraServer.properties(topic, Map.of("trace-etl.window.length", "10m")))) {
+      sendHttp(7);
+      sent += 7;
+      EndToEndTest.eventually("spans in the live window").until(() -> victim.hasRead(7));
+      victim.kill();
+    }
+    try (OzheraServer next = OzheraServer.start(topic, Map.of())) {
+      scraper.moveTo(next);
+      scraper.await(TOTAL, sent);
+      sendHttp(3);
+      sent += 3;
+      scraper.await(TOTAL, sent);
+    }
+    // A stop drains.
+    try (OzheraServer last = OzheraServer.start(topic, Map.of())) {
+      scraper.moveTo(last);
+      sendHttp(4);
+      sent += 4;
+      scraper.await(TOTAL, sent);
+    }
+  }
+
+  /** Fault 5: a span without the value of a label was dropped, and nobody heard of it. */
+  @Test
+  void aSpanWithoutALabelCounts() throws Exception {
+    OzheraServer.Scraper scraper = server(Map.of()).scraper("prometheus");
+    TSpanData dubbo =
+        OzheraSpans.with(
+            OzheraSpans.span("shop", "reserve", FAST),
+            "span.kind",
+            "client",
+            "rpc.system",
+            "dubbo",
+            "rpc.service",
+            null);
+    TSpanData consumer =
+        OzheraSpans.with(
+            OzheraSpans.span("shop", "consume", FAST),
+            "span.kind",
+            "consumer",
+            "messaging.system",
+            "rocketmq");
+    consumer.getExtra().unsetIp();
+    spans.send(dubbo, consumer);
+    scraper.await(STATISTICS, 2);
+    assertThat(scraper.sums())
+        .containsEntry(
+            "staging_hera_dubboBisTotalCount_total{application=\"shop\",methodName=\"reserve\","
+                + "serverEnv=\"staging\",serverEnvId=\"77\",serverIp=\"10.1.2.3\"}",
+            1.0)
+        .containsEntry(
+            "staging_hera_rocketmqConsumerTotalCount_total{application=\"shop\","
+                + "serverEnv=\"staging\",serverEnvId=\"77\"}",
+            1.0);
+  }
+
+  /**
+   * Fault 6: documents that Elasticsearch refused within a bulk request were forgotten, nothing was
+   * tried again, and above 30,000 that waited all were thrown away.
+   */
+  @Test
+  void aRefusedDocumentIsTriedAgain() throws Exception {
+    URI elasticsearch = ElasticsearchServer.shared().url();
+    String prefix = "refusing-errors-";
+    put(
+        elasticsearch.resolve("/_index_template/refusing"),
+        """
+        {"index_patterns": ["%s*"], "priority": 1000,
+         "template": {"settings": {"index.blocks.write": true}}}
+        """
+            .formatted(prefix));
+    OzheraServer.Scraper scraper =
+        server(
+                Map.of(
+                    "trace-etl.index.type",
+                    "elasticsearch",
+                    "trace-etl.index.elasticsearch.urls",
+                    elasticsearch.toString(),
+                    "trace-etl.index.elasticsearch.layout",
+                    "ozhera",
+                    "trace-etl.index.elasticsearch.index-prefix",
+                    prefix))
+            .scraper("prometheus");
+    spans.send(OzheraSpans.with(OzheraSpans.http("shop", "/orders", FAST), "error", true));
+    scraper.await(TOTAL, 1);
+    // It has been refused, at the latest when there is an index.
+    EndToEndTest.eventually("the index that takes nothing")
+        .until(() -> search(elasticsearch, prefix).at("/_shards/total").asInt(0) > 0);
+    assertThat(search(elasticsearch, prefix).at("/hits/total/value").asInt(-1)).isZero();
+    put(elasticsearch.resolve("/" + prefix + "*/_settings"), "{\"index.blocks.write\": false}");
+    EndToEndTest.eventually("the document")
+        .until(() -> search(elasticsearch, prefix).at("/hits/total/value").asInt(0) == 1);
+  }
+
+  private static JsonNode search(URI elasticsearch, String prefix) throws Exception {
+    HttpResponse<String> response =
+        OzheraServer.get(elasticsearch.resolve("/" + prefix + "*/_search"), Map.of());
+    return JSON.readTree(response.body());
+  }
+
+  private static void put(URI uri, String body) throws Exception {
+    HttpResponse<String> response =
+        OzheraServer.HTTP.send(
+            HttpRequest.newBuilder(uri)
+                .timeout(Duration.ofSeconds(20))
+                .header("Content-Type", "application/json")
+                .PUT(HttpRequest.BodyPublishers.ofString(body))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+  }
+
+  /**
+   * Fault 7: the content type was not always that of the body, an error was a 200 without a body,
+   * and a token was asked for and never looked at.
+   */
+  @Test
+  void anAnswerIsWhatItSaysAndAnErrorIsNone() throws Exception {
+    OzheraServer server = server(Map.of());
+    server.scraper("prometheus");
+    for (String accept :
+        List.of(
+            "*/*",
+            "text/plain;version=0.0.4",
+            "application/openmetrics-text;version=1.0.0",
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily")) {
+      sendHttp(1);
+      HttpResponse<String> page =
+          OzheraServer.get(
+              server.uri("/metrics?scraper=by-" + accept.length()), Map.of("Accept", accept));
+      assertThat(page.statusCode()).isEqualTo(200);
+      assertThat(page.headers().firstValue("Content-Type").orElseThrow())
+          .startsWith("text/plain")
+          .contains("version=0.0.4");
+      assertThat(page.body()).startsWith("# HELP ").endsWith("\n").doesNotContain("# EOF");
+    }
+    HttpResponse<String> refused =
+        OzheraServer.get(server.uri("/metrics?scraper=no%20name"), Map.of());
+    assertThat(refused.statusCode()).isEqualTo(400);
+    assertThat(refused.body()).contains("scraper");
+    HttpResponse<String> twice =
+        OzheraServer.get(server.uri("/metrics?scraper=a&scraper=b"), Map.of());
+    assertThat(twice.statusCode()).isEqualTo(400);
+
+    RealTools.Result valid =
+        RealTools.run(
+            List.of(RealTools.promtool(), "check", "metrics"),
+            OzheraServer.get(server.uri("/metrics?scraper=promtool"), Map.of())
+                .body()
+                .getBytes(StandardCharsets.UTF_8));
+    assertThat(valid.output()).doesNotContain("error while linting");
+  }
+
+  /**
+   * Fault 8: the agent moved its checkpoint before the broker had the spans, wrote its file in
+   * place, forgot a batch that failed, and sent a span only when the next line came.
+   */
+  @Test
+  void theAgentLosesNoLineAndWaitsForNone() throws Exception {
+    Path log = Files.createDirectories(directory.resolve("log/shop/trace")).resolve("trace.log");
+    String agents = SharedBroker.newTopic(QUEUES);
+    Installation.Settings settings =
+        new Installation.Settings(
+            SharedBroker.get().namesrvAddress(),
+            agents,
+            SharedBroker.journalOf(agents),
+            directory,
+            0,
+            0,
+            0,
+            Duration.ofMillis(200),
+            List.of(directory.resolve("log").resolve("*/trace/trace.log").toString()),
+            Map.of(
+                "trace-etl.rocketmq.consumer-group",
+                agents,
+                "trace-etl.metrics.profile",
+                "ozhera",
+                "trace-etl.index.type",
+                "none"));
+    Map<String, Double> sums = new TreeMap<>();
+    int lines = 0;
+    for (int run = 0; run < 3; run++) {
+      try (Installation installation = Installation.start(settings)) {
+        installation.awaitReady(Duration.ofSeconds(60));
+        URI page = URI.create("http://127.0.0.1:" + installation.httpPort());
+        EndToEndTest.eventually("the server's queues")
+            .until(() -> OzheraServer.get(page.resolve("/ready"), Map.of()).statusCode() == 200);
+        OzheraServer.Scraper scraper = OzheraServer.scraper(page, "prometheus", sums);
+        // The last one has no line behind it; more come while nobody reads.
+        for (int i = 0; i < 5; i++) {
+          Files.writeString(
+              log, line(lines++), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        }
+        scraper.await(TOTAL, lines);
+      }
+      Files.writeString(log, line(lines++), StandardOpenOption.APPEND);
+    }
+    assertThat(sums.keySet()).anyMatch(sample -> sample.contains("serverIp=\"10.0.0.7\""));
+  }
+
+  private static String line(int number) {
+    return "2026-11-21 10:00:00.000 ||| %d000000 ### 1500000 ### 10.0.0.7 ### shop ### /orders ### OK"
+            .formatted(Instant.now().toEpochMilli())
+        + " ### %032x ### %016x ### ".formatted(number + 1, number + 1)
+        + "[{\"key\":\"span.kind\",\"type\":\"string\",\"value\":\"server\"},"
+        + "{\"key\":\"http.method\",\"type\":\"string\",\"value\":\"GET\"}] ### [] ### "
+        + "{\"serviceName\":\"shop\",\"tags\":[]} ### [] ### \n";
+  }
+
+  /** Fault 9: methods, addresses and SQL made series without a limit. */
+  @Test
+  void seriesAboveTheLimitAreOneAndSumsStayRight() throws Exception {
+    int most = 30;
+    OzheraServer.Scraper scraper =
+        server(Map.of("trace-etl.series.max-per-application", most)).scraper("prometheus");
+    int sent = 400;
+    for (int i = 0; i < sent; i++) {
+      TSpanData span = OzheraSpans.http("shop", "/orders/" + i, FAST);
+      span.getExtra().setIp("10.1." + i / 200 + "." + i % 200);
+      spans.send(i % 4 == 0 ? OzheraSpans.with(span, "error", true) : span);
+    }
+    scraper.await(STATISTICS, sent);
+    assertThat(scraper.sum(TOTAL)).isEqualTo(sent);
+    assertThat(scraper.sum("staging_hera_httpError_total")).isEqualTo(sent / 4);
+    assertThat(scraper.sum("staging_hera_aopSuccessMethodCount_total")).isEqualTo(sent - sent / 4);
+    assertThat(scraper.sum("staging_hera_aopMethodTimeCount_count")).isEqualTo(sent);
+    assertThat(scraper.sums().keySet().stream().filter(one -> one.startsWith(TOTAL + "{")).count())
+        .isLessThanOrEqualTo(most + 1);
+    assertThat(scraper.sums().keySet())
+        .anyMatch(
+            sample -> sample.contains("application=\"shop\"") && sample.contains("_overflow"));
+  }
+
+  /** Fault 10: passwords of databases stood in Elasticsearch as they are. */
+  @Test
+  void aPasswordIsNowhere() throws Exception {
+    URI elasticsearch = ElasticsearchServer.shared().url();
+    String prefix = "secret-errors-";
+    OzheraServer.Scraper scraper =
+        server(
+                Map.of(
+                    "trace-etl.index.type",
+                    "elasticsearch",
+                    "trace-etl.index.elasticsearch.urls",
+                    elasticsearch.toString(),
+                    "trace-etl.index.elasticsearch.layout",
+                    "ozhera",
+                    "trace-etl.index.elasticsearch.index-prefix",
+                    prefix))
+            .scraper("prometheus");
+    String secret = "hunter2";
+    List<String> connections =
+        List.of(
+            "mysql://shop:" + secret + "@db:3306",
+            "jdbc:mysql://db:3306/shop?user=shop&password=" + secret,
+            "shop:" + secret + "@tcp(db:3306)/shop");
+    int sent = 0;
+    for (String connection : connections) {
+      for (String system : List.of("mysql", "mongodb")) {
+        spans.send(
+            OzheraSpans.with(
+                OzheraSpans.span("shop", "dbDriver", FAST),
+                "span.kind",
+                "client",
+                "db.system",
+                system,
+                "db.connection_string",
+                connection,
+                "db.statement",
+                "alter user shop identified by '" + secret + "'",
+                "db.driver.userName",
+                "shop",
+                "db.driver.password",
+                secret,
+                "error",
+                true));
+        sent++;
+      }
+    }
+    spans.send(
+        OzheraSpans.with(
+            OzheraSpans.span("shop", "AUTH", FAST),
+            "db.system",
+            "redis",
+            "db.statement",
+            "AUTH " + secret,
+            "error",
+            true));
+    sent++;
+    scraper.await(STATISTICS, sent);
+    assertThat(scraper.sums().toString()).contains("dataSource=").doesNotContain(secret);
+    int documents = sent;
+    EndToEndTest.eventually("the documents")
+        .until(() -> search(elasticsearch, prefix).at("/hits/total/value").asInt(0) == documents);
+    assertThat(
+            OzheraServer.get(elasticsearch.resolve("/" + prefix + "*/_search?size=100"), Map.of())
+                .body())
+        .contains("dataSource")
+        .doesNotContain(secret);
+  }
+
+  /**
+   * Fault 11: whether a rule was for an application was asked the wrong way round, so that one
+   * named {@code a} came under nearly every rule.
+   */
+  @Test
+  void aRuleForAnotherApplicationIsNotForOneOfAShorterName() throws Exception {
+    Path rules =
+        Files.writeString(
+            directory.resolve("rules.yaml"),
+            """
+            exclude:
+              applications: [load-test]
+            degrade: {server-ip: true, dubbo-method: true, sql: true, applications: [payment-gateway]}
+            applications:
+              payment-gateway:
+                slower-than-millis: {http: 10}
+            """);
+    OzheraServer.Scraper scraper =
+        server(Map.of("trace-etl.ozhera.rules-file", rules.toString())).scraper("prometheus");
+    List<String> applications = List.of("a", "pay", "payment-gateway", "load", "load-test-1");
+    for (String application : applications) {
+      spans.send(OzheraSpans.http(application, "/orders", FAST));
+    }
+    scraper.await(STATISTICS, applications.size());
+    Map<String, String> ips = new HashMap<>();
+    scraper.sums().keySet().stream()
+        .filter(sample -> sample.startsWith(TOTAL + "{"))
+        .forEach(sample ->
+            ips.put(
+                sample.replaceFirst(".*application=\"([^\"]*)\".*", "$1"),
+                sample.replaceFirst(".*serverIp=\"([^\"]*)\".*", "$1")));
+    assertThat(ips)
+        .isEqualTo(
+            Map.of(
+                "a", "10.1.2.3",
+                "pay", "10.1.2.3",
+                "payment_gateway", "10.0.0.0",
+                "load", "10.1.2.3"));
+    assertThat(
+            scraper.sum(sample ->
+                sample.startsWith("staging_hera_httpSlowQuery_total{")
+                    && sample.contains("application=\"payment_gateway\"")))
+        .isEqualTo(1);
+    assertThat(scraper.sum("staging_hera_httpSlowQuery_total")).isEqualTo(1);
+  }
+
+  /** A server as a process of its own, which can be killed. */
+  private static final class ServerProcess implements AutoCloseable {
+    private final Process process;
+    private final URI uri;
+
+    private ServerProcess(Process process, URI uri) {
+      this.process = process;
+      this.uri = uri;
+    }
+
+    static ServerProcess start(Path directory, Map<String, Object> properties) throws Exception {
+      int port;
+      try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        port = free.getLocalPort();
+      }
+      List<String> command =
+          new ArrayList<>(
+              List.of(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Xmx256m",
+                  "-XX:+UseSerialGC",
+                  "--enable-native-access=ALL-UNNAMED",
+                  "--sun-misc-unsafe-memory-access=allow",
+                  "-Duser.home=" + directory,
+                  "-Drocketmq.log.root=" + directory.resolve("rocketmq-log"),
+                  "-cp",
+                  System.getProperty(
+                      "surefire.test.class.path", System.getProperty("java.class.path")),
+                  TraceEtlServer.class.getName()));
+      Map<String, Object> all = new HashMap<>(properties);
+      all.put("server.port", port);
+      all.forEach((key, value) -> command.add("--" + key + "=" + value));
+      ServerProcess server =
+          new ServerProcess(
+              new ProcessBuilder(command)
+                  .redirectErrorStream(true)
+                  .redirectOutput(directory.resolve("server.log").toFile())
+                  .start(),
+              URI.create("http://127.0.0.1:" + port));
+      EndToEndTest.eventually("the server, which writes to " + directory)
+          .ignoreExceptions()
+          .until(
+              () -> OzheraServer.get(server.uri.resolve("/ready"), Map.of()).statusCode() == 200);
+      return server;
+    }
+
+    /** Whether it has taken so many messages from the broker. */
+    boolean hasRead(int messages) throws Exception {
+      return OzheraServer.get(uri.resolve("/jvm"), Map.of())
+              .body()
+              .lines()
+              .filter(line -> line.startsWith("trace_etl_batches_accepted_total"))
+              .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+              .sum()
+          >= messages;
+    }
+
+    void kill() throws InterruptedException {
+      process.destroyForcibly().waitFor();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+      kill();
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.traceetl.server.TraceEtlServer;
+
+/** A server in OzHera's place on a topic, within this JVM, at the broker that all tests share. */
+final class OzheraServer implements AutoCloseable {
+  static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  private static final int BUSY = 429;
+  private static final Pattern LABEL = Pattern.compile("[a-zA-Z]+=\"(?:[^\"\\\\]|\\\\.)*\"");
+
+  private final TraceEtlServer server;
+
+  private OzheraServer(TraceEtlServer server) {
+    this.server = server;
+  }
+
+  /**
+   * Starts one, and waits until it shows all queues.
+   *
+   * @param more keys beside those that it needs; they win
+   */
+  static OzheraServer start(String topic, Map<String, Object> more) throws Exception {
+    OzheraServer started = new OzheraServer(TraceEtlServer.start(properties(topic, more)));
+    EndToEndTest.eventually("the server's queues")
+        .until(() -> get(started.uri("/ready"), Map.of()).statusCode() == 200);
+    return started;
+  }
+
+  static Map<String, Object> properties(String topic, Map<String, Object> more) throws IOException {
+    Map<String, Object> properties =
+        new HashMap<>(
+            Map.of(
+                "server.port",
+                0,
+                "trace-etl.rocketmq.name-server",
+                SharedBroker.get().namesrvAddress(),
+                "trace-etl.rocketmq.topic",
+                topic,
+                "trace-etl.rocketmq.messages",
+                "ozhera",
+                "trace-etl.rocketmq.consumer-group",
+                topic,
+                "trace-etl.journal.topic",
+                SharedBroker.journalOf(topic),
+                "trace-etl.metrics.profile",
+                "ozhera",
+                "trace-etl.window.length",
+                "200ms",
+                "trace-etl.index.type",
+                "none"));
+    // What is killed shows its queues for so long.
+    properties.put("trace-etl.journal.lease", "5s");
+    properties.putAll(more);
+    return properties;
+  }
+
+  URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + server.port() + path);
+  }
+
+  int port() {
+    return server.port();
+  }
+
+  static HttpResponse<String> get(URI uri, Map<String, String> headers)
+      throws IOException, InterruptedException {
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20));
+    headers.forEach(request::header);
+    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** Somebody who scrapes by that name, and has done so once. */
+  Scraper scraper(String name) throws Exception {
+    return scraper(uri("/"), name, new TreeMap<>());
+  }
+
+  /** The same at any server, going on with sums that there are. */
+  static Scraper scraper(URI server, String name, Map<String, Double> sums) throws Exception {
+    Scraper scraper = new Scraper(server.resolve("/metrics?scraper=" + name), sums);
+    scraper.scrape();
+    return scraper;
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  /** Adds up what it is given, as {@code sum_over_time} does. */
+  static final class Scraper {
+    private final Map<String, Double> sums;
+    private URI uri;
+
+    private Scraper(URI uri, Map<String, Double> sums) {
+      this.uri = uri;
+      this.sums = sums;
+    }
+
+    /** Goes on at another server, under the same name. */
+    void moveTo(OzheraServer other) {
+      uri = other.uri("/metrics?" + uri.getQuery());
+    }
+
+    /** Scrapes once; answers the page. */
+    String scrape() throws Exception {
+      HttpResponse<String> response = get(uri, Map.of());
+      while (response.statusCode() == BUSY) {
+        // The answer before has arrived here, and the server is about to hear of it.
+        response = get(uri, Map.of());
+      }
+      assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+      add(response.body());
+      return response.body();
+    }
+
+    private void add(String page) {
+      page.lines()
+          .filter(line -> !line.startsWith("#") && !line.isBlank())
+          .forEach(line -> {
+            int blank = line.lastIndexOf(' ');
+            sums.merge(
+                sample(line.substring(0, blank)),
+                Double.parseDouble(line.substring(blank + 1)),
+                Double::sum);
+          });
+    }
+
+    /** With its labels in alphabetical order. */
+    private static String sample(String text) {
+      int brace = text.indexOf('{');
+      return text.substring(0, brace)
+          + LABEL
+              .matcher(text.substring(brace))
+              .results()
+              .map(MatchResult::group)
+              .sorted()
+              .collect(Collectors.joining(",", "{", "}"));
+    }
+
+    /** Of every sample that it was ever given, by name and labels in alphabetical order. */
+    Map<String, Double> sums() {
+      return sums;
+    }
+
+    double sum(Predicate<String> samples) {
+      return sums.entrySet().stream()
+          .filter(sample -> samples.test(sample.getKey()))
+          .mapToDouble(Map.Entry::getValue)
+          .sum();
+    }
+
+    /** Of all series of a metric. */
+    double sum(String metric) {
+      return sum(sample -> sample.startsWith(metric + "{"));
+    }
+
+    /** Scrapes until the metric has come to that, and asserts that it has no more. */
+    void await(String metric, double sum) {
+      EndToEndTest.eventually(metric)
+          .untilAsserted(() -> {
+            scrape();
+            assertThat(sum(metric)).as("%s in %s", metric, sums).isEqualTo(sum);
+          });
+    }
+  }
+}

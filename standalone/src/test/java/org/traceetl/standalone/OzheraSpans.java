@@ -1,0 +1,115 @@
+package org.traceetl.standalone;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.thrift.TSerializer;
+import org.apache.thrift.protocol.TCompactProtocol;
+import org.traceetl.proto.thrift.ozhera.TAttributeKey;
+import org.traceetl.proto.thrift.ozhera.TAttributeType;
+import org.traceetl.proto.thrift.ozhera.TAttributes;
+import org.traceetl.proto.thrift.ozhera.TExtra;
+import org.traceetl.proto.thrift.ozhera.TResource;
+import org.traceetl.proto.thrift.ozhera.TSpanData;
+import org.traceetl.proto.thrift.ozhera.TValue;
+
+/** Publishes spans as OzHera's agents do, one a message. One thread. */
+final class OzheraSpans implements AutoCloseable {
+  /** When the spans end, nanoseconds since 1970: today, for documents of days long gone may go. */
+  static final long END_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) / 1_000_000_000L * 1_000_000_000L;
+
+  private static final AtomicLong NUMBERS = new AtomicLong();
+
+  private final String topic;
+  private final DefaultMQProducer producer = new DefaultMQProducer();
+  private final List<MessageQueue> queues;
+  private final TSerializer serializer;
+
+  private OzheraSpans(String topic) throws Exception {
+    this.topic = topic;
+    serializer = new TSerializer(new TCompactProtocol.Factory());
+    producer.setProducerGroup("hera-" + topic);
+    producer.setInstanceName("hera-" + topic);
+    producer.setNamesrvAddr(SharedBroker.get().namesrvAddress());
+    producer.start();
+    queues = producer.fetchPublishMessageQueues(topic);
+  }
+
+  static OzheraSpans to(String topic) throws Exception {
+    return new OzheraSpans(topic);
+  }
+
+  /** A span that took so long, with a trace of its own. */
+  static TSpanData span(String application, String name, Duration duration) {
+    long number = NUMBERS.incrementAndGet();
+    TAttributes resource = new TAttributes();
+    put(resource, "service.env", "staging");
+    put(resource, "service.env.id", "77");
+    return new TSpanData()
+        .setTraceId(String.format("%016x%016x", 0xabcL, number))
+        .setSpanId(String.format("%016x", number))
+        .setName(name)
+        .setStartEpochNanos(END_NANOS - duration.toNanos())
+        .setEndEpochNanos(END_NANOS)
+        .setExtra(new TExtra().setServiceName(application).setIp("10.1.2.3").setHostname("shop-1"))
+        .setResouce(new TResource().setAttributes(resource))
+        .setAttributes(new TAttributes());
+  }
+
+  /** An HTTP server's span, without a failure. */
+  static TSpanData http(String application, String method, Duration duration) {
+    return with(span(application, method, duration), "span.kind", "server", "http.method", "GET");
+  }
+
+  /** Adds attributes: keys and values in turn; a value may be null. */
+  static TSpanData with(TSpanData span, Object... keysAndValues) {
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      put(span.getAttributes(), (String) keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return span;
+  }
+
+  private static void put(TAttributes attributes, String key, Object value) {
+    TValue one = new TValue();
+    TAttributeType type = TAttributeType.STRING;
+    switch (value) {
+      case null -> {
+        // A key alone.
+      }
+      case String text -> one.setStringValue(text);
+      case Boolean bool -> {
+        one.setBoolValue(bool);
+        type = TAttributeType.BOOLEAN;
+      }
+      case Long number -> {
+        one.setLongValue(number);
+        type = TAttributeType.LONG;
+      }
+      default -> throw new IllegalArgumentException(key + " = " + value);
+    }
+    attributes.addToKeys(new TAttributeKey().setType(type).setValue(key));
+    attributes.addToValues(one);
+  }
+
+  /** Sends spans and waits until the broker has them; an application is on one queue. */
+  void send(TSpanData... spans) throws Exception {
+    for (TSpanData span : spans) {
+      String key = "p0" + span.getExtra().getServiceName();
+      send(Math.floorMod(key.hashCode(), queues.size()), serializer.serialize(span));
+    }
+  }
+
+  void send(int queue, byte[] message) throws Exception {
+    producer.send(new Message(topic, message), queues.get(queue));
+  }
+
+  @Override
+  public void close() {
+    producer.shutdown();
+  }
+}
