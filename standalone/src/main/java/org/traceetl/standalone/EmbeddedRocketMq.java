@@ -33,6 +33,10 @@ public final class EmbeddedRocketMq implements AutoCloseable {
 
   private static final int COMMIT_LOG_FILE_BYTES = 64 << 20;
   private static final int PULL_BYTES = 4 * 1024 * 1024;
+
+  /** Messages of one span are many; batches are asked for by fewer. */
+  private static final int PULL_MESSAGES = 1_024;
+
   private static final int CONSUME_QUEUE_FILE_BYTES = 20 * 20_000;
 
   private static final AtomicBoolean STARTED = new AtomicBoolean();
@@ -55,6 +59,16 @@ public final class EmbeddedRocketMq implements AutoCloseable {
    * @throws IllegalStateException the second time in a JVM
    */
   public static EmbeddedRocketMq start(Path directory) throws IOException {
+    return start(directory, false);
+  }
+
+  /**
+   * Starts both.
+   *
+   * @param smallMessages whether topics are of messages of one span: these are answered by way of
+   *     the heap, for a message that goes straight to the socket costs a system call of its own
+   */
+  public static EmbeddedRocketMq start(Path directory, boolean smallMessages) throws IOException {
     if (STARTED.getAndSet(true)) {
       throw new IllegalStateException("this JVM has had its embedded RocketMQ");
     }
@@ -70,7 +84,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     NamesrvController namesrv = startNamesrv(home);
     BrokerController broker = null;
     try {
-      broker = startBroker(home, namesrv.getNettyServerConfig().getListenPort());
+      int port = namesrv.getNettyServerConfig().getListenPort();
+      broker = startBroker(home, port, smallMessages);
       return new EmbeddedRocketMq(namesrv, broker);
     } finally {
       if (broker == null) {
@@ -101,7 +116,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     return namesrv;
   }
 
-  private static BrokerController startBroker(Path home, int namesrvPort) throws IOException {
+  private static BrokerController startBroker(Path home, int namesrvPort, boolean smallMessages)
+      throws IOException {
     BrokerConfig config = new BrokerConfig();
     config.setRocketmqHome(home.toString());
     config.setNamesrvAddr("127.0.0.1:" + namesrvPort);
@@ -115,7 +131,7 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     // Until the first interval is over, RocketMQ 5.5.0 waits for it on a whole processor.
     config.setTransactionMetricFlushInterval(100);
     // As in deploy/rocketmq/broker.conf, but for long polling: here a message is wanted at once.
-    config.setTransferMsgByHeap(false);
+    config.setTransferMsgByHeap(smallMessages);
 
     MessageStoreConfig store = new MessageStoreConfig();
     store.setStorePathRootDir(home.resolve("store").toString());
@@ -128,6 +144,8 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     store.setTimerWheelEnable(false);
     store.setMaxTransferBytesOnMessageInMemory(PULL_BYTES);
     store.setMaxTransferBytesOnMessageInDisk(PULL_BYTES);
+    store.setMaxTransferCountOnMessageInMemory(PULL_MESSAGES);
+    store.setMaxTransferCountOnMessageInDisk(PULL_MESSAGES);
     // A demo may run for days on a disk that is nearly full: keep an hour, and refuse late.
     store.setFileReservedTime(1);
     store.setDeleteWhen("00;01;02;03;04;05;06;07;08;09;10;11;12;13;14;15;16;17;18;19;20;21;22;23");

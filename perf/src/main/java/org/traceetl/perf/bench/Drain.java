@@ -10,15 +10,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
-import org.traceetl.perf.process.Usage;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -42,12 +39,12 @@ public final class Drain implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
   private static final String JOURNAL_TOPIC = "trace-windows";
 
-  private static final String ALL = "all";
-  private static final String SERVER = "server";
-  private static final String CLIENT = "client";
+  static final String ALL = "all";
+  static final String SERVER = "server";
+  static final String CLIENT = "client";
   static final String GC = "gc";
-  private static final String COMPILER = "compiler";
-  private static final String REST = "broker_and_rest";
+  static final String COMPILER = "compiler";
+  static final String REST = "broker_and_rest";
 
   /**
    * How the names of a part's threads begin, cut to 15 characters. Sealers are virtual; the pool
@@ -236,7 +233,7 @@ public final class Drain implements Callable<Integer> {
     try (PipelineOnTopic pipeline =
         new PipelineOnTopic(
             rocketMq.namesrvAddress(), TOPIC, JOURNAL_TOPIC, workers, window, listener)) {
-      Cpu before = Cpu.now();
+      CpuByPart before = CpuByPart.now();
       pipeline.start();
       while (left.getCount() == loaded.messages) {
         left.await(1, TimeUnit.MILLISECONDS);
@@ -247,7 +244,7 @@ public final class Drain implements Callable<Integer> {
         throw new IllegalStateException(left.getCount() + " batches missing; refused: " + refused);
       }
       double seconds = (System.nanoTime() - startNanos) / 1e9;
-      Cpu after = Cpu.now();
+      CpuByPart after = CpuByPart.now();
       double share = 1 - (double) alreadyTaken / loaded.messages;
       return new Round(
           loaded,
@@ -256,36 +253,6 @@ public final class Drain implements Callable<Integer> {
           after.since(before),
           swaps.stream().mapToLong(nanos -> nanos).sorted().toArray(),
           pipeline.series());
-    }
-  }
-
-  private record Cpu(long allNanos, Map<Long, Usage.ThreadTime> byThread) {
-    static Cpu now() {
-      Usage usage = new Usage(ProcessHandle.current().pid());
-      return new Cpu(usage.cpuNanos(), usage.cpuNanosByThread());
-    }
-
-    /**
-     * By part; what is nobody else's is the broker's. Thread by thread: those of the load end while
-     * the topic is drained, and would be subtracted.
-     */
-    Map<String, Long> since(Cpu before) {
-      Map<String, Long> spent = new TreeMap<>();
-      byThread.forEach((number, thread) -> {
-        Usage.ThreadTime then = before.byThread.get(number);
-        spent.merge(
-            part(thread.name()),
-            thread.cpuNanos() - (then == null ? 0 : then.cpuNanos()),
-            Long::sum);
-      });
-      long all = allNanos - before.allNanos;
-      long others =
-          Stream.of(SERVER, CLIENT, GC, COMPILER)
-              .mapToLong(part -> spent.getOrDefault(part, 0L))
-              .sum();
-      spent.put(ALL, all);
-      spent.put(REST, all - others);
-      return spent;
     }
   }
 

@@ -58,6 +58,13 @@ final class TopicWriter implements AutoCloseable {
         new Message(topic, body), queues.get(queue % queues.size()), confirmed, TIMEOUT_MILLIS);
   }
 
+  /** Sends messages at once, to be one by one in the queue; waits as {@link #send} does. */
+  void sendTogether(int queue, List<byte[]> bodies) throws Exception {
+    unconfirmed.acquire();
+    List<Message> messages = bodies.stream().map(body -> new Message(topic, body)).toList();
+    producer.send(messages, queues.get(queue % queues.size()), confirmed, TIMEOUT_MILLIS);
+  }
+
   /**
    * Waits until all are confirmed.
    *

@@ -219,12 +219,17 @@ public final class SpanStream {
   }
 
   private int draw(double[] cumulativeShares) {
+    return draw(cumulativeShares, random);
+  }
+
+  /** A rank, from 0. */
+  static int draw(double[] cumulativeShares, SplittableRandom random) {
     int at = Arrays.binarySearch(cumulativeShares, random.nextDouble());
     return Math.min(at >= 0 ? at : -at - 1, cumulativeShares.length - 1);
   }
 
   /** Cumulative shares of ranks 1 to n with weight 1/rank. */
-  private static double[] zipf(int n) {
+  static double[] zipf(int n) {
     double[] shares = new double[n];
     double sum = 0;
     for (int i = 0; i < n; i++) {

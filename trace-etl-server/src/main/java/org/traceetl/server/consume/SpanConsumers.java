@@ -6,6 +6,7 @@ import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 
 /** Makes the workers' RocketMQ consumers. */
@@ -17,7 +18,17 @@ final class SpanConsumers {
   static final int MIN_PULL_THREADS = 32;
 
   private static final int PULL_BATCH = 32;
+
+  /**
+   * Of messages of one span. Brokers give 32 a pull unless their maxTransferCountOnMessageInMemory
+   * says more; 1,024 is the most that the client may ask for.
+   */
+  private static final int PULL_SPANS = 1_024;
+
   private static final int MAX_CACHED_MESSAGES_PER_QUEUE = 512;
+
+  /** Of messages of one span: what the bytes per queue have room for. */
+  private static final int MAX_CACHED_SPANS_PER_QUEUE = 8_192;
 
   /**
    * A tenth of a second at a million spans a second from four queues. More would live through young
@@ -26,6 +37,7 @@ final class SpanConsumers {
   private static final int MAX_CACHED_MIB_PER_QUEUE = 4;
 
   private static final int MAX_CACHED_MESSAGES = 4_096;
+  private static final int MAX_CACHED_SPANS = 65_536;
   private static final int ROUTE_POLL_MILLIS = 5_000;
 
   private SpanConsumers() {}
@@ -45,10 +57,12 @@ final class SpanConsumers {
     consumer.setAutoCommit(false);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     consumer.setPullThreadNums(pullThreads);
-    consumer.setPullBatchSize(PULL_BATCH);
-    consumer.setPullThresholdForQueue(MAX_CACHED_MESSAGES_PER_QUEUE);
+    boolean batches = config.messages() == Messages.SPAN_BATCH;
+    consumer.setPullBatchSize(batches ? PULL_BATCH : PULL_SPANS);
+    consumer.setPullThresholdForQueue(
+        batches ? MAX_CACHED_MESSAGES_PER_QUEUE : MAX_CACHED_SPANS_PER_QUEUE);
     consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
-    consumer.setPullThresholdForAll(MAX_CACHED_MESSAGES);
+    consumer.setPullThresholdForAll(batches ? MAX_CACHED_MESSAGES : MAX_CACHED_SPANS);
     consumer.setPollNameServerInterval(ROUTE_POLL_MILLIS);
     consumer.setOffsetStore(
         new ExplicitOffsetStore(
