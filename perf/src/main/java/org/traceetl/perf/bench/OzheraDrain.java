@@ -100,8 +100,8 @@ public final class OzheraDrain implements Callable<Integer> {
    * What a round came to.
    *
    * @param cpuNanos by part
-   * @param readAgain spans read more than once: when the second worker comes it is given queues that
-   *     the first has begun to read
+   * @param readAgain spans read more than once: when the second worker comes it is given queues
+   *     that the first has begun to read
    */
   private record Round(
       double seconds,
