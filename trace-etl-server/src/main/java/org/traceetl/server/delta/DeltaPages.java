@@ -25,7 +25,6 @@ import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.log.LogThrottle;
-import org.traceetl.server.log.Printable;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -63,6 +62,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** How long a release waits for places to be told. */
   private static final long RELEASE_MILLIS = 3_000;
 
+  /** The fold thread is behind by more than scrapers wait for. */
+  private static final long COMMIT_MILLIS = 10_000;
+
   /** A scraper silent for so long may give its place to another one. */
   private static final long SILENT_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -91,6 +93,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   private final Map<String, Scraper> scrapers = new HashMap<>();
   private long windows;
   private long unknownRowsReleased;
+  private long backlogUnknownRows;
   private long delivered;
   private long failed;
   private long bytes;
@@ -101,7 +104,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    * @param consumerGroup of the server; those of scrapers' places begin with it
    * @param window length of one
    * @param lookBack how far the journal is read back for what a former owner did not give
-   * @param places called by one thread of this object's
+   * @param places called by threads of this object's
    * @param writtenNanos is told on the fold thread how long it took to write an answer to the end
    * @param nanoClock as {@link System#nanoTime}
    */
@@ -206,21 +209,19 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    * What a scraper has not been given yet. To be settled, whatever becomes of it.
    *
    * @param identity of the scraper
-   * @param named whether it said who it is; else its identity was made up, and several may have it
    * @param connection tells connections apart
    * @param most for how long the scraper waits for the whole answer
    * @throws ScraperRefused if it has to come again
    * @throws TimeoutException if the fold thread is behind
    * @throws IllegalStateException if the fold thread has ended
    */
-  public Answer take(String identity, boolean named, int connection, Duration most)
+  public Answer take(String identity, int connection, Duration most)
       throws ScraperRefused, TimeoutException, InterruptedException {
     long nowNanos = nanoClock.getAsLong();
     var answer = new CompletableFuture<Answer>();
     Take take =
         new Take(
             identity,
-            named,
             connection,
             nowNanos + most.toNanos(),
             nowNanos + Math.min(PATIENCE_NANOS, most.toNanos() / 4),
@@ -254,8 +255,8 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     var permitted = new CompletableFuture<Boolean>();
     thread.put(new Commit(answer, permitted));
     try {
-      return permitted.get();
-    } catch (ExecutionException e) {
+      return permitted.get(COMMIT_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
       return false;
     }
   }
@@ -266,8 +267,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    * @param written whether all of it was, without an error
    */
   public void settle(Answer answer, boolean written) {
+    boolean inTime = !answer.expired(nanoClock.getAsLong());
     if (!thread.ended()) {
-      thread.put(new Settle(answer, written));
+      thread.put(new Settle(answer, written && inTime));
     }
   }
 
@@ -298,9 +300,12 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     keeper.close();
   }
 
-  private void found(
-      QueueDeltas queue, Scraper scraper, long mark, Deltas backlog, long missedMessages) {
-    thread.put(new Found(queue, scraper, mark, backlog, missedMessages));
+  private void found(PlaceKeeper.Found found) {
+    try {
+      thread.put(new Located(found));
+    } catch (IllegalStateException e) {
+      log.debug("Nobody wants to know a scraper's place any more", e);
+    }
   }
 
   private final class OnFoldThread implements FoldThread.Fold<Message> {
@@ -330,10 +335,10 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
             permitted.complete(permit(answer));
         case Settle(Answer answer, boolean written) -> {
           if (answer.scraper().answer == answer) {
-            settleNow(answer, written && !answer.expired(nanoClock.getAsLong()));
+            settleNow(answer, written);
           }
         }
-        case Found found -> found(found);
+        case Located(PlaceKeeper.Found found) -> locate(found);
         case Wait(CompletableFuture<Void> done) -> done.complete(null);
       }
     }
@@ -367,7 +372,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
           case Fold f -> {}
           case Restore r -> {}
           case Settle s -> {}
-          case Found f -> {}
+          case Located l -> {}
         }
       }
     }
@@ -468,13 +473,13 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** Two that have one identity take each other's windows away. */
   private void doubt(Scraper scraper, Take take, long nowNanos) {
     boolean soon = nowNanos - scraper.askedNanos < windowNanos / 2;
-    if (!take.named() && soon && take.connection() != scraper.connection && !scraper.doubted) {
+    if (soon && take.connection() != scraper.connection && !scraper.doubted) {
       scraper.doubted = true;
       log.warn(
           "{} scrapes from two connections faster than once a window: if these are two, each gets a"
               + " part of the counts. Give each a name of its own, in Prometheus"
               + " params: {{scraper: [name]}}",
-          Printable.of(scraper.identity(), 100));
+          scraper.identity());
     }
   }
 
@@ -547,18 +552,19 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     }
   }
 
-  private void found(Found found) {
+  private void locate(PlaceKeeper.Found found) {
     QueueDeltas queue = found.queue();
     Scraper scraper = found.scraper();
     if (scrapers.get(scraper.identity()) != scraper || queue.knows(scraper)) {
       return;
     }
-    long offset = queue.offset(scraper);
     queue.locate(scraper, found.mark(), found.backlog());
     scraper.missedMessages += found.missedMessages();
-    if (found.mark() == JournalLog.NONE) {
-      // Whoever owns the queue next is to know that the scraper began here.
-      keeper.mark(queue, scraper, Math.max(0, offset));
+    backlogUnknownRows += found.unknownRows();
+    long offset = Math.max(0, queue.offset(scraper));
+    if (found.backlog().isNone() && found.mark() != offset) {
+      // Whoever owns the queue next is to know that the scraper begins here.
+      keeper.mark(queue, scraper, offset);
     }
   }
 
@@ -589,7 +595,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   private void forget(Scraper scraper) {
     log.info(
         "Scraper {} is forgotten: it was silent, and nothing is kept for it any more",
-        Printable.of(scraper.identity(), 100));
+        scraper.identity());
     if (scraper.answer != null) {
       settleNow(scraper.answer, false);
     }
@@ -599,7 +605,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   private void count(long nowNanos) {
     int hidden = 0;
     long pending = 0;
-    long unknownRows = unknownRowsReleased;
+    long unknownRows = unknownRowsReleased + backlogUnknownRows;
     for (QueueDeltas queue : queues.values()) {
       hidden += queue.lease().permits(nowNanos) ? 0 : 1;
       pending += queue.pendingSeries();
@@ -660,7 +666,6 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** A scraper wants what it was not given. */
   record Take(
       String identity,
-      boolean named,
       int connection,
       long deadlineNanos,
       long patientUntilNanos,
@@ -671,9 +676,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
 
   private record Settle(Answer answer, boolean written) implements Message {}
 
-  private record Found(
-      QueueDeltas queue, Scraper scraper, long mark, Deltas backlog, long missedMessages)
-      implements Message {}
+  private record Located(PlaceKeeper.Found found) implements Message {}
 
   private record Wait(CompletableFuture<Void> done) implements Message {}
 }

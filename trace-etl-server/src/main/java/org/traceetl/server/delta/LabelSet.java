@@ -1,5 +1,6 @@
 package org.traceetl.server.delta;
 
+import com.google.common.hash.Hashing;
 import java.util.Arrays;
 import org.traceetl.server.ozhera.SpanType;
 
@@ -35,8 +36,14 @@ final class LabelSet {
     this.type = type;
     this.role = role;
     this.text = text;
-    // Not those of the enums: they differ from process to process.
-    hash = 31 * (31 * Arrays.hashCode(text) + type.number()) + role.ordinal();
+    hash =
+        Hashing.farmHashFingerprint64()
+            .newHasher()
+            .putBytes(text)
+            .putInt(type.number())
+            .putInt(role.ordinal())
+            .hash()
+            .asInt();
   }
 
   SpanType type() {

@@ -137,6 +137,17 @@ final class LabelSets {
   /** What stands there as a number of at most two digits; -1 for anything else. */
   private static int number(List<String> values, int at) {
     String text = at < values.size() ? values.get(at) : null;
-    return text != null && text.matches("\\d{1,2}") ? Integer.parseInt(text) : -1;
+    if (text == null || text.isEmpty() || text.length() > 2) {
+      return -1;
+    }
+    int number = 0;
+    for (int i = 0; i < text.length(); i++) {
+      int digit = text.charAt(i) - '0';
+      if (digit < 0 || digit > 9) {
+        return -1;
+      }
+      number = 10 * number + digit;
+    }
+    return number;
   }
 }

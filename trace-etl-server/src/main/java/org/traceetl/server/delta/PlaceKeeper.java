@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,9 +23,10 @@ import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The thread that asks the brokers for scrapers' places, and tells them. The newest place of a
- * scraper in a queue waits here at most, so that what waits is bounded by both. A broker that is
- * away is left alone for a while, and its places wait.
+ * Asks the brokers for scrapers' places, and tells them: on a thread each, as a search may read
+ * much of a journal, and a release waits until places are told. The newest place of a scraper in a
+ * queue waits here at most, so that what waits is bounded by both. A broker that is away is left
+ * alone for a while, and its places wait.
  *
  * <p>A place is told only while no other owner may have gone on with the queue: it would set the
  * scraper back there.
@@ -31,18 +34,23 @@ import org.traceetl.server.window.SealedWindow;
 final class PlaceKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PlaceKeeper.class);
   private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long UNTOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** Who is told what was found. */
-  interface Finder {
-    /**
-     * A scraper's place in a queue is known.
-     *
-     * @param mark its offset, or {@link JournalLog#NONE}
-     * @param backlog what the journal has between the mark and what this process holds
-     * @param missedMessages of the span topic, whose counts nobody can give to it any more
-     */
-    void found(QueueDeltas queue, Scraper scraper, long mark, Deltas backlog, long missedMessages);
-  }
+  /**
+   * A scraper's place in a queue.
+   *
+   * @param mark its offset, or {@link JournalLog#NONE}
+   * @param backlog what the journal has between the mark and what this process holds
+   * @param missedMessages of the span topic, whose counts nobody can give to it any more
+   * @param unknownRows of the journal's windows that belonged to no series
+   */
+  record Found(
+      QueueDeltas queue,
+      Scraper scraper,
+      long mark,
+      Deltas backlog,
+      long missedMessages,
+      long unknownRows) {}
 
   /**
    * A question for places.
@@ -57,10 +65,11 @@ final class PlaceKeeper implements AutoCloseable {
 
   private final ScraperPlaces places;
   private final Duration lookBack;
-  private final Finder finder;
+  private final Consumer<Found> finder;
   private final LongSupplier nanoClock;
   private final LogThrottle throttle;
-  private final SinkThread thread;
+  private final SinkThread telling;
+  private final SinkThread searching;
 
   // All below by this lock, which nobody holds while a broker is asked.
   private final Object lock = new Object();
@@ -71,16 +80,17 @@ final class PlaceKeeper implements AutoCloseable {
   /** By broker: when it may be asked again. */
   private final Map<String, Long> retryNanos = new HashMap<>();
 
-  private volatile long failures;
+  private final LongAdder failures = new LongAdder();
 
   /**
    * @param lookBack how far before the last window wanted the journal is read
-   * @param finder told on this thread
+   * @param places called by two threads
+   * @param finder told on the thread that searches
    */
   PlaceKeeper(
       ScraperPlaces places,
       Duration lookBack,
-      Finder finder,
+      Consumer<Found> finder,
       InstantSource clock,
       LongSupplier nanoClock) {
     this.places = places;
@@ -88,34 +98,36 @@ final class PlaceKeeper implements AutoCloseable {
     this.finder = finder;
     this.nanoClock = nanoClock;
     throttle = new LogThrottle(clock);
-    thread =
+    telling =
         new SinkThread(
             "scraper-places",
             new SinkThread.Steps() {
               @Override
               public long step() throws InterruptedException {
-                return PlaceKeeper.this.step();
+                return tellAll();
               }
 
               @Override
               public void end() throws InterruptedException {
-                tellAll(nanoClock.getAsLong());
+                tellAll();
               }
             },
             throttle);
+    searching = new SinkThread("scraper-search", this::searchNext, throttle);
   }
 
   void start() {
-    thread.start();
+    telling.start();
+    searching.start();
   }
 
   boolean alive() {
-    return thread.alive();
+    return telling.alive() && searching.alive();
   }
 
   /** Calls of brokers that failed. */
   long failures() {
-    return failures;
+    return failures.sum();
   }
 
   /** Looks for the places of scrapers, as soon as no former owner can move them any more. */
@@ -123,7 +135,7 @@ final class PlaceKeeper implements AutoCloseable {
     synchronized (lock) {
       searches.add(new Search(queue, scrapers, offset, sealedMillis));
     }
-    thread.wake();
+    searching.wake();
   }
 
   /** Has a place told, in place of an older one. */
@@ -131,7 +143,7 @@ final class PlaceKeeper implements AutoCloseable {
     synchronized (lock) {
       marks.put(new Key(queue, scraper), offset);
     }
-    thread.wake();
+    telling.wake();
   }
 
   /** Completes the future when no place of the queue waits. */
@@ -139,18 +151,18 @@ final class PlaceKeeper implements AutoCloseable {
     synchronized (lock) {
       flushes.put(queue, done);
     }
-    thread.wake();
+    telling.wake();
   }
 
   @Override
   public void close() {
-    thread.close();
+    searching.close();
+    telling.close();
   }
 
-  /** Does what is due; nanoseconds until something else may be. */
-  long step() throws InterruptedException {
+  /** Makes the search that is due; nanoseconds until another one may be. */
+  private long searchNext() throws InterruptedException {
     long nowNanos = nanoClock.getAsLong();
-    tellAll(nowNanos);
     Search search = nextSearch(nowNanos);
     if (search != null) {
       answer(search, nowNanos);
@@ -159,15 +171,23 @@ final class PlaceKeeper implements AutoCloseable {
     synchronized (lock) {
       long idleNanos = SinkThread.IDLE_NANOS;
       for (Search later : searches) {
-        idleNanos = Math.min(idleNanos, dueInNanos(later.queue(), nowNanos));
+        idleNanos = Math.min(idleNanos, dueInNanos(later, nowNanos));
       }
       return Math.max(1, idleNanos);
     }
   }
 
-  private long dueInNanos(QueueDeltas queue, long nowNanos) {
+  /** Not before what waits to be told of the queue: the broker would answer what was before it. */
+  private long dueInNanos(Search search, long nowNanos) {
+    QueueDeltas queue = search.queue();
     Long retry = retryNanos.get(queue.queue().broker());
-    return Math.max(queue.lease().startsInNanos(nowNanos), retry == null ? 0 : retry - nowNanos);
+    long dueNanos =
+        Math.max(queue.lease().startsInNanos(nowNanos), retry == null ? 0 : retry - nowNanos);
+    return waits(queue) ? Math.max(dueNanos, UNTOLD_NANOS) : dueNanos;
+  }
+
+  private boolean waits(QueueDeltas queue) {
+    return marks.keySet().stream().anyMatch(key -> key.queue() == queue);
   }
 
   private Search nextSearch(long nowNanos) {
@@ -176,7 +196,7 @@ final class PlaceKeeper implements AutoCloseable {
         Search search = i.next();
         if (search.queue().lease().ended()) {
           i.remove();
-        } else if (dueInNanos(search.queue(), nowNanos) <= 0) {
+        } else if (dueInNanos(search, nowNanos) <= 0) {
           i.remove();
           return search;
         }
@@ -188,7 +208,9 @@ final class PlaceKeeper implements AutoCloseable {
   private void answer(Search search, long nowNanos) throws InterruptedException {
     try {
       find(search);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
+      // The thread's boundary as well: without an answer the scraper would never be given the
+      // queue.
       failed(search.queue(), nowNanos, e);
       synchronized (lock) {
         searches.add(search);
@@ -203,8 +225,8 @@ final class PlaceKeeper implements AutoCloseable {
       backlogs.add(
           new Backlog(scraper, places.mark(queue.queue(), scraper.group()), search.offset()));
     }
+    NumberedSeries series = new NumberedSeries(new LabelSets());
     if (backlogs.stream().anyMatch(Backlog::isBehind)) {
-      NumberedSeries series = new NumberedSeries(new LabelSets());
       places.read(
           queue.queue(),
           search.sealedMillis() - lookBack.toMillis(),
@@ -217,7 +239,7 @@ final class PlaceKeeper implements AutoCloseable {
     }
     for (Backlog backlog : backlogs) {
       long missed = backlog.missedMessages();
-      if (missed > 0) {
+      if (missed > 0 && throttle.permits()) {
         log.warn(
             "Scraper {} was not given the counts of {} messages of queue {}, from offset {}, and"
                 + " they are too old to be given now: it was away for too long, or no server had"
@@ -227,7 +249,9 @@ final class PlaceKeeper implements AutoCloseable {
             queue.queue(),
             backlog.mark);
       }
-      finder.found(queue, backlog.scraper, backlog.mark, backlog.deltas, missed);
+      finder.accept(
+          new Found(
+              queue, backlog.scraper, backlog.mark, backlog.deltas, missed, series.unknownRows()));
     }
   }
 
@@ -280,7 +304,9 @@ final class PlaceKeeper implements AutoCloseable {
     }
   }
 
-  private void tellAll(long nowNanos) throws InterruptedException {
+  /** Tells what waits; nanoseconds until it may be tried again. */
+  private long tellAll() throws InterruptedException {
+    long nowNanos = nanoClock.getAsLong();
     List<Key> waiting;
     synchronized (lock) {
       waiting = List.copyOf(marks.keySet());
@@ -293,12 +319,13 @@ final class PlaceKeeper implements AutoCloseable {
               flushes.entrySet().iterator();
           i.hasNext(); ) {
         Map.Entry<QueueDeltas, CompletableFuture<Void>> flush = i.next();
-        if (marks.keySet().stream().noneMatch(key -> key.queue() == flush.getKey())) {
+        if (!waits(flush.getKey())) {
           i.remove();
           flush.getValue().complete(null);
         }
       }
     }
+    return SinkThread.IDLE_NANOS;
   }
 
   private void tell(Key key, long nowNanos) throws InterruptedException {
@@ -328,8 +355,8 @@ final class PlaceKeeper implements AutoCloseable {
     }
   }
 
-  private void failed(QueueDeltas queue, long nowNanos, IOException e) {
-    failures++;
+  private void failed(QueueDeltas queue, long nowNanos, Exception e) {
+    failures.increment();
     synchronized (lock) {
       retryNanos.put(queue.queue().broker(), nowNanos + FAILED_NANOS);
     }

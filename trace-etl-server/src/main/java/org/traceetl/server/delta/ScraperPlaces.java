@@ -9,7 +9,7 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * What the brokers keep: how far each scraper has come in each queue of the span topic, and the
- * queues' windows. Each call waits for a broker. One thread at a time.
+ * queues' windows. Each call waits for a broker. Safe for any thread.
  */
 public interface ScraperPlaces {
   /**

@@ -49,8 +49,7 @@ final class DeltaServlet extends HttpServlet {
     }
     Answer answer;
     try {
-      answer =
-          pages.take(scraper.name(), scraper.given(), request.getRemotePort(), scraper.timeout());
+      answer = pages.take(scraper.name(), request.getRemotePort(), scraper.timeout());
     } catch (ScraperRefused e) {
       Problem.write(
           response,

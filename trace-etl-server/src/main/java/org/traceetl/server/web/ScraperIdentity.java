@@ -7,12 +7,11 @@ import java.util.regex.Pattern;
 /**
  * Who scrapes, and for how long it waits.
  *
- * @param name bounded, of letters, digits and {@code . _ : / -}
- * @param given whether the scraper said it; else it is made of its address and its program, and all
- *     that share these share it
+ * @param name what the scraper calls itself; else it is made of its address and its program, and
+ *     all that share these share it. Bounded, of letters, digits and {@code . _ : / -}
  * @param timeout after so long the scraper has given up
  */
-record ScraperIdentity(String name, boolean given, Duration timeout) {
+record ScraperIdentity(String name, Duration timeout) {
   static final String PARAMETER = "scraper";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
@@ -33,8 +32,7 @@ record ScraperIdentity(String name, boolean given, Duration timeout) {
     Duration timeout = timeout(request.getHeader(TIMEOUT_HEADER));
     if (names == null) {
       String address = NOT_IN_NAMES.matcher(request.getRemoteAddr()).replaceAll("_");
-      return new ScraperIdentity(
-          address + "/" + program(request.getHeader("User-Agent")), false, timeout);
+      return new ScraperIdentity(address + "/" + program(request.getHeader("User-Agent")), timeout);
     }
     if (names.length > 1) {
       throw new IllegalArgumentException(PARAMETER + ": must be given once");
@@ -43,7 +41,7 @@ record ScraperIdentity(String name, boolean given, Duration timeout) {
       throw new IllegalArgumentException(
           PARAMETER + ": must be 1 to 64 letters, digits and . _ : / -");
     }
-    return new ScraperIdentity(names[0], true, timeout);
+    return new ScraperIdentity(names[0], timeout);
   }
 
   /** The product that stands first, without its version: an update is no other scraper. */

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -57,7 +58,7 @@ class DeltaPagesTest {
 
   /** A page that was given. */
   private static String scrape(DeltaPages from, String identity) throws Exception {
-    Answer answer = from.take(identity, true, 1, LONG);
+    Answer answer = from.take(identity, 1, LONG);
     String page = text(answer);
     assertThat(from.commit(answer)).isTrue();
     from.settle(answer, true);
@@ -162,7 +163,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotWrittenIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer broken = pages.take("a", true, 1, LONG);
+    Answer broken = pages.take("a", 1, LONG);
     assertThat(text(broken)).contains(total(5));
     pages.settle(broken, false);
     keep(window(QUEUE, 10, 2));
@@ -175,7 +176,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotCommittedDoesNotCountAsWritten() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    pages.settle(pages.take("a", true, 1, LONG), true);
+    pages.settle(pages.take("a", 1, LONG), true);
 
     assertThat(scrape(pages, "a")).contains(total(5));
   }
@@ -184,7 +185,7 @@ class DeltaPagesTest {
   void anAnswerThatTookTooLongIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer slow = pages.take("a", true, 1, Duration.ofSeconds(10));
+    Answer slow = pages.take("a", 1, Duration.ofSeconds(10));
     assertThat(pages.commit(slow)).isTrue();
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
     pages.settle(slow, true);
@@ -194,14 +195,14 @@ class DeltaPagesTest {
 
   @Test
   void theSecondOfTwoScrapesAtOnceIsRefused() throws Exception {
-    Answer first = pages.take("a", true, 1, Duration.ofSeconds(10));
+    Answer first = pages.take("a", 1, Duration.ofSeconds(10));
 
-    assertThatThrownBy(() -> pages.take("a", true, 2, LONG))
+    assertThatThrownBy(() -> pages.take("a", 2, LONG))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("scraper a is being answered already");
     // The first one has given up by now, whatever its thread does.
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
-    Answer second = pages.take("a", true, 2, LONG);
+    Answer second = pages.take("a", 2, LONG);
     assertThat(pages.commit(first)).isFalse();
     assertThat(pages.commit(second)).isTrue();
   }
@@ -212,7 +213,7 @@ class DeltaPagesTest {
     nanos.addAndGet(1);
     scrape(pages, "b");
 
-    assertThatThrownBy(() -> pages.take("c", true, 1, LONG))
+    assertThatThrownBy(() -> pages.take("c", 1, LONG))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("trace-etl.ozhera.max-scrapers");
     nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
@@ -285,7 +286,7 @@ class DeltaPagesTest {
   void aReleaseWaitsForAnAnswerUnderItsLastBytes() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", true, 1, LONG);
+    Answer answer = pages.take("a", 1, LONG);
     assertThat(pages.commit(answer)).isTrue();
     Thread releasing = Thread.ofVirtual().start(() -> pages.released(QUEUE));
     await().until(() -> releasing.getState() == Thread.State.TIMED_WAITING);
@@ -296,11 +297,31 @@ class DeltaPagesTest {
   }
 
   @Test
+  void aReleaseIsNotHeldUpByAQueueWhoseJournalIsRead() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    Answer answer = pages.take("a", 1, LONG);
+    places.keep(window(OTHER, 0, 5));
+    places.keep(window(OTHER, 10, 3));
+    places.mark(OTHER, "group-scraper-a", 10);
+    var reading = new CountDownLatch(1);
+    places.holdReads(reading);
+    pages.restored(OTHER, places.image(OTHER, STRIDE), 0);
+    pages.shownUntil(OTHER, 100);
+    assertThat(pages.commit(answer)).isTrue();
+    pages.settle(answer, true);
+    pages.released(QUEUE);
+
+    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+    reading.countDown();
+    assertThat(scrape(pages, "a")).contains(total(3));
+  }
+
+  @Test
   void anAnswerWithAReleasedQueueMayNotEnd() throws Exception {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", true, 1, LONG);
+    Answer answer = pages.take("a", 1, LONG);
     pages.released(QUEUE);
 
     assertThat(pages.commit(answer)).isFalse();
@@ -312,7 +333,7 @@ class DeltaPagesTest {
     pages.shownUntil(QUEUE, 100);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer before = pages.take("a", true, 1, LONG);
+    Answer before = pages.take("a", 1, LONG);
     nanos.set(100);
 
     assertThat(pages.commit(before)).isFalse();
@@ -373,5 +394,101 @@ class DeltaPagesTest {
     patience.interrupt();
     patience.join();
     assertThat(pages.placeFailures()).isPositive();
+  }
+
+  @Test
+  void aCrashAfterThePlaceIsKeptLosesAndDoublesNothing() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    assertThat(scrape(pages, "a")).contains(total(5));
+    await().until(() -> places.marks().containsValue(10L));
+    keep(window(QUEUE, 10, 3));
+
+    assertThat(firstOfANextOwner()).contains(total(3));
+  }
+
+  @Test
+  void aCrashBeforeThePlaceIsKeptDoublesTheLastAnswer() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    assertThat(scrape(pages, "a")).contains(total(5));
+    await().until(() -> places.marks().containsValue(10L));
+    keep(window(QUEUE, 10, 3));
+    places.setBroken(true);
+    assertThat(scrape(pages, "a")).contains(total(3));
+    await().until(() -> pages.placeFailures() > 0);
+    places.setBroken(false);
+
+    assertThat(firstOfANextOwner()).contains(total(3));
+  }
+
+  /** What another server gives that has taken the queue over. */
+  private String firstOfANextOwner() throws Exception {
+    try (DeltaPages next = pages()) {
+      next.start();
+      next.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+      next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      return scrape(next, "a");
+    }
+  }
+
+  @Test
+  void aReleaseDoesNotWaitForeverForABrokerThatIsAway() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    scrape(pages, "a");
+    await().until(() -> places.marks().containsValue(10L));
+    places.setBroken(true);
+    keep(window(QUEUE, 10, 3));
+    scrape(pages, "a");
+    pages.released(QUEUE);
+    places.setBroken(false);
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+    pages.await(LONG);
+    pages.close();
+
+    // Not set back once the next owner may have gone on.
+    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+  }
+
+  @Test
+  void aForgottenScraperGoesOnWhereItWas() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    assertThat(scrape(pages, "a")).contains(total(5));
+    await().until(() -> places.marks().containsValue(10L));
+    nanos.addAndGet(TimeUnit.HOURS.toNanos(1));
+    keep(window(QUEUE, 10, 3));
+    keep(window(QUEUE, 20, 2));
+    await().until(() -> pages.totals().missedMessages().isEmpty());
+
+    assertThat(scrape(pages, "a")).contains(total(5));
+    nanos.addAndGet(TimeUnit.HOURS.toNanos(1));
+    pages.await(LONG);
+    assertThat(scrape(pages, "a")).doesNotContain("CustomizeMethod");
+  }
+
+  @Test
+  void whatIsKeptForScrapersThatAreBehindDoesNotGrowWithTime() throws Exception {
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 1));
+    for (int i = 1; i < 500; i++) {
+      keep(DeltaWindows.of(QUEUE, 10L * i, 10L * i + 10).row(0, 1, 1).seal());
+      if (i == 250) {
+        assertThat(scrape(pages, "b")).contains(total(1));
+      }
+    }
+    pages.await(LONG);
+    await().until(() -> pages.totals().windows() == 500);
+
+    // Of each: up to b's place, from there, the newest.
+    assertThat(pages.totals().pendingSeries()).isEqualTo(3);
+    assertThat(scrape(pages, "b")).contains(total(249));
+    assertThat(scrape(pages, "a")).contains(total(500));
+  }
+
+  @Test
+  void groupsAreNamedByIdentitiesAndNeverShared() {
+    assertThat(ScraperGroups.suffix("prom-1_a")).isEqualTo("prom-1_a");
+    assertThat(ScraperGroups.suffix("10.0.0.1/Prometheus")).matches("sha256-[0-9a-f]{32}");
+    assertThat(ScraperGroups.suffix("sha256-0")).matches("sha256-[0-9a-f]{32}");
+    assertThat(ScraperGroups.suffix("10.0.0.1/a")).isNotEqualTo(ScraperGroups.suffix("10.0.0.1/b"));
   }
 }

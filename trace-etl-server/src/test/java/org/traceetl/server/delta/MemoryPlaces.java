@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.traceetl.server.journal.JournalLog;
@@ -21,6 +22,9 @@ public final class MemoryPlaces implements ScraperPlaces {
   private final Map<QueueId, Integer> deleted = new HashMap<>();
 
   private boolean broken;
+
+  /** Reads of journals wait for it. */
+  private volatile CountDownLatch reads = new CountDownLatch(0);
 
   /** The journal has a window. */
   public synchronized void keep(SealedWindow window) {
@@ -42,6 +46,11 @@ public final class MemoryPlaces implements ScraperPlaces {
   /** As when no broker answers. */
   synchronized void setBroken(boolean now) {
     broken = now;
+  }
+
+  /** Makes reads of journals wait. */
+  void holdReads(CountDownLatch until) {
+    reads = until;
   }
 
   synchronized Map<String, Long> marks() {
