@@ -44,8 +44,8 @@ import tools.jackson.databind.JsonNode;
  * <p>Documents are created only: an ID that is there already answers with a conflict, which here
  * means kept.
  *
- * <p>The layout prepares the cluster before the first write, and again after a write that found
- * gone what it had prepared.
+ * <p>The layout prepares the cluster before the first write, again after a write that found gone
+ * what it had prepared, and when it says that this was for something else.
  *
  * <p>Documents are searchable after the refresh interval, one second unless the cluster says
  * otherwise.
@@ -63,8 +63,8 @@ final class ElasticsearchIndex implements TraceIndex {
   private final ElasticsearchClient client;
   private final String timeout;
 
-  /** Only the writing thread asks and sets it. */
-  private boolean prepared;
+  /** What the cluster is prepared for; null for nothing. The writing thread's alone. */
+  private String prepared;
 
   private volatile boolean healthy = true;
 
@@ -159,9 +159,10 @@ final class ElasticsearchIndex implements TraceIndex {
   private WriteResult send(List<TraceDocument> documents) throws IOException {
     boolean taken = false;
     try {
-      if (!prepared) {
+      String now = layout.preparedFor();
+      if (!now.equals(prepared)) {
         layout.prepare(client);
-        prepared = true;
+        prepared = now;
       }
       WriteResult result = bulk(documents);
       taken = result.again().isEmpty();
@@ -230,7 +231,7 @@ final class ElasticsearchIndex implements TraceIndex {
       return;
     }
     if (item.status() == 404) {
-      prepared = false;
+      prepared = null;
     }
     again.add(document);
   }

@@ -23,6 +23,11 @@ interface ElasticsearchLayout {
   /** Tells the cluster what the indices are to be like, before the first of them is there. */
   void prepare(ElasticsearchClient client) throws IOException;
 
+  /** What the cluster is prepared for; once it is another, it has to be prepared anew. */
+  default String preparedFor() {
+    return "ever";
+  }
+
   /** Whether there is a place for the document. */
   boolean takes(TraceDocument document);
 

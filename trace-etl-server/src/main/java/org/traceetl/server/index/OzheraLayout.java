@@ -31,6 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.SpanId;
 import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 
@@ -42,9 +43,13 @@ import tools.jackson.databind.JsonNode;
  * (older than the retention, later than tomorrow) would make indices without number: then it is the
  * day of the write, and a repeat on another day is there twice.
  *
- * <p>Indices go by a lifecycle policy, the retention and a day after they began, so that no
- * document goes earlier. Where the cluster does not take the policy, the log says what is to be
- * done; documents are written all the same.
+ * <p>Indices make themselves, so nothing tells that their template is gone: it is put anew each
+ * day.
+ *
+ * <p>Indices go by a lifecycle policy, the retention and two days after they were made, so that no
+ * document goes earlier: one of tomorrow may be there today, by a host whose clock is ahead. Where
+ * the cluster does not take the policy, the log says what is to be done; documents are written all
+ * the same.
  *
  * <p>OzHera has no field for a span's ID: it is in the document's name alone, by which no search
  * can be ordered. So a page is read with some documents more and ordered here. Where OzHera itself
@@ -61,12 +66,16 @@ final class OzheraLayout implements ElasticsearchLayout {
   private static final String LOWEST = "0".repeat(SpanId.HEX_LENGTH);
   private static final String HIGHEST = "f".repeat(SpanId.HEX_LENGTH);
 
+  /** From when an index may be made, at the earliest, to the end of its day. */
+  private static final int DAYS_OF_AN_INDEX = 2;
+
   private static final int CLIENT_ERROR = 400;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
 
   private final IndexConfig.Elasticsearch config;
   private final InstantSource clock;
+  private final LogThrottle throttle;
   private final String alias;
 
   /** Of the index template and the policy. */
@@ -79,13 +88,15 @@ final class OzheraLayout implements ElasticsearchLayout {
   OzheraLayout(IndexConfig.Elasticsearch config, InstantSource clock) {
     this.config = config;
     this.clock = clock;
+    throttle = new LogThrottle(clock);
     alias = config.indexPrefix().replaceFirst("[._-]+$", "");
     name = "trace-etl-" + alias;
   }
 
   @Override
   public void prepare(ElasticsearchClient client) throws IOException {
-    String age = config.retention().toDays() + 1 + "d";
+    String age = config.retention().toDays() + DAYS_OF_AN_INDEX + "d";
+    List<String> refusals = new ArrayList<>();
     boolean made =
         tried(
             () ->
@@ -98,24 +109,34 @@ final class OzheraLayout implements ElasticsearchLayout {
                                     phases.delete(d ->
                                         d.minAge(t -> t.time(age))
                                             .actions(a -> a.delete(x -> x)))))),
-            "the lifecycle policy");
+            "the lifecycle policy",
+            refusals);
     boolean named =
         tried(
             () -> putTemplate(client, s -> s.lifecycle(l -> l.name(name))),
-            "an index template with it");
+            "an index template with it",
+            refusals);
     if (!named) {
       putTemplate(client, s -> s);
-      LOG.warn(
-          "Nothing deletes {}*: delete the indices of days that are over by more than {} yourself",
-          config.indexPrefix(),
-          age);
-    } else if (!made) {
+    }
+    if (made && named || !throttle.permits()) {
+      return;
+    }
+    if (named) {
       LOG.warn(
           "Nothing deletes {}* unless there is a lifecycle policy {}: create it, to delete after"
-              + " {}, or delete the indices yourself",
+              + " {}, or delete the indices yourself. {}",
           config.indexPrefix(),
           name,
-          age);
+          age,
+          refusals);
+    } else {
+      LOG.warn(
+          "Nothing deletes {}*: delete the indices of days that are over by more than {} yourself."
+              + " {}",
+          config.indexPrefix(),
+          age,
+          refusals);
     }
   }
 
@@ -124,8 +145,13 @@ final class OzheraLayout implements ElasticsearchLayout {
     void send() throws IOException;
   }
 
-  /** Whether the cluster took it. What may pass is thrown. */
-  private boolean tried(Request request, String what) throws IOException {
+  /**
+   * Whether the cluster took it. What may pass is thrown.
+   *
+   * @param refusals gets why it did not
+   */
+  private static boolean tried(Request request, String what, List<String> refusals)
+      throws IOException {
     try {
       request.send();
       return true;
@@ -133,18 +159,14 @@ final class OzheraLayout implements ElasticsearchLayout {
       if (!isRefusal(e.status())) {
         throw e;
       }
-      refused(what, e);
+      refusals.add("Elasticsearch did not take " + what + ": " + e.getMessage());
     } catch (TransportException e) {
       if (!isRefusal(e.statusCode())) {
         throw e;
       }
-      refused(what, e);
+      refusals.add("Elasticsearch did not take " + what + ": " + e.getMessage());
     }
     return false;
-  }
-
-  private void refused(String what, Exception e) {
-    LOG.warn("Elasticsearch did not take {} {}: {}", what, name, e.getMessage());
   }
 
   private static boolean isRefusal(int status) {
@@ -175,6 +197,11 @@ final class OzheraLayout implements ElasticsearchLayout {
   private static ObjectBuilder<IndexSettings> settings(IndexSettings.Builder settings) {
     // Of use on one node and on many.
     return settings.numberOfShards("1").autoExpandReplicas("0-1");
+  }
+
+  @Override
+  public String preparedFor() {
+    return day(clock.instant()).toString();
   }
 
   @Override

@@ -9,7 +9,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -50,6 +49,7 @@ final class OzheraLayoutTest {
       PREFIXES.incrementAndGet() + "_zgq_common_staging_private_prometheus-";
 
   private final String alias = prefix.substring(0, prefix.length() - 1);
+  private Instant now = Instant.ofEpochSecond(0, START).plus(Duration.ofHours(1));
   private TraceIndex index;
 
   @BeforeEach
@@ -60,8 +60,7 @@ final class OzheraLayoutTest {
   private TraceIndex open(ZoneId zone) throws Exception {
     IndexConfig.Elasticsearch config =
         config(ElasticsearchServer.shared().url(), prefix, "hera", zone);
-    Instant now = Instant.ofEpochSecond(0, START).plus(Duration.ofHours(1));
-    return ElasticsearchIndex.open(config, new OzheraLayout(config, InstantSource.fixed(now)));
+    return ElasticsearchIndex.open(config, new OzheraLayout(config, () -> now));
   }
 
   static IndexConfig.Elasticsearch config(URI url, String prefix, String domain, ZoneId zone) {
@@ -336,6 +335,18 @@ final class OzheraLayoutTest {
             "errorType",
             "errorCode",
             "serverEnv");
+  }
+
+  /** Indices make themselves, so that nothing fails when it is gone. */
+  @Test
+  void aLostTemplateIsThereAgainForTheNextDay() throws Exception {
+    write(document(1, START, Reason.ERROR));
+    send("DELETE", "/_index_template/trace-etl-" + alias, "");
+
+    now = now.plus(Duration.ofDays(1));
+    write(document(2, START + 86_400_000 * MILLI, Reason.ERROR));
+
+    assertThat(indices()).containsExactly(prefix + DAY, prefix + "2026.11.22");
   }
 
   /** OzHera's operator puts one of the older kind, for the same indices. */
