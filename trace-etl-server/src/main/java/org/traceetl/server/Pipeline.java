@@ -147,10 +147,10 @@ final class Pipeline implements Service {
     observeJournal();
     if (ozhera) {
       observeDeltas();
+      observeRules();
     } else {
       observePages();
     }
-    observeRules();
     if (hotspots != null) {
       observeHotspots();
     }

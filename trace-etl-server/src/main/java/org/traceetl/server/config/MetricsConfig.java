@@ -11,7 +11,8 @@ import java.util.stream.DoubleStream;
  *
  * @param profile whose names; default {@link Profile#OTEL}
  * @param namespace what the names begin with; default the profile's own: {@code
- *     traces_span_metrics}, {@code traces_spanmetrics}
+ *     traces_span_metrics}, {@code traces_spanmetrics}; nothing else with profile ozhera, whose
+ *     names begin with {@link OzheraConfig#env}
  * @param unit of durations; default the profile's own; tempo's is seconds alone
  * @param queueLabel which series bear their queue's name; default {@link QueueLabel#CONFLICT}
  */
@@ -26,6 +27,11 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
 
   public MetricsConfig {
     profile = orElse(profile, Profile.OTEL);
+    check(
+        profile != Profile.OZHERA || namespace == null || namespace.equals(profile.namespace),
+        PREFIX + "namespace",
+        namespace,
+        "must be absent with profile ozhera: trace-etl.ozhera.env is what names begin with");
     namespace = orElse(namespace, profile.namespace);
     unit = orElse(unit, profile.unit);
     queueLabel = orElse(queueLabel, QueueLabel.CONFLICT);
