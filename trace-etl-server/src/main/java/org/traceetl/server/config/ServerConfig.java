@@ -28,7 +28,10 @@ public record ServerConfig(
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
 
-  /** With their overflow series there are no more series than a journal can number. */
+  /**
+   * With 36 overflow series each, and what has given up its place and is still shown, they and the
+   * 10,000,000 series of a process are fewer than the 2^24 that a journal can number.
+   */
   private static final int MAX_OZHERA_APPLICATIONS = 100_000;
 
   public ServerConfig {

@@ -24,8 +24,8 @@ final class SeriesApplications {
     }
   }
 
-  /** Higher numbers no server gives: they would only take memory. */
-  private static final int MAX_SERIES = 10_000_000;
+  /** Higher numbers no journal has: they would only take memory. */
+  private static final int MAX_SERIES = 1 << 24;
 
   /** Status ERROR of OTLP, as series have it. */
   private static final String ERROR = "2";

@@ -392,9 +392,8 @@ public final class SeriesTable {
     String[] values = new String[valuesOfSeries()];
     values[SeriesDefinition.APPLICATION] = symbols.text(key[APPLICATION]);
     values[SeriesDefinition.SPAN_NAME] = symbols.text(key[NAME]);
-    values[SeriesDefinition.SPAN_KIND] = Integer.toString(key[KIND_AND_STATUS] >>> STATUS_BITS);
-    values[SeriesDefinition.STATUS_CODE] =
-        Integer.toString(key[KIND_AND_STATUS] & ((1 << STATUS_BITS) - 1));
+    values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind(key[KIND_AND_STATUS]));
+    values[SeriesDefinition.STATUS_CODE] = Integer.toString(status(key[KIND_AND_STATUS]));
     for (int i = DIMENSIONS; i < width; i++) {
       int at = SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS;
       values[at] = key[i] == SymbolTable.NONE ? null : symbols.text(key[i]);
