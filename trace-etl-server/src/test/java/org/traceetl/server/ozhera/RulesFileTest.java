@@ -3,15 +3,19 @@ package org.traceetl.server.ozhera;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.yaml.snakeyaml.Yaml;
 
 class RulesFileTest {
   private static final Path FILE = Path.of("rules.yaml");
@@ -28,14 +32,68 @@ class RulesFileTest {
     return parts.areIn(bytes, 0, bytes.length);
   }
 
+  /** The operator's properties, in Nacos: hera_trace_config. */
   @Test
-  void theExampleOfTheDocumentationIsRead() throws IOException {
+  void theExampleOfTheDocumentationIsWhatOzherasOperatorInstalls() throws IOException {
     Matcher example = EXAMPLE.matcher(Files.readString(DOCS));
     assertThat(example.find()).isTrue();
-    OzheraRules rules = parse(example.group(1));
+    assertThat(parse(example.group(1)).of("any").excluded()).isFalse();
+
+    Map<String, Object> keys = new Yaml().load(example.group(1));
+    assertThat(keys)
+        .containsOnly(
+            entry("slower-than-millis", Map.of("http", 1000, "dubbo", 1000, "mysql", 1000)),
+            entry(
+                "exclude",
+                Map.of(
+                    "applications", installed("jaeger-query|tesla"),
+                    "span-names",
+                        installed(
+                            "favicon.ico|ResourceHttpRequestHandler|ResponseFacade|Controller"
+                                + "|Render|/*|EXISTS|PING"),
+                    "http-server-methods", installed("PUT|HTTP"),
+                    "threads", installed("nacos"),
+                    "urls", installed("nacos|talos"),
+                    "user-agents", installed("SecurityScan|skyeye-scanner|wcscanner"),
+                    "statements", installed("select ?|/|@@"))),
+            entry(
+                "degrade",
+                Map.of(
+                    "server-ip",
+                    false,
+                    "dubbo-method",
+                    false,
+                    "sql",
+                    false,
+                    "applications",
+                    List.of())),
+            entry("applications", null));
+  }
+
+  private static List<String> installed(String property) {
+    return List.of(property.split("\\|"));
+  }
+
+  @Test
+  void anApplicationHasItsOwnInPlaceOfThoseOfAll() {
+    OzheraRules rules =
+        parse(
+            """
+            exclude:
+              applications: [canary]
+              span-names: [favicon.ico]
+              threads: [nacos]
+              statements: ["@@"]
+            degrade: {sql: true, applications: [report]}
+            applications:
+              checkout:
+                slower-than-millis: {http: 300}
+                exclude: {statements: []}
+            """);
 
     assertThat(rules.of("any").excluded()).isFalse();
     assertThat(rules.of("my-canary-2").excluded()).isTrue();
+    assertThat(rules.of("can").excluded()).isFalse();
     assertThat(rules.of("any").httpMicros()).isEqualTo(1_000_000);
     assertThat(rules.of("checkout").httpMicros()).isEqualTo(300_000);
     assertThat(rules.of("checkout").dubboMicros()).isEqualTo(1_000_000);
