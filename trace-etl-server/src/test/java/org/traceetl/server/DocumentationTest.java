@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,8 @@ final class DocumentationTest {
   private static final Path DOCS = Path.of("..", "docs");
   private static final Pattern EXAMPLE =
       Pattern.compile("```yaml\n(# trace-etl-server\\.yaml.*?)```", Pattern.DOTALL);
+
+  private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
   @TempDir private Path directory;
 
@@ -101,6 +104,58 @@ final class DocumentationTest {
     assertThat(types).hasSize(2);
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  @Test
+  void everyMetricOfOzherasStandsWithItsTypeLabelsAndBuckets() throws Exception {
+    Map<String, String> rows = rows("metrics.md", "staging_.*");
+    Map<String, String> types = new TreeMap<>();
+    String page;
+    try (var golden = DocumentationTest.class.getResourceAsStream("/golden/ozhera-text.txt")) {
+      page = new String(golden.readAllBytes(), UTF_8);
+    }
+    families(page, types, new TreeMap<>());
+    String buckets = Files.readString(DOCS.resolve("metrics.md"));
+
+    assertThat(rows).containsOnlyKeys(types.keySet());
+    types.forEach((name, type) -> {
+      String[] cells = rows.get(name).split(" *\\| *");
+      assertThat(cells[2]).as(name).isEqualTo(type);
+      TreeSet<String> labels = new TreeSet<>();
+      TreeSet<Double> bounds = new TreeSet<>();
+      Pattern sample = Pattern.compile(name + "(?:_bucket|_sum|_count)?\\{(.*)\\} .*");
+      page.lines()
+          .map(sample::matcher)
+          .filter(Matcher::matches)
+          .flatMap(line -> LABEL.matcher(line.group(1)).results())
+          .forEach(label -> {
+            if (!label.group(1).equals("le")) {
+              labels.add(label.group(1));
+            } else if (!label.group(2).equals("+Inf")) {
+              bounds.add(Double.parseDouble(label.group(2)));
+            }
+          });
+      labels.removeAll(List.of("application", "serverIp", "serverEnv", "serverEnvId"));
+      assertThat(new TreeSet<>(List.of(cells[3].replace("`", "").split(", "))))
+          .as(name)
+          .isEqualTo(labels.isEmpty() ? new TreeSet<>(List.of("")) : labels);
+      if (!bounds.isEmpty()) {
+        assertThat(buckets).contains("| " + cells[4] + " | " + text(bounds) + " |");
+      }
+    });
+  }
+
+  private static String text(TreeSet<Double> bounds) {
+    return bounds.stream()
+        .map(bound -> bound < 1 ? bound.toString() : Long.toString(bound.longValue()))
+        .collect(Collectors.joining(", "));
+  }
+
+  /** What other profiles have no use for is not on their pages. */
+  @Test
+  void onlyProfileOzheraHasItsOwnMetrics() {
+    assertThat(ownMetrics(MetricsConfig.Profile.OTEL)).doesNotContain("ozhera", "trace_etl_delta");
+    assertThat(ownMetrics(MetricsConfig.Profile.OZHERA)).contains("trace_etl_ozhera_rules_refused");
   }
 
   /**
