@@ -171,7 +171,7 @@ public final class QueueAggregator {
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications, mapped);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
-    census = new Census(aggregation.series, series, applications, symbols, heavyHitters);
+    census = new Census(aggregation.series, mapped, series, applications, symbols, heavyHitters);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();

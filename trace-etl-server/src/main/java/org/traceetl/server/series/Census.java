@@ -40,8 +40,12 @@ public final class Census {
   private String[] seen = new String[64];
   private long[] seenMillis = new long[64];
 
+  /**
+   * @param mapped whether a type and an outcome stand where spans have kind and status
+   */
   public Census(
       SeriesConfig config,
+      boolean mapped,
       SeriesTable series,
       Applications applications,
       SymbolTable symbols,
@@ -53,7 +57,9 @@ public final class Census {
     this.heavyHitters = heavyHitters;
     names =
         Stream.concat(
-                Stream.of("span_name", "span_kind", "status_code"),
+                mapped
+                    ? Stream.of("name", "type", "outcome")
+                    : Stream.of("span_name", "span_kind", "status_code"),
                 config.dimensions().stream().map(SeriesConfig.Dimension::label))
             .toList();
   }

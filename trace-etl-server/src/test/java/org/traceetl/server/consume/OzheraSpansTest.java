@@ -30,6 +30,7 @@ import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -161,6 +162,38 @@ class OzheraSpansTest {
       batch.attribute(attributes[i], attributes[i + 1]);
     }
     return batch;
+  }
+
+  @Test
+  void whatCrowdsAnApplicationIsNamedAsSeriesHaveIt() {
+    List<Cardinality> crowded = new ArrayList<>();
+    Aggregation aggregation = aggregation(OzheraRules.defaults(), 2);
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0),
+            aggregation.newDecoder(),
+            new PipelineListener() {
+              @Override
+              public void crowded(QueueId queue, Cardinality cardinality) {
+                crowded.add(cardinality);
+              }
+            });
+    aggregator.accept(
+        message(batch -> {
+          for (String method : List.of("/a", "/b", "/c")) {
+            span(batch, method, SERVER, "http.method", "GET");
+          }
+        }),
+        1_000);
+    aggregator.swap(1, 100_000).seal();
+
+    assertThat(crowded)
+        .singleElement()
+        .satisfies(c ->
+            assertThat(c.dimensions())
+                .extracting(Cardinality.Dimension::name)
+                .startsWith("name", "type", "outcome", "serverIp"));
+    assertThat(crowded.getFirst().culprit().name()).isEqualTo("name");
   }
 
   /** The same from a batch and from OzHera's message. */
