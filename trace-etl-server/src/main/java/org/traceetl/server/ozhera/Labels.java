@@ -16,11 +16,19 @@ final class Labels {
   private static final int NONE = SpanColumns.NONE;
   private static final int NOT_MADE = -2;
 
-  /** Longer texts are cut before they are looked at; series cut them as well. */
+  /** Longer values are cut, however long series may have them. */
   private static final int MAX_BYTES = 1 << 10;
+
+  /**
+   * So much of a text is looked at: a secret is told by what stands behind it as well, so that no
+   * text is cut before.
+   */
+  private static final int SEEN_BYTES = 1 << 12;
 
   /** OzHera cuts a text that is longer than this to one character less. */
   private static final int MAX_CHARS = 100;
+
+  private static final int UNCUT = Integer.MAX_VALUE;
 
   /** Pairs put together in one batch have so many bytes at most. */
   private static final int MAX_MADE_BYTES = 1 << 24;
@@ -78,7 +86,7 @@ final class Labels {
     }
     int made = safeOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, texts.length(text), Secrets.Kind.NAME);
+      made = withoutSecrets(text, UNCUT, Secrets.Kind.NAME);
       safeOf[text] = made;
     }
     return made;
@@ -91,36 +99,38 @@ final class Labels {
     }
     int made = connectionOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, texts.length(text), Secrets.Kind.CONNECTION);
+      made = withoutSecrets(text, UNCUT, Secrets.Kind.CONNECTION);
       connectionOf[text] = made;
     }
     return made;
   }
 
-  /** A text of the message, cut as OzHera cuts statements in labels, without secrets. */
+  /** A text of the message without secrets, cut as OzHera cuts statements in labels. */
   int cut(int text) {
     if (text == NONE) {
       return NONE;
     }
     int made = shortOf[text];
     if (made == NOT_MADE) {
-      int kept = cut(texts.buffer(text), texts.offset(text), texts.length(text), MAX_CHARS);
-      made = withoutSecrets(text, kept, Secrets.Kind.STATEMENT);
+      made = withoutSecrets(text, MAX_CHARS, Secrets.Kind.STATEMENT);
       shortOf[text] = made;
     }
     return made;
   }
 
-  /** A text of the message, cut to one below so many characters, without secrets. Allocates. */
+  /** A text of the message without secrets, cut to one below so many characters. Allocates. */
   String statement(int text, int maxChars, int maxBytes) {
-    byte[] buffer = texts.buffer(text);
+    byte[] from = texts.buffer(text);
     int offset = texts.offset(text);
-    int kept = cut(buffer, offset, texts.length(text), maxChars);
-    kept = Utf8.cut(buffer, offset, kept, Math.min(maxBytes, MAX_BYTES));
-    int written = secrets.write(buffer, offset, kept, Secrets.Kind.STATEMENT);
-    return written == Secrets.UNCHANGED
-        ? new String(buffer, offset, kept, UTF_8)
-        : new String(secrets.buffer(), 0, written, UTF_8);
+    int length = texts.length(text);
+    int written = writeWithoutSecrets(text, Secrets.Kind.STATEMENT);
+    if (written != Secrets.UNCHANGED) {
+      from = secrets.buffer();
+      offset = 0;
+      length = written;
+    }
+    int kept = Utf8.cut(from, offset, kept(from, offset, length, maxChars), maxBytes);
+    return new String(from, offset, kept, UTF_8);
   }
 
   /**
@@ -130,46 +140,51 @@ final class Labels {
   int command(int statement) {
     int made = commandOf[statement];
     if (made == NOT_MADE) {
-      made = firstWord(statement);
+      made = firstWord(statement, MAX_CHARS);
       commandOf[statement] = made;
     }
     return made;
   }
 
-  private int firstWord(int statement) {
+  /** The same, not cut. */
+  int wholeCommand(int statement) {
+    return firstWord(statement, UNCUT);
+  }
+
+  private int firstWord(int statement, int maxChars) {
     byte[] buffer = texts.buffer(statement);
     int start = texts.offset(statement);
     int end = start + texts.length(statement);
     int from = start;
-    while (from < end && (buffer[from] == '?' || isBlank(buffer[from]))) {
+    while (from < end && (buffer[from] == '?' || Secrets.isBlank(buffer[from]))) {
       from++;
     }
     int to = from;
     boolean whole = true;
-    while (to < end && buffer[to] != ' ' && to - from < MAX_BYTES) {
+    while (to < end && !endsWord(buffer, to, end) && to - from < MAX_BYTES) {
       whole &= buffer[to] != '?';
       to++;
     }
     if (from == to) {
       return NONE;
     }
-    if (whole && !isBlank(buffer[to - 1])) {
-      return texts.part(statement, from - start, cut(buffer, from, to - from, MAX_CHARS));
-    }
+    int word =
+        whole ? texts.part(statement, from - start, to - from) : withoutMarks(buffer, from, to);
+    return withoutSecrets(word, maxChars, Secrets.Kind.STATEMENT);
+  }
+
+  private int withoutMarks(byte[] buffer, int from, int to) {
     int length = 0;
     for (int i = from; i < to; i++) {
       if (buffer[i] != '?') {
         scratch[length++] = buffer[i];
       }
     }
-    while (length > 0 && isBlank(scratch[length - 1])) {
-      length--;
-    }
-    return texts.make(scratch, 0, cut(scratch, 0, length, MAX_CHARS));
+    return texts.make(scratch, 0, length);
   }
 
-  private static boolean isBlank(byte b) {
-    return b >= 0 && b <= ' ';
+  private static boolean endsWord(byte[] buffer, int at, int end) {
+    return Secrets.isBlank(buffer[at]) || Secrets.isEscapedBlank(buffer, at, end);
   }
 
   /** Two values with a slash between them; what is not there is empty. */
@@ -207,15 +222,26 @@ final class Labels {
     return at + length;
   }
 
-  private int withoutSecrets(int text, int length, Secrets.Kind kind) {
+  private int withoutSecrets(int text, int maxChars, Secrets.Kind kind) {
+    int written = writeWithoutSecrets(text, kind);
+    if (written != Secrets.UNCHANGED) {
+      byte[] masked = secrets.buffer();
+      return texts.make(masked, 0, kept(masked, 0, written, maxChars));
+    }
+    int length = texts.length(text);
+    int kept = kept(texts.buffer(text), texts.offset(text), length, maxChars);
+    return kept == length ? text : texts.part(text, 0, kept);
+  }
+
+  private int writeWithoutSecrets(int text, Secrets.Kind kind) {
     byte[] buffer = texts.buffer(text);
     int offset = texts.offset(text);
-    int kept = Utf8.cut(buffer, offset, length, MAX_BYTES);
-    int written = secrets.write(buffer, offset, kept, kind);
-    if (written != Secrets.UNCHANGED) {
-      return texts.make(secrets.buffer(), 0, written);
-    }
-    return kept == texts.length(text) ? text : texts.part(text, 0, kept);
+    int seen = Utf8.cut(buffer, offset, texts.length(text), SEEN_BYTES);
+    return secrets.write(buffer, offset, seen, kind);
+  }
+
+  private static int kept(byte[] buffer, int offset, int length, int maxChars) {
+    return Utf8.cut(buffer, offset, cut(buffer, offset, length, maxChars), MAX_BYTES);
   }
 
   /**

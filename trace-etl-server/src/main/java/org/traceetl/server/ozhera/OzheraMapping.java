@@ -209,8 +209,8 @@ final class OzheraMapping implements SpanMapping {
     int text =
         switch (type) {
           case REDIS -> command(name);
-          case MYSQL, MONGODB -> facts.operation;
-          case ROCKETMQ_PRODUCER, ROCKETMQ_CONSUMER -> facts.topic;
+          case MYSQL, MONGODB -> labels.safe(facts.operation);
+          case ROCKETMQ_PRODUCER, ROCKETMQ_CONSUMER -> labels.safe(facts.topic);
           default -> safeMethod(name);
         };
     return text == NONE ? empty() : text;
@@ -239,9 +239,9 @@ final class OzheraMapping implements SpanMapping {
     int errorCode = NONE;
     switch (type) {
       case HTTP_SERVER, HTTP_CLIENT -> errorCode = facts.failed ? errorCode() : NONE;
-      case DUBBO_CONSUMER, DUBBO_PROVIDER, GRPC_CLIENT, GRPC_SERVER -> target = facts.rpcService;
+      case DUBBO_CONSUMER, DUBBO_PROVIDER, GRPC_CLIENT, GRPC_SERVER -> target = service();
       case REDIS -> {
-        target = facts.host;
+        target = labels.safe(facts.host);
         detail = facts.port;
       }
       case MYSQL -> {
@@ -263,7 +263,11 @@ final class OzheraMapping implements SpanMapping {
   }
 
   private int dataSource() {
-    return labels.pair(labels.connection(facts.connection), facts.database);
+    return labels.pair(labels.connection(facts.connection), labels.connection(facts.database));
+  }
+
+  private int service() {
+    return labels.safe(facts.rpcService);
   }
 
   private int sql() {
@@ -310,7 +314,7 @@ final class OzheraMapping implements SpanMapping {
   private String url(BatchDecoder batch, SpanType type, int name, int maxBytes) {
     return switch (type) {
       case DUBBO_CONSUMER, DUBBO_PROVIDER, GRPC_CLIENT, GRPC_SERVER -> {
-        String service = text(batch, facts.rpcService, maxBytes);
+        String service = text(batch, service(), maxBytes);
         String method = text(batch, safeMethod(name), maxBytes);
         yield service.isEmpty() ? method : service + "/" + method;
       }
@@ -322,9 +326,8 @@ final class OzheraMapping implements SpanMapping {
 
   /** The command, which OzHera cuts in labels only. */
   private String wholeCommand(BatchDecoder batch, int name, int maxBytes) {
-    String statement = text(batch, facts.statement, maxBytes).replace("?", "").trim();
-    String command = statement.split(" ", 2)[0];
-    return command.isEmpty() ? text(batch, labels.safe(name), maxBytes) : command;
+    int command = isEmpty(facts.statement) ? NONE : labels.wholeCommand(facts.statement);
+    return text(batch, command == NONE ? labels.safe(name) : command, maxBytes);
   }
 
   private String statement(BatchDecoder batch, int maxBytes) {
@@ -342,7 +345,9 @@ final class OzheraMapping implements SpanMapping {
       case REDIS ->
           isEmpty(facts.host) && isEmpty(facts.port)
               ? ""
-              : text(batch, facts.host, maxBytes) + ":" + text(batch, facts.port, maxBytes);
+              : text(batch, labels.safe(facts.host), maxBytes)
+                  + ":"
+                  + text(batch, facts.port, maxBytes);
       case MYSQL -> text(batch, dataSource(), maxBytes);
       case MONGODB -> text(batch, labels.connection(facts.connection), maxBytes);
       default -> "";

@@ -2,65 +2,114 @@ package org.traceetl.server.ozhera;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * Takes secrets out of texts: the password in {@code user:password@} of a URL, and what stands
- * behind a name such as {@code password}, in a connection string, a statement or JSON. A question
- * mark, which is a parameter of a statement, stays. Takes rather too much than too little. One
- * owner thread.
+ * Takes secrets out of texts, and rather too much than too little. A secret is
+ *
+ * <pre>
+ * "://" user ":" SECRET "@"             up to the last @ before the next key
+ * name [quote] sign SECRET              password=…, "pwd": "…", user[token]=…
+ * "identified" … "by" SECRET            in a statement
+ * quote SECRET quote                    in a statement that has such a name anywhere, unless it is JSON
+ * </pre>
+ *
+ * A key begins at {@code & ; , ?} with a name and an equals sign behind it. Where it cannot be told
+ * whether a quote ends a value, nothing behind it is kept. A question mark, which is a parameter of
+ * a statement, stays. One owner thread.
  */
 final class Secrets {
   /** What a text is: where its secrets may stand. */
   enum Kind {
     /** Of an operation, such as a path: in URLs and behind an equals sign. */
     NAME,
-    /** SQL or JSON: behind a colon and in quotes as well. */
+    /** SQL or JSON: behind other signs and in quotes as well. */
     STATEMENT,
-    /** The same, and it may be a URL without a scheme. */
+    /** A URL, maybe without a scheme, or keys and values; there may be blanks in a secret. */
     CONNECTION
   }
+
+  /**
+   * A name that has a secret as value, or a part of one.
+   *
+   * @param text lower case
+   * @param begins whether the name must begin with it
+   * @param ends whether the name must end with it
+   */
+  private record Name(byte[] text, boolean begins, boolean ends) {}
 
   /** There is no secret in the text. */
   static final int UNCHANGED = -1;
 
-  private static final byte[] MASK = "***".getBytes(US_ASCII);
-  private static final byte[] SCHEME_END = "://".getBytes(US_ASCII);
-  private static final byte[] IDENTIFIED = "identified".getBytes(US_ASCII);
-  private static final byte[] SET_PASSWORD = "set password".getBytes(US_ASCII);
-  private static final byte[] BY = "by".getBytes(US_ASCII);
-  private static final byte[] PASS = "pass".getBytes(US_ASCII);
+  private static final int NONE = -1;
+  private static final int MAX_PORT_DIGITS = 5;
+  private static final byte[] MASK = ascii("***");
+  private static final byte[] SCHEME_END = ascii("://");
+  private static final byte[] IDENTIFIED = ascii("identified");
+  private static final byte[] BY = ascii("by");
+  private static final byte[] LINE_COMMENT = ascii("--");
+  private static final byte[] COMMENT = ascii("/*");
+  private static final byte[] ESCAPED_EQUALS = ascii("%3d");
 
-  /** Parts of names that have a secret as value; lower case. */
-  private static final byte[][] NAMES =
-      List.of(
-              "password",
-              "passwd",
-              "passphrase",
-              "pwd",
-              "secret",
-              "token",
-              "credential",
-              "accesskey",
-              "access_key",
-              "access-key",
-              "apikey",
-              "api_key",
-              "api-key",
-              "privatekey",
-              "private_key",
-              "private-key")
-          .stream()
-          .map(name -> name.getBytes(US_ASCII))
-          .toArray(byte[][]::new);
+  /** By first byte, in either case. */
+  private static final Name[][] NAMES = new Name[256][];
 
-  private static final int MAX_NAME = 64;
+  static {
+    List<Name> names = new ArrayList<>();
+    for (String part :
+        List.of(
+            "password",
+            "passwd",
+            "passphrase",
+            "passcode",
+            "pwd",
+            "secret",
+            "token",
+            "credential",
+            "signature",
+            "accountkey",
+            "account_key",
+            "accesskey",
+            "access_key",
+            "access-key",
+            "apikey",
+            "api_key",
+            "api-key",
+            "privatekey",
+            "private_key",
+            "private-key")) {
+      names.add(new Name(ascii(part), false, false));
+    }
+    names.add(new Name(ascii("pass"), false, true));
+    names.add(new Name(ascii("pw"), true, true));
+    names.add(new Name(ascii("sig"), true, true));
+    for (int letter = 'a'; letter <= 'z'; letter++) {
+      byte first = (byte) letter;
+      Name[] those = names.stream().filter(name -> name.text[0] == first).toArray(Name[]::new);
+      if (those.length > 0) {
+        NAMES[letter] = those;
+        NAMES[letter & ~0x20] = those;
+      }
+    }
+  }
 
-  private boolean isName;
+  private Kind kind = Kind.NAME;
   private byte[] in = new byte[0];
   private int start;
   private int end;
+
+  /** Whether what stands in quotes is masked, whatever stands before it. */
+  private boolean masksQuoted;
+
+  /** Whether a comment began, in which a quote may be an apostrophe. */
+  private boolean commented;
+
+  private boolean identified;
+
+  /** Up to here no at sign is left that could end a password. */
+  private int noAtSignBefore;
 
   private byte[] out = new byte[256];
   private int written;
@@ -68,25 +117,29 @@ final class Secrets {
   /** Up to here the text is written. */
   private int from;
 
+  private static byte[] ascii(String text) {
+    return text.getBytes(US_ASCII);
+  }
+
   /**
    * Writes a text without its secrets to {@link #buffer}.
    *
    * @return the bytes written, or {@link #UNCHANGED} and none are
    */
   int write(byte[] text, int offset, int length, Kind kind) {
+    this.kind = kind;
     in = text;
     start = offset;
     end = offset + length;
     from = offset;
     written = 0;
-    isName = kind == Kind.NAME;
-    if (kind == Kind.CONNECTION && !has(SCHEME_END, end)) {
-      maskUserInfo(offset);
-    }
-    int at = Math.max(from, offset);
+    noAtSignBefore = offset;
+    commented = false;
+    identified = false;
+    masksQuoted = kind == Kind.STATEMENT && !isJson() && isQuotedAndNamed();
+    int at = kind == Kind.CONNECTION && !hasScheme() ? pastUserInfo(start) : start;
     while (at < end) {
-      maskAt(at);
-      at = Math.max(at + 1, from);
+      at = past(at);
     }
     if (from == start) {
       return UNCHANGED;
@@ -100,115 +153,293 @@ final class Secrets {
     return out;
   }
 
-  private void maskAt(int at) {
-    switch (in[at]) {
-      case ':' -> {
-        if (hasAt(at, SCHEME_END)) {
-          maskUserInfo(at + SCHEME_END.length);
-        } else if (!isName && isSecret(at)) {
-          maskValue(at + 1);
-        }
-      }
-      case '=' -> {
-        if (isSecret(at) || hasAt(start, SET_PASSWORD)) {
-          maskValue(at + 1);
-        }
-      }
-      case '(' -> {
-        if (!isName && at > start && isNamePart(in[at - 1]) && isSecret(at)) {
-          maskValue(at + 1);
-        }
-      }
-      case '\'', '"' -> {
-        // Not the quote that ends a name, as in JSON.
-        if (!isName && at > start && in[at - 1] == ' ' && (isSecret(at) || isIdentifiedBy(at))) {
-          maskValue(at);
-        }
-      }
-      default -> {}
-    }
-  }
-
-  /** Masks what stands between the first colon and the last @ of an authority that begins there. */
-  private void maskUserInfo(int at) {
-    int colon = -1;
-    int atSign = -1;
-    boolean path = false;
-    for (int i = at; i < end && !isEndOfAuthority(in[i]); i++) {
-      if (in[i] == ':' && colon < 0 && !path) {
-        colon = i;
-      } else if (in[i] == '@' && colon >= 0) {
-        atSign = i;
-      } else if (in[i] == '/') {
-        if (atSign >= 0 || colon < 0 || isNumber(colon + 1, i)) {
-          break;
-        }
-        // No port: a password with a slash in it.
-        path = true;
-      }
-    }
-    if (atSign > colon + 1) {
-      mask(colon + 1, atSign);
-    }
-  }
-
-  private static boolean isEndOfAuthority(byte b) {
-    return b == '?' || b == '#' || b == '\'' || b == '"' || b >= 0 && b <= ' ';
-  }
-
-  private boolean isNumber(int at, int to) {
-    for (int i = at; i < to; i++) {
-      if (in[i] < '0' || in[i] > '9') {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** Whether the name before a place says that a secret follows. */
-  private boolean isSecret(int at) {
-    int to = nameEnd(at);
-    int first = to;
-    while (first > start && to - first < MAX_NAME && isNamePart(in[first - 1])) {
-      first--;
-    }
-    for (byte[] name : NAMES) {
-      for (int i = first; i + name.length <= to; i++) {
-        if (hasAt(i, name)) {
-          return true;
-        }
-      }
-    }
-    return to - first == 4 && hasAt(first, PASS);
-  }
-
-  /** Where the name ends that stands before a place, with spaces or a quote between them. */
-  private int nameEnd(int at) {
-    int to = at;
-    while (to > start && in[to - 1] == ' ') {
-      to--;
-    }
-    if (to > start && (in[to - 1] == '"' || in[to - 1] == '\'' || in[to - 1] == '`')) {
-      to--;
-    }
-    return to;
-  }
-
-  private boolean isIdentifiedBy(int at) {
-    int to = nameEnd(at) - BY.length;
-    if (to < start || !hasAt(to, BY)) {
+  private boolean isJson() {
+    int at = pastBlanks(start);
+    if (at >= end || in[at] != '{' && in[at] != '[') {
       return false;
     }
-    return has(IDENTIFIED, to);
+    at = pastBlanks(at + 1);
+    return at < end && "\"{[}]".indexOf(in[at]) >= 0;
   }
 
-  private boolean has(byte[] lowerCase, int to) {
-    for (int i = start; i < to; i++) {
-      if (hasAt(i, lowerCase)) {
+  private boolean isQuotedAndNamed() {
+    boolean quoted = false;
+    boolean named = false;
+    for (int at = start; at < end && !(quoted && named); at++) {
+      quoted |= isQuote(in[at]) || isDollarQuote(at);
+      named = named || pastName(at) != NONE || isAt(at, IDENTIFIED);
+    }
+    return quoted && named;
+  }
+
+  /** Whether there is one before the first at sign. */
+  private boolean hasScheme() {
+    for (int at = start; at < end && in[at] != '@'; at++) {
+      if (isAt(at, SCHEME_END)) {
         return true;
       }
     }
     return false;
+  }
+
+  /** Masks the secret that begins here; answers where to go on. */
+  private int past(int at) {
+    switch (in[at]) {
+      case ':' -> {
+        return isAt(at, SCHEME_END) ? pastUserInfo(at + SCHEME_END.length) : at + 1;
+      }
+      case '\'', '"' -> {
+        return masksQuoted ? pastQuoted(at) : at + 1;
+      }
+      case '#' -> commented = true;
+      case '-', '/' -> commented |= isAt(at, LINE_COMMENT) || isAt(at, COMMENT);
+      case '$' -> {
+        if (masksQuoted && isDollarQuote(at)) {
+          return mask(at + 2, end);
+        }
+      }
+      case 'i', 'I' -> identified |= isAt(at, IDENTIFIED);
+      case 'b', 'B' -> {
+        if (identified && kind == Kind.STATEMENT && isWord(at, BY)) {
+          return pastValue(pastBlanks(at + BY.length));
+        }
+      }
+      default -> {
+        int to = pastName(at);
+        return to == NONE ? at + 1 : pastAssigned(to);
+      }
+    }
+    return at + 1;
+  }
+
+  /** Masks from the first colon to the last at sign of what begins here. */
+  private int pastUserInfo(int at) {
+    // In brackets is an address.
+    if (at < noAtSignBefore || at < end && in[at] == '[') {
+      return at;
+    }
+    int colon = NONE;
+    int atSign = NONE;
+    int i = at;
+    for (; i < end && (kind == Kind.CONNECTION || !isBlank(in[i])); i++) {
+      if (in[i] == ':' && colon == NONE) {
+        colon = i;
+      } else if (in[i] == ':' && isAt(i, SCHEME_END) && isHost(at, colon, i)) {
+        return at;
+      } else if (in[i] == '@' && colon != NONE) {
+        atSign = i;
+      } else if (isKey(i)) {
+        if (atSign != NONE) {
+          break;
+        }
+        if (isHost(at, colon, i)) {
+          return at;
+        }
+      } else if (atSign == NONE && (in[i] == '/' || in[i] == '?' || in[i] == '#')) {
+        boolean maybeSecret = kind == Kind.CONNECTION && colon != NONE;
+        if (!maybeSecret && isHost(at, colon, i)) {
+          return at;
+        }
+      }
+    }
+    if (atSign == NONE) {
+      noAtSignBefore = i;
+      return at;
+    }
+    return mask(colon + 1, atSign);
+  }
+
+  /** Whether what stands before a place is a host, with a port or without. */
+  private boolean isHost(int at, int colon, int to) {
+    if (colon == NONE) {
+      return true;
+    }
+    int i = colon + 1;
+    while (i < to && i - colon <= MAX_PORT_DIGITS && in[i] >= '0' && in[i] <= '9') {
+      i++;
+    }
+    return colon > at && (i == to || in[i] == '/' || in[i] == ',');
+  }
+
+  /** Where the name ends that has a secret as value; {@link #NONE} if none begins there. */
+  private int pastName(int at) {
+    Name[] names = NAMES[in[at] & 0xFF];
+    if (names == null) {
+      return NONE;
+    }
+    for (Name name : names) {
+      int to = at + name.text.length;
+      if (isAt(at, name.text)
+          && (!name.begins || at == start || !isNamePart(in[at - 1]))
+          && (!name.ends || to == end || !isNamePart(in[to]))) {
+        return pastNameParts(to);
+      }
+    }
+    return NONE;
+  }
+
+  private int pastNameParts(int at) {
+    int to = at;
+    while (to < end && isNamePart(in[to])) {
+      to++;
+    }
+    return to;
+  }
+
+  /** Masks the value of a name that ends here, if it is given one. */
+  private int pastAssigned(int at) {
+    int i = at;
+    while (i < end && in[i] == '\\') {
+      i++;
+    }
+    boolean closes = i < end && (isQuote(in[i]) || in[i] == '`' || in[i] == ']');
+    i = closes ? i + 1 : at;
+    boolean assigned = false;
+    while (i < end) {
+      int blank = pastBlanks(i);
+      if (blank > i) {
+        i = blank;
+      } else if (in[i] == '=') {
+        assigned = true;
+        i++;
+      } else if (in[i] == '%' && i + 2 < end) {
+        assigned |= isAt(i, ESCAPED_EQUALS);
+        i += ESCAPED_EQUALS.length;
+      } else if (kind != Kind.NAME && ":<>!~".indexOf(in[i]) >= 0 && !isAt(i, SCHEME_END)) {
+        assigned = true;
+        i++;
+      } else {
+        break;
+      }
+    }
+    return assigned ? pastValue(i) : at;
+  }
+
+  private int pastValue(int at) {
+    if (at >= end || masksQuoted && isQuote(in[at])) {
+      return at;
+    }
+    int quote = at;
+    while (quote < end && in[quote] == '\\') {
+      quote++;
+    }
+    if (!masksQuoted && quote < end && isQuote(in[quote])) {
+      return maskUnlessParameter(quote + 1, closing(quote + 1, in[quote], quote - at));
+    }
+    if (kind == Kind.CONNECTION && in[at] == '{') {
+      return mask(at + 1, closing(at + 1, (byte) '}', 0));
+    }
+    if (kind == Kind.STATEMENT) {
+      if (in[at] == '{' || in[at] == '[') {
+        return mask(at, end);
+      }
+      if (in[at] == '?' && (at + 1 == end || endsValue(in[at + 1]))) {
+        return at + 1;
+      }
+    }
+    int to = at;
+    while (to < end && !isEndOfBareValue(to)) {
+      to++;
+    }
+    return mask(at, to);
+  }
+
+  private boolean isEndOfBareValue(int at) {
+    byte b = in[at];
+    return switch (kind) {
+      case NAME -> isBlank(b) || isKey(at);
+      case CONNECTION -> isKey(at);
+      case STATEMENT ->
+          isBlank(b) || (masksQuoted ? isQuote(b) : b == '"' && in[at - 1] != '\\') || isKey(at);
+    };
+  }
+
+  /** Whether the next key begins here. */
+  private boolean isKey(int at) {
+    byte b = in[at];
+    if (b != '&' && b != ';' && b != ',' && b != '?' && !(kind == Kind.CONNECTION && isBlank(b))) {
+      return false;
+    }
+    int to = pastNameParts(at + 1);
+    return to > at + 1 && to < end && in[to] == '=';
+  }
+
+  /** Where a value in quotes ends: the quote is not escaped further, and the value ends there. */
+  private int closing(int at, byte quote, int backslashes) {
+    int escapes = 0;
+    for (int i = at; i < end; i++) {
+      if (in[i] == '\\') {
+        escapes++;
+        continue;
+      }
+      if (in[i] == quote && escapes <= backslashes && (i + 1 == end || endsValue(in[i + 1]))) {
+        return i - escapes;
+      }
+      escapes = 0;
+    }
+    return end;
+  }
+
+  private static boolean endsValue(byte b) {
+    return isBlank(b) || ";&,)}]\\".indexOf(b) >= 0;
+  }
+
+  /** Masks what stands in quotes that open here. */
+  private int pastQuoted(int at) {
+    byte quote = in[at];
+    int to = at + 1;
+    while (to < end && !commented) {
+      if (in[to] == '\\' && to + 1 < end && isQuote(in[to + 1])) {
+        // Dialects differ in whether that ends it.
+        return mask(at + 1, end);
+      }
+      if (in[to] == quote) {
+        if (to + 1 == end || in[to + 1] != quote) {
+          break;
+        }
+        to++;
+      }
+      to++;
+    }
+    return Math.min(maskUnlessParameter(at + 1, commented ? end : to) + 1, end);
+  }
+
+  private int maskUnlessParameter(int at, int to) {
+    boolean parameter = kind == Kind.STATEMENT && to == at + 1 && in[at] == '?';
+    return parameter ? to : mask(at, to);
+  }
+
+  private static boolean isQuote(byte b) {
+    return b == '\'' || b == '"';
+  }
+
+  private boolean isDollarQuote(int at) {
+    return in[at] == '$' && at + 1 < end && in[at + 1] == '$';
+  }
+
+  /** Also what is written as a backslash and a letter in statements: OzHera's agent writes so. */
+  private int pastBlanks(int at) {
+    int i = at;
+    while (i < end) {
+      if (isBlank(in[i])) {
+        i++;
+      } else if (kind == Kind.STATEMENT && isEscapedBlank(in, i, end)) {
+        i += 2;
+      } else {
+        break;
+      }
+    }
+    return i;
+  }
+
+  static boolean isBlank(byte b) {
+    return b >= 0 && b <= ' ';
+  }
+
+  static boolean isEscapedBlank(byte[] text, int at, int end) {
+    return text[at] == '\\'
+        && at + 1 < end
+        && (text[at + 1] == 'n' || text[at + 1] == 'r' || text[at + 1] == 't');
   }
 
   private static boolean isNamePart(byte b) {
@@ -220,51 +451,16 @@ final class Secrets {
         || b == '.';
   }
 
-  private void maskValue(int at) {
-    int first = at;
-    while (first < end && in[first] == ' ') {
-      first++;
-    }
-    if (first == end) {
-      return;
-    }
-    byte quote = in[first];
-    if (quote == '\'' || quote == '"' || quote == '`') {
-      mask(first + 1, quoteEnd(first + 1, quote));
-      return;
-    }
-    int to = first;
-    while (to < end && !isEndOfValue(in[to])) {
-      to++;
-    }
-    boolean parameter = in[first] == '?' && (to == first + 1 || in[first + 1] == ',');
-    if (!parameter) {
-      mask(first, to);
-    }
+  private boolean isWord(int at, byte[] lowerCase) {
+    int to = at + lowerCase.length;
+    return isAt(at, lowerCase)
+        && (at == start
+            || !isNamePart(in[at - 1])
+            || at - 2 >= start && isEscapedBlank(in, at - 2, at))
+        && (to == end || !isNamePart(in[to]));
   }
 
-  private int quoteEnd(int at, byte quote) {
-    int i = at;
-    while (i < end) {
-      if (in[i] == '\\') {
-        i++;
-      } else if (in[i] == quote) {
-        // Twice: it is part of the value.
-        if (i + 1 == end || in[i + 1] != quote) {
-          return i;
-        }
-        i++;
-      }
-      i++;
-    }
-    return end;
-  }
-
-  private static boolean isEndOfValue(byte b) {
-    return b == '&' || b == ';' || b == ')' || b == '}' || b >= 0 && b <= ' ';
-  }
-
-  private boolean hasAt(int at, byte[] lowerCase) {
+  private boolean isAt(int at, byte[] lowerCase) {
     if (at + lowerCase.length > end) {
       return false;
     }
@@ -277,12 +473,13 @@ final class Secrets {
     return true;
   }
 
-  private void mask(int at, int to) {
+  private int mask(int at, int to) {
     if (at < to) {
       copy(at);
       write(MASK, 0, MASK.length);
       from = to;
     }
+    return to;
   }
 
   private void copy(int to) {
