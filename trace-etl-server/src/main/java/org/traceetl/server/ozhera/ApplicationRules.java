@@ -36,6 +36,24 @@ record ApplicationRules(
     boolean collapsesServerIp,
     boolean collapsesRpcMethod,
     boolean collapsesSql) {
+  /** Of applications that do not count. */
+  static final ApplicationRules EXCLUDED =
+      new ApplicationRules(
+          true,
+          0,
+          0,
+          0,
+          0,
+          0,
+          Substrings.NONE,
+          Substrings.NONE,
+          Substrings.NONE,
+          Substrings.NONE,
+          Substrings.NONE,
+          Substrings.NONE,
+          false,
+          false,
+          false);
 
   /** From which duration on a span that did not fail is slow, microseconds, not included. */
   long slowAboveMicros(SpanType type) {

@@ -24,12 +24,12 @@ public final class OzheraRules {
       Integer httpMillis,
       Integer dubboMillis,
       Integer mysqlMillis,
-      List<String> spanNames,
-      List<String> httpServerMethods,
-      List<String> threads,
-      List<String> urls,
-      List<String> userAgents,
-      List<String> statements) {
+      Substrings spanNames,
+      Substrings httpServerMethods,
+      Substrings threads,
+      Substrings urls,
+      Substrings userAgents,
+      Substrings statements) {
     private static final int SLOW_MILLIS = 1_000;
 
     static final Section DEFAULTS =
@@ -37,12 +37,12 @@ public final class OzheraRules {
             SLOW_MILLIS,
             SLOW_MILLIS,
             SLOW_MILLIS,
-            List.of(),
-            List.of(),
-            List.of(),
-            List.of(),
-            List.of(),
-            List.of());
+            Substrings.NONE,
+            Substrings.NONE,
+            Substrings.NONE,
+            Substrings.NONE,
+            Substrings.NONE,
+            Substrings.NONE);
 
     /** What is said here, and what is not as it is there. */
     Section over(Section other) {
@@ -103,8 +103,8 @@ public final class OzheraRules {
     this.excluded = new Substrings(excluded);
     this.degradation = degradation;
     this.ofApplications = Map.copyOf(ofApplications);
-    plain = compile(ofAll, false, false);
-    degraded = compile(ofAll, false, true);
+    plain = compile(ofAll, false);
+    degraded = compile(ofAll, true);
   }
 
   /** Spans are slow above a second, all count, and labels are whole. */
@@ -112,32 +112,34 @@ public final class OzheraRules {
     return DEFAULTS;
   }
 
-  /** What holds for an application. Allocates where it has a section of its own. */
+  /** What holds for an application. Where it has a section of its own, a few numbers are new. */
   ApplicationRules of(String application) {
     byte[] name = application.getBytes(UTF_8);
-    boolean out = excluded.areIn(name, 0, name.length);
+    if (excluded.areIn(name, 0, name.length)) {
+      return ApplicationRules.EXCLUDED;
+    }
     boolean degrades = degradation.concerns(application);
     Section own = ofApplications.get(application);
-    if (own == null && !out) {
+    if (own == null) {
       return degrades ? degraded : plain;
     }
-    return compile(own == null ? ofAll : own.over(ofAll), out, degrades);
+    return compile(own == null ? ofAll : own.over(ofAll), degrades);
   }
 
-  private ApplicationRules compile(Section section, boolean out, boolean degrades) {
+  private ApplicationRules compile(Section section, boolean degrades) {
     return new ApplicationRules(
-        out,
+        false,
         section.httpMillis * MICROS_PER_MILLI,
         section.dubboMillis * MICROS_PER_MILLI,
         section.mysqlMillis * MICROS_PER_MILLI,
         ofAll.dubboMillis * MICROS_PER_MILLI,
         ofAll.mysqlMillis * MICROS_PER_MILLI,
-        new Substrings(section.spanNames),
-        new Substrings(section.httpServerMethods),
-        new Substrings(section.threads),
-        new Substrings(section.urls),
-        new Substrings(section.userAgents),
-        new Substrings(section.statements),
+        section.spanNames,
+        section.httpServerMethods,
+        section.threads,
+        section.urls,
+        section.userAgents,
+        section.statements,
         degrades && degradation.serverIp,
         degrades && degradation.dubboMethod,
         degrades && degradation.sql);

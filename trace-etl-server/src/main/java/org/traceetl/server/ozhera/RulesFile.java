@@ -113,12 +113,12 @@ public final class RulesFile {
     private Integer http;
     private Integer dubbo;
     private Integer mysql;
-    private List<String> spanNames;
-    private List<String> httpServerMethods;
-    private List<String> threads;
-    private List<String> urls;
-    private List<String> userAgents;
-    private List<String> statements;
+    private Substrings spanNames;
+    private Substrings httpServerMethods;
+    private Substrings threads;
+    private Substrings urls;
+    private Substrings userAgents;
+    private Substrings statements;
 
     Section section() {
       return new Section(
@@ -219,12 +219,12 @@ public final class RulesFile {
     private boolean list(Draft draft, String within, String name, Node value) {
       String key = within + name;
       switch (name) {
-        case "span-names" -> draft.spanNames = texts(key, value);
-        case "http-server-methods" -> draft.httpServerMethods = texts(key, value);
-        case "threads" -> draft.threads = texts(key, value);
-        case "urls" -> draft.urls = texts(key, value);
-        case "user-agents" -> draft.userAgents = texts(key, value);
-        case "statements" -> draft.statements = texts(key, value);
+        case "span-names" -> draft.spanNames = parts(key, value);
+        case "http-server-methods" -> draft.httpServerMethods = parts(key, value);
+        case "threads" -> draft.threads = parts(key, value);
+        case "urls" -> draft.urls = parts(key, value);
+        case "user-agents" -> draft.userAgents = parts(key, value);
+        case "statements" -> draft.statements = parts(key, value);
         default -> {
           return false;
         }
@@ -292,6 +292,8 @@ public final class RulesFile {
       for (NodeTuple tuple : mapping.getValue()) {
         if (!(tuple.getKeyNode() instanceof ScalarNode key)) {
           problem(tuple.getKeyNode(), prefix + "?", "", "must be one of " + known);
+        } else if (key.getTag().equals(Tag.MERGE)) {
+          problem(key, prefix + key.getValue(), "", "sections are not merged here");
         } else if (!seen.add(key.getValue())) {
           problem(key, prefix + key.getValue(), "", "must stand once");
         } else if (!reader.test(key.getValue(), tuple.getValueNode())) {
@@ -317,6 +319,10 @@ public final class RulesFile {
         problem(node, key, text, "must be true or false");
       }
       return text.equals("true");
+    }
+
+    private Substrings parts(String key, Node node) {
+      return new Substrings(texts(key, node));
     }
 
     private List<String> texts(String key, Node node) {

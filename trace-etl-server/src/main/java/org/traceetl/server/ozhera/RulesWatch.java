@@ -24,6 +24,9 @@ public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RulesWatch.class);
   private static final long INTERVAL_MILLIS = 5_000;
 
+  /** So long a look that hangs, as on a file system of a network, holds up the end. */
+  private static final long CLOSE_WAIT_MILLIS = 1_000;
+
   /** Null without a file. */
   private final Path file;
 
@@ -98,6 +101,10 @@ public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
     } catch (InterruptedException e) {
       // Nobody else has this thread: the process ends.
       Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error e) {
+      problem = RulesFile.KEY + " = " + file + ": is not looked at any more: " + e;
+      log.error("The rules stay as they are until the server is started again:\n{}", problem, e);
+      throw e;
     }
   }
 
@@ -143,7 +150,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
   public void close() {
     closed.countDown();
     try {
-      thread.join();
+      thread.join(CLOSE_WAIT_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -119,6 +119,32 @@ class RulesFileTest {
   }
 
   @Test
+  void listsAreSharedByAllApplications() {
+    OzheraRules rules =
+        parse(
+            "exclude: {applications: [canary], urls: [/health]}\n"
+                + "applications: {shop: {exclude: {threads: [t]}}}");
+
+    assertThat(rules.of("shop").urls()).isSameAs(rules.of("any").urls());
+    assertThat(rules.of("shop").threads()).isSameAs(rules.of("shop").threads());
+    assertThat(rules.of("canary-1")).isSameAs(rules.of("canary-2"));
+  }
+
+  @Test
+  void sectionsAreNotMerged() {
+    assertThatThrownBy(() ->
+            parse(
+                """
+                applications:
+                  base: &base {exclude: {urls: [/health]}}
+                  <<: *base
+                """))
+        .hasMessage(
+            "trace-etl.ozhera.rules-file = rules.yaml:3: applications.<<: "
+                + "sections are not merged here");
+  }
+
+  @Test
   void emptyEntriesMatchNothing() {
     ApplicationRules rules = parse("exclude: {applications: [''], urls: ['', ~, b]}").of("a");
 

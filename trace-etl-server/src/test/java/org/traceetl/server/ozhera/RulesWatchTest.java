@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class RulesWatchTest {
@@ -109,6 +113,35 @@ class RulesWatchTest {
       watch.start();
       assertThat(httpMillis(watch)).isEqualTo(1_000);
       assertThat(watch.isRefused()).isFalse();
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aLookThatHangsDoesNotHoldUpTheEnd() throws Exception {
+    var watch = new RulesWatch(file, 1);
+    Files.delete(file);
+    assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor()).isZero();
+    watch.start();
+    // Opened once the other end is: the look waits for content that does not come.
+    try (OutputStream content = Files.newOutputStream(file)) {
+      assertThat(content).isNotNull();
+      watch.close();
+    }
+  }
+
+  @Test
+  void whereNobodyLooksAnyMoreTheFileCountsAsRefused() throws IOException {
+    Path archive = directory.resolve("rules.zip");
+    RulesWatch watch;
+    try (FileSystem files = FileSystems.newFileSystem(archive, Map.of("create", "true"))) {
+      Path within = Files.writeString(files.getPath("rules.yaml"), yaml(100));
+      watch = new RulesWatch(within, 1);
+    }
+    try (watch) {
+      watch.start();
+      await().dontCatchUncaughtExceptions().until(watch::isRefused);
+      assertThat(httpMillis(watch)).isEqualTo(100);
     }
   }
 }
