@@ -20,7 +20,7 @@ final class KeyHashes {
   private final SymbolTable symbols;
   private final int dimensions;
 
-  // By dictionary index of the batch
+  // By text of the batch
   private long[] nameHashes = new long[256];
   private long[] valueHashes = new long[256];
 

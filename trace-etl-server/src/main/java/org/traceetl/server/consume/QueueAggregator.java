@@ -107,18 +107,18 @@ public final class QueueAggregator {
 
   private long from;
 
-  /** By dictionary index of the batch: its symbol. */
+  /** By text of the batch: its symbol. */
   private int[] symbolOf = new int[256];
 
-  /** By dictionary index of the batch: the symbol of what it is called as a span name. */
+  /** By text of the batch: the symbol of what it is called as a span name. */
   private int[] nameOf = new int[256];
 
   /** Name of the batch's application: see {@link #ownName}. */
   private String application;
 
   /**
-   * By dictionary index of the batch: what the filter said to it as a span name. Bit k: it was
-   * asked about kind k; bit 16 + k: it leaves it out.
+   * By text of the batch: what the filter said to it as a span name. Bit k: it was asked about kind
+   * k; bit 16 + k: it leaves it out.
    */
   private int[] verdictOf = new int[256];
 
@@ -603,7 +603,9 @@ public final class QueueAggregator {
   }
 
   private void keepDocument(SpanColumns spans, int span, int row, int bucket) {
-    if (!open.admitsDocument(row)) {
+    // Without a trace ID all documents would be one.
+    boolean named = (spans.traceIdHigh(span) | spans.traceIdLow(span)) != 0;
+    if (!named || !open.admitsDocument(row)) {
       heldBack++;
       return;
     }
@@ -625,7 +627,8 @@ public final class QueueAggregator {
     }
     return new TraceDocument(
         TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
-        hex(spans.spanId(span)),
+        // A trace may have several spans without an ID.
+        hex(spans.spanId(span) == 0 ? spans.startUnixNanos(span) : spans.spanId(span)),
         ownName(),
         nameText(name),
         spans.kind(span),

@@ -6,9 +6,9 @@ import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.SeriesTable;
 
 /**
- * The spans of one batch, a column for each of their parts. Strings are indexes into the batch's
- * dictionary. The columns grow to the largest batch seen, which the format bounds. One owner
- * thread; valid until the next batch is decoded.
+ * The spans of one batch, a column for each of their parts. Strings are numbers of {@link Texts}.
+ * The columns grow to the largest batch seen, which the format bounds. One owner thread; valid
+ * until the next batch is decoded.
  *
  * <p>Entries from {@link #firstGroup} on stand for groups of spans: they have what a series is made
  * of, and a list of durations instead of identity, start, duration and message.
@@ -218,10 +218,7 @@ public final class SpanColumns {
 
   /** Adds an entry that is as another one, without attributes. */
   private int repeat(int entry) {
-    int i = size;
-    if (i == names.length) {
-      grow(i * 2);
-    }
+    int i = begin();
     traceIdHighs[i] = traceIdHighs[entry];
     traceIdLows[i] = traceIdLows[entry];
     spanIds[i] = spanIds[entry];
@@ -325,12 +322,12 @@ public final class SpanColumns {
     return kindsAndStatuses[span];
   }
 
-  /** Dictionary index, or {@link #NONE}. */
+  /** A text, or {@link #NONE}. */
   public int statusMessage(int span) {
     return statusMessages[span];
   }
 
-  /** Dictionary index of the span's value in a dimension, or {@link #NONE}. */
+  /** Text of the span's value in a dimension, or {@link #NONE}. */
   public int dimension(int span, int dimension) {
     return dimensionValues[span * dimensions + dimension];
   }

@@ -47,7 +47,7 @@ public final class SpanNames {
   private int matchedBytes;
   private int unmatched;
 
-  /** What patterns said, by dictionary index of the batch; null: they were not asked. */
+  /** What patterns said, by text of the batch; null: they were not asked. */
   private byte[][] answerOf = new byte[256][];
 
   private int entriesBefore;
@@ -88,7 +88,7 @@ public final class SpanNames {
    *
    * @param application its own name; where there are no patterns it may be null: then no names are
    *     joined
-   * @param entries of its dictionary
+   * @param entries texts it has, also those that a mapping made
    */
   public void nextBatch(String application, int entries) {
     unmatched = 0;
@@ -110,7 +110,7 @@ public final class SpanNames {
    * Finds what a name is called: then {@link #buffer}, {@link #offset} and {@link #length} tell,
    * until the next one is resolved.
    *
-   * @param entry dictionary index of the name in the batch
+   * @param entry text of the name in the batch
    * @return whether it is called otherwise
    */
   public boolean resolve(int entry, byte[] bytes, int from, int size) {

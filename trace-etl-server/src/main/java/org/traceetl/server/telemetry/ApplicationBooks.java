@@ -52,7 +52,7 @@ final class ApplicationBooks implements WindowFollower {
     heldBack =
         Counter.build(
                 "trace_etl_documents_held_back_total",
-                "Slow or failed spans not kept as documents because of a rate cap.")
+                "Slow or failed spans not kept as documents: a rate cap, or no trace ID.")
             .labelNames(LABELS)
             .register(registry);
     windows =

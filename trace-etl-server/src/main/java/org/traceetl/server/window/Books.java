@@ -9,7 +9,8 @@ import java.util.Map;
  * @param application empty for batches refused before their application was known
  * @param rejected spans by reason ({@link org.traceetl.proto.Rejection#label}); absent reasons are
  *     0
- * @param heldBack documents not kept because of the rate cap; not part of the balance
+ * @param heldBack documents not kept because of the rate cap, or without a trace ID; not part of
+ *     the balance
  */
 public record Books(
     String application,

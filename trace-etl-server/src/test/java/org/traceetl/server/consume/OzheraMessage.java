@@ -17,6 +17,8 @@ import org.traceetl.proto.thrift.ozhera.TValue;
 
 /** A span for a test, as OzHera's agent would write it. */
 final class OzheraMessage {
+  private static final long START_NANOS = 1_700_000_000_000_000_000L;
+
   private OzheraMessage() {}
 
   /**
@@ -58,18 +60,36 @@ final class OzheraMessage {
       TStatus status,
       long durationNanos,
       String... attributes) {
-    TSpanData span =
+    return bytes(
         new TSpanData()
             .setTraceId("0af7651916cd43dd8448eb211c80319c")
             .setSpanId("b7ad6b7169203331")
             .setName(name)
             .setKind(kind)
             .setStatus(status)
-            .setStartEpochNanos(1_700_000_000_000_000_000L)
-            .setEndEpochNanos(1_700_000_000_000_000_000L + durationNanos)
+            .setStartEpochNanos(START_NANOS)
+            .setEndEpochNanos(START_NANOS + durationNanos)
             .setAttributes(attributes(attributes))
             .setResouce(new TResource().setAttributes(attributes(resource)))
-            .setExtra(new TExtra().setIp(ip).setHostname("host").setServiceName(application));
+            .setExtra(new TExtra().setIp(ip).setHostname("host").setServiceName(application)));
+  }
+
+  /** A failed span of these IDs. */
+  static byte[] failed(String traceId, String spanId, long startNanos) {
+    return bytes(
+        new TSpanData()
+            .setTraceId(traceId)
+            .setSpanId(spanId)
+            .setName("/")
+            .setKind(TKind.SERVER)
+            .setStatus(TStatus.ERROR)
+            .setStartEpochNanos(startNanos)
+            .setEndEpochNanos(startNanos + 1_000)
+            .setAttributes(attributes("http.method", "GET"))
+            .setExtra(new TExtra().setServiceName("shop")));
+  }
+
+  private static byte[] bytes(TSpanData span) {
     try {
       return new TSerializer(new TCompactProtocol.Factory()).serialize(span);
     } catch (TException e) {

@@ -543,6 +543,27 @@ class OzheraSpansTest {
         .containsEntry("url", "n");
   }
 
+  @Test
+  void spansWithoutIdsAreNotOneDocument() {
+    String traceId = "0af7651916cd43dd8448eb211c80319c";
+    SealedWindow window =
+        window(
+            OzheraMessage.failed("1234.56.7890", "1.1", 1_000),
+            OzheraMessage.failed("1234.56.7891", "1.1", 2_000),
+            OzheraMessage.failed(traceId, "0.1", 0x10),
+            OzheraMessage.failed(traceId, "0.2", 0x20),
+            OzheraMessage.failed(traceId, "b7ad6b7169203331", 0x30));
+    assertThat(window.documents())
+        .extracting(document -> document.traceId() + "-" + document.spanId())
+        .containsExactlyInAnyOrder(
+            traceId + "-0000000000000010",
+            traceId + "-0000000000000020",
+            traceId + "-b7ad6b7169203331");
+    Books books = window.books().getFirst();
+    assertThat(books.recorded()).isEqualTo(5);
+    assertThat(books.heldBack()).isEqualTo(2);
+  }
+
   private static Map<String, String> document(int kind, String... attributes) {
     SealedWindow window =
         window(
