@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * Attributes of a span of OzHera, or of its resource, where they stand in the message. Keys and
- * values are two lists there; where they differ in length the attributes are none, as to OzHera.
- * Valid until the reader reads the next message.
+ * values are two lists there; where they differ in length the attributes are none, as those of a
+ * span are to OzHera. Valid until the reader reads the next message.
  */
 public final class OzheraAttributes {
   /** Nothing is there, an array, or what is not of the type that the key says. */

@@ -48,16 +48,6 @@ public final class BatchDecoder {
   /** Whether the message decoded last is a batch; else it is a span of OzHera. */
   private boolean isBatch = true;
 
-  /** Of batches. */
-  public BatchDecoder(DimensionKeys dimensions) {
-    this(dimensions, null, Messages.SPAN_BATCH);
-  }
-
-  /** Of batches. */
-  public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping) {
-    this(dimensions, mapping, Messages.SPAN_BATCH);
-  }
-
   /**
    * @param mapping null where series are made of attributes as they are
    * @param messages what the messages are

@@ -10,8 +10,9 @@ import org.traceetl.proto.Rejection;
 
 /**
  * One span of OzHera with its strings as texts. The host's address and name, which stand beside the
- * resource there, come behind its attributes as {@code ip} and {@code hostname}, unless it has
- * them. One owner thread, that of the texts.
+ * resource there, are its attributes {@code ip} and {@code hostname}: the address in place of one
+ * that the resource has, since OzHera takes that one alone, the name unless it has one. One owner
+ * thread, that of the texts.
  */
 final class OzheraSpan {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(US_ASCII);
@@ -57,8 +58,12 @@ final class OzheraSpan {
     OzheraAttributes common = reader.resourceAttributes();
     resource = ensured(resource, common.count() + 2);
     resourceInts = add(common, resource);
-    addHost(IP, reader.ipOffset(), reader.ipLength());
-    addHost(HOSTNAME, reader.hostnameOffset(), reader.hostnameLength());
+    if (reader.ipLength() > 0) {
+      setResource(IP, texts.add(reader.ipOffset(), reader.ipLength()));
+    }
+    if (reader.hostnameLength() > 0 && resourceValue(HOSTNAME) == SpanColumns.NONE) {
+      addResource(HOSTNAME, texts.add(reader.hostnameOffset(), reader.hostnameLength()));
+    }
     application =
         reader.serviceNameLength() > 0
             ? texts.add(reader.serviceNameOffset(), reader.serviceNameLength())
@@ -91,25 +96,38 @@ final class OzheraSpan {
     return at;
   }
 
-  private void addHost(byte[] key, int offset, int length) {
-    if (length > 0 && resourceValue(key) == SpanColumns.NONE) {
-      resource[resourceInts++] = texts.make(key, 0, key.length);
-      resource[resourceInts++] = texts.add(offset, length);
+  private void setResource(byte[] key, int value) {
+    boolean there = false;
+    for (int i = 0; i < resourceInts; i += 2) {
+      if (isText(resource[i], key)) {
+        resource[i + 1] = value;
+        there = true;
+      }
     }
+    if (!there) {
+      addResource(key, value);
+    }
+  }
+
+  private void addResource(byte[] key, int value) {
+    resource[resourceInts++] = texts.make(key, 0, key.length);
+    resource[resourceInts++] = value;
   }
 
   /** The first value that is not empty, or {@link SpanColumns#NONE}. */
   private int resourceValue(byte[] key) {
     for (int i = 0; i < resourceInts; i += 2) {
-      int text = resource[i];
-      int offset = texts.offset(text);
-      if (texts.length(resource[i + 1]) > 0
-          && Arrays.equals(
-              texts.buffer(text), offset, offset + texts.length(text), key, 0, key.length)) {
+      if (texts.length(resource[i + 1]) > 0 && isText(resource[i], key)) {
         return resource[i + 1];
       }
     }
     return SpanColumns.NONE;
+  }
+
+  private boolean isText(int text, byte[] key) {
+    int offset = texts.offset(text);
+    return Arrays.equals(
+        texts.buffer(text), offset, offset + texts.length(text), key, 0, key.length);
   }
 
   OzheraSpanReader reader() {

@@ -146,12 +146,28 @@ final class OzheraSpanTest {
   }
 
   @Test
-  void theResourceGoesBeforeWhatStandsBesideIt() {
+  void theAddressBesideTheResourceGoesFirst() {
     TSpanData span = span();
-    span.getResouce().setAttributes(attributes(Map.of("ip", value("::1"), "hostname", value(""))));
+    span.getResouce().setAttributes(attributes(Map.of("ip", value("::1"))));
+    decode(span);
+    assertThat(text(decoder.columns().dimension(0, 1))).isEqualTo("10.0.0.1");
+    assertThat(decoder.resourceAttributeCount()).isEqualTo(2);
+    assertThat(resource()).isEqualTo(Map.of("ip", "10.0.0.1", "hostname", "h1"));
+
+    span.getExtra().unsetIp();
     decode(span);
     assertThat(text(decoder.columns().dimension(0, 1))).isEqualTo("::1");
-    assertThat(resource()).isEqualTo(Map.of("ip", "::1", "hostname", "h1"));
+  }
+
+  @Test
+  void theResourcesHostNameGoesFirstUnlessItIsEmpty() {
+    TSpanData span = span();
+    span.getResouce().setAttributes(attributes(Map.of("hostname", value(""))));
+    decode(span);
+    assertThat(resource()).containsEntry("hostname", "h1");
+    span.getResouce().setAttributes(attributes(Map.of("hostname", value("h2"))));
+    decode(span);
+    assertThat(resource()).containsEntry("hostname", "h2");
   }
 
   @Test
