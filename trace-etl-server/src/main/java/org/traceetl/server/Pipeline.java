@@ -63,6 +63,12 @@ final class Pipeline implements Service {
    */
   private static final Duration READ_BACK = Duration.ofMinutes(5);
 
+  /**
+   * Sums of all series that may be kept for scrapers. Scrapers that come every so many windows are
+   * at so many places.
+   */
+  private static final long PENDING_SUMS = 8;
+
   private final ServerTelemetry telemetry;
 
   /** Of profile ozhera; without a file in any other one. */
@@ -174,6 +180,7 @@ final class Pipeline implements Service {
         config.histogram().boundsNanos().length + 1,
         config.rocketmq().consumerGroup(),
         config.window().length(),
+        PENDING_SUMS * config.series().max(),
         // There is a snapshot before what is looked for.
         READ_BACK.plus(config.journal().snapshotInterval()),
         new BrokerPlaces(logs, journals, config.rocketmq().topic()),
@@ -517,6 +524,15 @@ final class Pipeline implements Service {
         "trace_etl_delta_scrapers",
         "Scrapers that are given windows.",
         () -> deltas.totals().missedMessages().size());
+    telemetry.gauge(
+        "trace_etl_delta_doubted_scrapers",
+        "Scrapers that asked from several places in turn of late: if they are several, each gets a"
+            + " part.",
+        () -> deltas.totals().doubted());
+    telemetry.counter(
+        "trace_etl_delta_scrapers_forgotten_total",
+        "Scrapers forgotten, the longest silent first, because too many series were kept.",
+        () -> deltas.totals().forgottenForRoom());
     telemetry.counter(
         "trace_etl_delta_answers_total",
         "Answers to scrapers that were written to the end.",

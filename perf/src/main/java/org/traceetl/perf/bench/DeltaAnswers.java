@@ -83,7 +83,7 @@ public final class DeltaAnswers {
       windows.forEach(pages::window);
       pages.await(PATIENCE);
       long folded = System.nanoTime();
-      Answer answer = pages.take("first", 1, PATIENCE);
+      Answer answer = pages.take("first", "here", PATIENCE);
       long taken = System.nanoTime();
       counted.lines = 0;
       counted.bytes = 0;
@@ -113,6 +113,7 @@ public final class DeltaAnswers {
         STRIDE,
         "group",
         Duration.ofSeconds(15),
+        Long.MAX_VALUE,
         Duration.ofMinutes(5),
         new NoPlaces(),
         nanos -> {},
@@ -121,7 +122,7 @@ public final class DeltaAnswers {
   }
 
   private static void give(DeltaPages pages, String scraper) throws Exception {
-    Answer answer = pages.take(scraper, 1, PATIENCE);
+    Answer answer = pages.take(scraper, "here", PATIENCE);
     pages.commit(answer);
     pages.settle(answer, true);
   }

@@ -52,15 +52,24 @@ import org.traceetl.server.window.SealedWindow;
  *       next owner reads back
  *   <li>a window is given twice when this process dies, or stands still for longer than its lease,
  *       or its broker does not answer, between an answer's last byte and the broker having the
- *       place; and when a scraper that got all bytes resets the connection so early that the write
- *       failed.
+ *       place; when a scraper takes longer than {@value #RELEASE_MILLIS} ms for the last bytes of
+ *       its answer while a queue in it is released; and when a scraper that got all bytes resets
+ *       the connection so early that the write failed.
  * </ul>
+ *
+ * <p>A scraper is known to the brokers from its second answer on, if that comes at least a window
+ * after its first: so one who looks by hand leaves nothing there. Before, a queue that moves is a
+ * new one to it.
  */
 public final class DeltaPages implements WindowFollower, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DeltaPages.class);
 
-  /** How long a release waits for places to be told. */
-  private static final long RELEASE_MILLIS = 3_000;
+  /**
+   * How long a release waits for places to be told. Well below what the queue's next owner waits
+   * for its release: one that claims it before has to hide it, from all scrapers, until this
+   * server's lease is over.
+   */
+  private static final long RELEASE_MILLIS = 1_500;
 
   /** The fold thread is behind by more than scrapers wait for. */
   private static final long COMMIT_MILLIS = 10_000;
@@ -68,7 +77,13 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** A scraper silent for so long may give its place to another one. */
   private static final long SILENT_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-  /** How long a scraper's first answers wait for its places. */
+  /** A scraper that has not looked like several for so long is taken for one. */
+  private static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+  /** Answers of a scraper that threads may hold: one, and one that has expired. */
+  private static final int MAX_HELD = 2;
+
+  /** How long a scraper waits for its places, and for the end of its answer before. */
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final int stride;
@@ -76,6 +91,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   private final OzheraConfig config;
   private final String groupPrefix;
   private final long windowNanos;
+  private final long windowMillis;
+  private final long maxPendingSeries;
+  private final InstantSource clock;
   private final LongConsumer writtenNanos;
   private final LongSupplier nanoClock;
   private final LogThrottle throttle;
@@ -85,7 +103,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** Of the queues that were restored and are not released. */
   private final Map<QueueId, Lease> leases = new ConcurrentHashMap<>();
 
-  private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
+  private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
 
   // The fold thread's
   private final LabelSets labels = new LabelSets();
@@ -97,12 +115,16 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   private long delivered;
   private long failed;
   private long bytes;
+  private long forgottenForRoom;
+  private final List<CompletableFuture<Void>> waits = new ArrayList<>();
 
   /**
    * @param config of the profile
    * @param stride buckets of a window's row
    * @param consumerGroup of the server; those of scrapers' places begin with it
    * @param window length of one
+   * @param maxPendingSeries above so many that are kept for scrapers, counted at each sum, the one
+   *     that is silent for longest is forgotten, unless it is the only one
    * @param lookBack how far the journal is read back for what a former owner did not give
    * @param places called by threads of this object's
    * @param writtenNanos is told on the fold thread how long it took to write an answer to the end
@@ -113,6 +135,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
       int stride,
       String consumerGroup,
       Duration window,
+      long maxPendingSeries,
       Duration lookBack,
       ScraperPlaces places,
       LongConsumer writtenNanos,
@@ -125,6 +148,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     text = new DeltaText(config.env());
     groupPrefix = consumerGroup + "-scraper-";
     windowNanos = window.toNanos();
+    windowMillis = window.toMillis();
+    this.maxPendingSeries = maxPendingSeries;
+    this.clock = clock;
     throttle = new LogThrottle(clock);
     keeper = new PlaceKeeper(places, lookBack, this::found, clock, nanoClock);
   }
@@ -209,20 +235,20 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    * What a scraper has not been given yet. To be settled, whatever becomes of it.
    *
    * @param identity of the scraper
-   * @param connection tells connections apart
+   * @param from where it asks from: two that share an identity ask from two places
    * @param most for how long the scraper waits for the whole answer
    * @throws ScraperRefused if it has to come again
    * @throws TimeoutException if the fold thread is behind
    * @throws IllegalStateException if the fold thread has ended
    */
-  public Answer take(String identity, int connection, Duration most)
+  public Answer take(String identity, String from, Duration most)
       throws ScraperRefused, TimeoutException, InterruptedException {
     long nowNanos = nanoClock.getAsLong();
     var answer = new CompletableFuture<Answer>();
     Take take =
         new Take(
             identity,
-            connection,
+            from,
             nowNanos + most.toNanos(),
             nowNanos + Math.min(PATIENCE_NANOS, most.toNanos() / 4),
             answer);
@@ -268,12 +294,14 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    */
   public void settle(Answer answer, boolean written) {
     boolean inTime = !answer.expired(nanoClock.getAsLong());
-    if (!thread.ended()) {
+    try {
       thread.put(new Settle(answer, written && inTime));
+    } catch (IllegalStateException e) {
+      log.debug("An answer ends after the fold thread", e);
     }
   }
 
-  /** Waits until all given before is taken in. */
+  /** Waits until all given before is taken in, and in {@link #totals}. */
   public void await(Duration most) throws TimeoutException, InterruptedException {
     var done = new CompletableFuture<Void>();
     ask(new Wait(done), most);
@@ -334,12 +362,13 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         case Commit(Answer answer, CompletableFuture<Boolean> permitted) ->
             permitted.complete(permit(answer));
         case Settle(Answer answer, boolean written) -> {
+          answer.scraper().held--;
           if (answer.scraper().answer == answer) {
             settleNow(answer, written);
           }
         }
         case Located(PlaceKeeper.Found found) -> locate(found);
-        case Wait(CompletableFuture<Void> done) -> done.complete(null);
+        case Wait(CompletableFuture<Void> done) -> waits.add(done);
       }
     }
 
@@ -350,11 +379,16 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         giveIfDue(scraper, nowNanos);
       }
       forgetSilent(nowNanos);
-      count(nowNanos);
+      while (count(nowNanos) > maxPendingSeries && scrapers.size() > 1) {
+        forgetForRoom(nowNanos);
+      }
+      waits.forEach(done -> done.complete(null));
+      waits.clear();
     }
 
     @Override
     public void end(List<Message> left) {
+      waits.forEach(done -> done.completeExceptionally(thread.endedException()));
       for (Scraper scraper : scrapers.values()) {
         if (scraper.waiting != null) {
           scraper.waiting.answer().completeExceptionally(thread.endedException());
@@ -393,12 +427,17 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   private QueueDeltas hold(QueueId id, Lease lease, QueueImage image) {
     QueueDeltas queue = new QueueDeltas(id, lease, labels, image);
     List<Scraper> known = List.copyOf(scrapers.values());
-    known.forEach(queue::add);
+    known.forEach(scraper -> queue.add(scraper, newMillis()));
     if (!known.isEmpty()) {
       keeper.search(
           queue, known, queue.offset(known.getFirst()), queue.sealedMillis(known.getFirst()));
     }
     return queue;
+  }
+
+  /** Windows sealed before are no news to a scraper that begins. */
+  private long newMillis() {
+    return clock.millis() - 2 * windowMillis;
   }
 
   private void release(QueueId id, CompletableFuture<Void> done) {
@@ -442,50 +481,69 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     }
     doubt(scraper, take, nowNanos);
     scraper.askedNanos = nowNanos;
-    scraper.connection = take.connection();
-    if (scraper.answer != null || scraper.waiting != null) {
-      take.answer()
-          .completeExceptionally(
-              ScraperRefused.busy(
-                  "scraper "
-                      + scraper.identity()
-                      + " is being answered already: every scraper must have a name of its own,"
-                      + " given by parameter scraper (in Prometheus params: {scraper: [name]})"));
+    if (scraper.waiting != null) {
+      refuseBusy(scraper, take);
       return;
     }
     scraper.waiting = take;
     giveIfDue(scraper, nowNanos);
   }
 
+  private static void refuseBusy(Scraper scraper, Take take) {
+    take.answer()
+        .completeExceptionally(
+            ScraperRefused.busy(
+                "scraper "
+                    + scraper.identity()
+                    + " is being answered already: every scraper must have a name of its own,"
+                    + " given by parameter scraper (in Prometheus params: {scraper: [name]})"));
+  }
+
   private Scraper begin(Take take, long nowNanos) {
     Scraper scraper =
         new Scraper(take.identity(), groupPrefix + ScraperGroups.suffix(take.identity()));
     scraper.askedNanos = nowNanos;
-    scraper.connection = take.connection();
     scrapers.put(take.identity(), scraper);
     for (QueueDeltas queue : queues.values()) {
-      queue.add(scraper);
+      queue.add(scraper, newMillis());
       keeper.search(queue, List.of(scraper), queue.offset(scraper), queue.sealedMillis(scraper));
     }
     return scraper;
   }
 
-  /** Two that have one identity take each other's windows away. */
-  private void doubt(Scraper scraper, Take take, long nowNanos) {
-    boolean soon = nowNanos - scraper.askedNanos < windowNanos / 2;
-    if (soon && take.connection() != scraper.connection && !scraper.doubted) {
+  /** Two that have one identity take each other's windows away; they come in turn. */
+  private static void doubt(Scraper scraper, Take take, long nowNanos) {
+    if (scraper.returns(take.from())) {
+      if (!scraper.doubted) {
+        log.warn(
+            "Scraper {} asks from several places in turn, {} among them: if these are several, each"
+                + " gets a part of the counts. Give each a name of its own, in Prometheus"
+                + " params: {scraper: [name]}",
+            scraper.identity(),
+            take.from());
+      }
       scraper.doubted = true;
-      log.warn(
-          "{} scrapes from two connections faster than once a window: if these are two, each gets a"
-              + " part of the counts. Give each a name of its own, in Prometheus"
-              + " params: {{scraper: [name]}}",
-          scraper.identity());
+      scraper.doubtedNanos = nowNanos;
+    } else if (nowNanos - scraper.doubtedNanos >= DOUBT_NANOS) {
+      scraper.doubted = false;
     }
   }
 
   private void giveIfDue(Scraper scraper, long nowNanos) {
     Take take = scraper.waiting;
     if (take == null) {
+      return;
+    }
+    boolean patient = take.patientUntilNanos() - nowNanos > 0;
+    // Its end is heard of after its last bytes; one that has expired is no longer waited for.
+    if (scraper.answer != null && scraper.answer.expired(nowNanos)) {
+      settleNow(scraper.answer, false);
+    }
+    if (scraper.answer != null || scraper.held >= MAX_HELD) {
+      if (!patient) {
+        scraper.waiting = null;
+        refuseBusy(scraper, take);
+      }
       return;
     }
     boolean known = true;
@@ -495,7 +553,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         known &= queue.knows(scraper);
       }
     }
-    if (!known && take.patientUntilNanos() - nowNanos > 0) {
+    if (!known && patient) {
       return;
     }
     scraper.waiting = null;
@@ -507,8 +565,20 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         parts.add(queue.give(scraper));
       }
     }
-    scraper.answer = new Answer(scraper, List.copyOf(parts), text, nowNanos, take.deadlineNanos());
+    if (!known && parts.isEmpty()) {
+      take.answer()
+          .completeExceptionally(
+              ScraperRefused.unknown(
+                  "the brokers have not told how far scraper "
+                      + scraper.identity()
+                      + " is; see the log"));
+      return;
+    }
+    scraper.answer =
+        new Answer(scraper, List.copyOf(parts), text, nowNanos, take.deadlineNanos(), nanoClock);
+    scraper.held++;
     if (!take.answer().complete(scraper.answer)) {
+      scraper.held--;
       settleNow(scraper.answer, false);
     }
   }
@@ -535,19 +605,46 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     if (given) {
       delivered++;
       bytes += answer.bytes();
-      writtenNanos.accept(nanoClock.getAsLong() - answer.takenNanos());
+      long nowNanos = nanoClock.getAsLong();
+      writtenNanos.accept(nowNanos - answer.takenNanos());
+      begins(scraper, nowNanos);
     } else {
       failed++;
+      if (throttle.permits()) {
+        log.warn(
+            "An answer to scraper {} was not written to its end in time: it is part of its next"
+                + " one",
+            scraper.identity());
+      }
     }
     for (Answer.Part part : answer.parts()) {
       QueueDeltas queue = part.queue();
       long offset = queue.settle(scraper, part, given);
-      if (offset != JournalLog.NONE) {
+      if (offset != JournalLog.NONE && scraper.stays) {
         keeper.mark(queue, scraper, offset);
       }
       if (answer.committed()) {
         queue.committed--;
         flushIfSettled(queue);
+      }
+    }
+  }
+
+  private void begins(Scraper scraper, long nowNanos) {
+    if (!scraper.begun) {
+      scraper.begun = true;
+      scraper.begunNanos = nowNanos;
+    } else if (!scraper.stays && nowNanos - scraper.begunNanos >= windowNanos) {
+      stays(scraper);
+    }
+  }
+
+  /** Whoever owns a queue next is to know how far the scraper is. */
+  private void stays(Scraper scraper) {
+    scraper.stays = true;
+    for (QueueDeltas queue : queues.values()) {
+      if (queue.isUpTo(scraper)) {
+        keeper.mark(queue, scraper, Math.max(0, queue.offset(scraper)));
       }
     }
   }
@@ -558,13 +655,15 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     if (scrapers.get(scraper.identity()) != scraper || queue.knows(scraper)) {
       return;
     }
-    queue.locate(scraper, found.mark(), found.backlog());
-    scraper.missedMessages += found.missedMessages();
+    queue.locate(scraper, found.mark(), found.backlog(), found.missedMessages());
     backlogUnknownRows += found.unknownRows();
-    long offset = Math.max(0, queue.offset(scraper));
-    if (found.backlog().isNone() && found.mark() != offset) {
-      // Whoever owns the queue next is to know that the scraper begins here.
-      keeper.mark(queue, scraper, offset);
+    if (found.mark() != JournalLog.NONE && !scraper.stays) {
+      stays(scraper);
+    } else if (scraper.stays && queue.isUpTo(scraper)) {
+      long offset = Math.max(0, queue.offset(scraper));
+      if (found.mark() != offset) {
+        keeper.mark(queue, scraper, offset);
+      }
     }
   }
 
@@ -580,16 +679,34 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
 
   /** The one that is silent for longest gives its place away, if it is for long enough. */
   private boolean evictSilent(long nowNanos) {
-    Scraper silent =
-        scrapers.values().stream()
-            .max(Comparator.comparingLong(scraper -> nowNanos - scraper.askedNanos))
-            .orElseThrow();
+    Scraper silent = longestSilent(nowNanos);
     if (nowNanos - silent.askedNanos < SILENT_NANOS) {
       return false;
     }
     scrapers.remove(silent.identity());
     forget(silent);
     return true;
+  }
+
+  private Scraper longestSilent(long nowNanos) {
+    return scrapers.values().stream()
+        .max(Comparator.comparingLong(scraper -> nowNanos - scraper.askedNanos))
+        .orElseThrow();
+  }
+
+  private void forgetForRoom(long nowNanos) {
+    Scraper silent = longestSilent(nowNanos);
+    forgottenForRoom++;
+    if (throttle.permits()) {
+      log.warn(
+          "More than {} series are kept for scrapers that were not given them: {}, which is silent"
+              + " for {} s, longer than all others, is forgotten",
+          maxPendingSeries,
+          silent.identity(),
+          TimeUnit.NANOSECONDS.toSeconds(nowNanos - silent.askedNanos));
+    }
+    scrapers.remove(silent.identity());
+    forget(silent);
   }
 
   private void forget(Scraper scraper) {
@@ -599,10 +716,15 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     if (scraper.answer != null) {
       settleNow(scraper.answer, false);
     }
+    if (scraper.waiting != null) {
+      refuseBusy(scraper, scraper.waiting);
+      scraper.waiting = null;
+    }
     queues.values().forEach(queue -> queue.remove(scraper));
   }
 
-  private void count(long nowNanos) {
+  /** Series that are kept for scrapers. */
+  private long count(long nowNanos) {
     int hidden = 0;
     long pending = 0;
     long unknownRows = unknownRowsReleased + backlogUnknownRows;
@@ -612,7 +734,11 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
       unknownRows += queue.unknownRows();
     }
     Map<String, Long> missed = new HashMap<>();
-    scrapers.values().forEach(scraper -> missed.put(scraper.identity(), scraper.missedMessages));
+    int doubted = 0;
+    for (Scraper scraper : scrapers.values()) {
+      missed.put(scraper.identity(), scraper.missedMessages);
+      doubted += scraper.doubted ? 1 : 0;
+    }
     totals =
         new Totals(
             queues.size(),
@@ -624,7 +750,10 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
             delivered,
             failed,
             bytes,
+            doubted,
+            forgottenForRoom,
             Map.copyOf(missed));
+    return pending;
   }
 
   /**
@@ -640,6 +769,8 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    * @param delivered answers that were written to the end
    * @param failed answers that were not, and were added to the next ones
    * @param bytes of the former, before compression
+   * @param doubted scrapers that look like several
+   * @param forgottenForRoom scrapers that were forgotten because too much was kept
    * @param missedMessages by scraper that there is: messages of the span topic whose counts it
    *     cannot be given any more
    */
@@ -653,6 +784,8 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
       long delivered,
       long failed,
       long bytes,
+      int doubted,
+      long forgottenForRoom,
       Map<String, Long> missedMessages) {}
 
   private sealed interface Message {}
@@ -666,7 +799,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** A scraper wants what it was not given. */
   record Take(
       String identity,
-      int connection,
+      String from,
       long deadlineNanos,
       long patientUntilNanos,
       CompletableFuture<Answer> answer)

@@ -33,7 +33,7 @@ import org.traceetl.server.window.SealedWindow;
  */
 final class PlaceKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PlaceKeeper.class);
-  private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(15);
   private static final long UNTOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   /**
@@ -165,7 +165,7 @@ final class PlaceKeeper implements AutoCloseable {
     long nowNanos = nanoClock.getAsLong();
     Search search = nextSearch(nowNanos);
     if (search != null) {
-      answer(search, nowNanos);
+      answer(search);
       return 0;
     }
     synchronized (lock) {
@@ -205,13 +205,13 @@ final class PlaceKeeper implements AutoCloseable {
     }
   }
 
-  private void answer(Search search, long nowNanos) throws InterruptedException {
+  private void answer(Search search) throws InterruptedException {
     try {
       find(search);
     } catch (IOException | RuntimeException e) {
       // The thread's boundary as well: without an answer the scraper would never be given the
       // queue.
-      failed(search.queue(), nowNanos, e);
+      failed(search.queue(), e);
       synchronized (lock) {
         searches.add(search);
       }
@@ -232,9 +232,13 @@ final class PlaceKeeper implements AutoCloseable {
           search.sealedMillis() - lookBack.toMillis(),
           series::replace,
           window -> {
-            Deltas deltas = series.fold(window);
+            // What this process holds begins there, whether or not the window before is left.
+            if (window.from() >= search.offset()) {
+              return false;
+            }
+            Deltas deltas = whole(series, window, queue.schema());
             backlogs.forEach(backlog -> backlog.add(window, deltas));
-            return window.to() != search.offset();
+            return window.to() < search.offset();
           });
     }
     for (Backlog backlog : backlogs) {
@@ -253,6 +257,17 @@ final class PlaceKeeper implements AutoCloseable {
           new Found(
               queue, backlog.scraper, backlog.mark, backlog.deltas, missed, series.unknownRows()));
     }
+  }
+
+  /** What a window adds; null if not all of its rows can be told: it came before a snapshot. */
+  private static Deltas whole(NumberedSeries series, SealedWindow window, long schema) {
+    if (window.schema() != schema) {
+      series.release();
+      return null;
+    }
+    long unknownRows = series.unknownRows();
+    Deltas deltas = series.fold(window);
+    return series.unknownRows() == unknownRows ? deltas : null;
   }
 
   /** What a scraper was not given by the owner before. */
@@ -279,12 +294,21 @@ final class PlaceKeeper implements AutoCloseable {
       return mark != JournalLog.NONE && until != JournalLog.NONE && mark < until;
     }
 
+    /**
+     * Adds the next window.
+     *
+     * @param added null if it cannot be given
+     */
     void add(SealedWindow window, Deltas added) {
-      if (!isBehind() || window.from() < at || at == until) {
+      if (!isBehind() || window.from() < at || at >= until) {
         return;
       }
       skip(window.from());
-      deltas = deltas.plus(added);
+      if (added == null) {
+        missed += window.to() - at;
+      } else {
+        deltas = deltas.plus(added);
+      }
       at = window.to();
     }
 
@@ -306,13 +330,29 @@ final class PlaceKeeper implements AutoCloseable {
 
   /** Tells what waits; nanoseconds until it may be tried again. */
   private long tellAll() throws InterruptedException {
-    long nowNanos = nanoClock.getAsLong();
     List<Key> waiting;
     synchronized (lock) {
       waiting = List.copyOf(marks.keySet());
     }
     for (Key key : waiting) {
-      tell(key, nowNanos);
+      tellReleased();
+      tell(key);
+    }
+    tellReleased();
+    return SinkThread.IDLE_NANOS;
+  }
+
+  /** Those of queues whose next owners wait come before all others. */
+  private void tellReleased() throws InterruptedException {
+    List<Key> first;
+    synchronized (lock) {
+      first =
+          flushes.isEmpty()
+              ? List.of()
+              : marks.keySet().stream().filter(key -> flushes.containsKey(key.queue())).toList();
+    }
+    for (Key key : first) {
+      tell(key);
     }
     synchronized (lock) {
       for (Iterator<Map.Entry<QueueDeltas, CompletableFuture<Void>>> i =
@@ -325,16 +365,16 @@ final class PlaceKeeper implements AutoCloseable {
         }
       }
     }
-    return SinkThread.IDLE_NANOS;
   }
 
-  private void tell(Key key, long nowNanos) throws InterruptedException {
+  private void tell(Key key) throws InterruptedException {
     QueueDeltas queue = key.queue();
     long offset;
     synchronized (lock) {
       Long waiting = marks.get(key);
       Long retry = retryNanos.get(queue.queue().broker());
-      boolean covered = queue.lease().covers(nanoClock.getAsLong());
+      long nowNanos = nanoClock.getAsLong();
+      boolean covered = queue.lease().covers(nowNanos);
       if (queue.left() || (queue.lease().ended() && !covered)) {
         marks.remove(key);
         return;
@@ -350,16 +390,18 @@ final class PlaceKeeper implements AutoCloseable {
         retryNanos.remove(queue.queue().broker());
         marks.remove(key, offset);
       }
-    } catch (IOException e) {
-      failed(queue, nowNanos, e);
+    } catch (IOException | RuntimeException e) {
+      // One that fails keeps no other one from being told.
+      failed(queue, e);
     }
   }
 
-  private void failed(QueueDeltas queue, long nowNanos, Exception e) {
-    failures.increment();
+  private void failed(QueueDeltas queue, Exception e) {
     synchronized (lock) {
-      retryNanos.put(queue.queue().broker(), nowNanos + FAILED_NANOS);
+      // From now: the call itself may have taken long.
+      retryNanos.put(queue.queue().broker(), nanoClock.getAsLong() + FAILED_NANOS);
     }
+    failures.increment();
     if (throttle.permits()) {
       log.warn(
           "Scrapers' places in queue {} could not be asked for or told: {}; trying on",

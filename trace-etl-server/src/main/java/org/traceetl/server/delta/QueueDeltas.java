@@ -37,8 +37,14 @@ final class QueueDeltas {
     /** In the answer under way it is given what is up to there; below {@link #at} without one. */
     long givenTo = -1;
 
+    /** The newest window when it was added: it may have been given that before it was forgotten. */
+    long addedEnd;
+
     /** Of the owner before: given before anything else. */
     Deltas backlog = Deltas.NONE;
+
+    /** Messages before whose counts it cannot be given. */
+    long missed;
 
     /** Whether the place that the broker has is known. */
     boolean known;
@@ -47,6 +53,9 @@ final class QueueDeltas {
   private final QueueId queue;
   private final Lease lease;
   private final NumberedSeries series;
+
+  /** Of windows whose series can be taken for those of this queue. */
+  private final long schema;
 
   /** When the last owner was heard of last, milliseconds since 1970. */
   private final long beganMillis;
@@ -77,6 +86,7 @@ final class QueueDeltas {
     this.lease = lease;
     series = new NumberedSeries(labels);
     series.replace(image);
+    schema = image.schema();
     beginOffset = image.to();
     beganMillis = image.ownedUntilMillis();
     endMillis = beganMillis;
@@ -84,6 +94,11 @@ final class QueueDeltas {
 
   QueueId queue() {
     return queue;
+  }
+
+  /** Windows of another one have series of other dimensions and buckets. For any thread. */
+  long schema() {
+    return schema;
   }
 
   Lease lease() {
@@ -117,20 +132,32 @@ final class QueueDeltas {
     return done != null && done.isDone();
   }
 
-  /** A scraper begins, with the newest window unless the broker knows a place of it. */
-  void add(Scraper scraper) {
+  /**
+   * A scraper begins, with the newest window unless that is old or the broker knows a place of it.
+   *
+   * @param sinceMillis a window sealed before is old; milliseconds since 1970
+   */
+  void add(Scraper scraper, long sinceMillis) {
     Place place = new Place();
-    place.at = Math.max(begin, end - 1);
+    place.at = endMillis >= sinceMillis ? Math.max(begin, end - 1) : end;
+    place.addedEnd = end;
     places.put(scraper, place);
   }
 
   void remove(Scraper scraper) {
     places.remove(scraper);
+    compact();
   }
 
   boolean knows(Scraper scraper) {
     Place place = places.get(scraper);
     return place != null && place.known;
+  }
+
+  /** Whether all before {@link #offset} was given to a scraper whose place is known. */
+  boolean isUpTo(Scraper scraper) {
+    Place place = places.get(scraper);
+    return place != null && place.known && place.backlog.isNone() && place.missed == 0;
   }
 
   /** Offset on the span topic up to which a scraper needs nothing from the journal. */
@@ -160,14 +187,16 @@ final class QueueDeltas {
    *
    * @param mark offset on the span topic up to which it was given windows
    * @param backlog what it was not given of the windows before {@link #offset}
+   * @param missed messages before whose counts it cannot be given
    */
-  void locate(Scraper scraper, long mark, Deltas backlog) {
+  void locate(Scraper scraper, long mark, Deltas backlog, long missed) {
     Place place = places.get(scraper);
     if (place == null || place.known) {
       return;
     }
     place.known = true;
     place.backlog = backlog;
+    place.missed = missed;
     for (Segment segment : segments) {
       // It came back to the server that had given it that.
       if (mark != JournalLog.NONE && segment.to > place.at && segment.offset == mark) {
@@ -204,8 +233,11 @@ final class QueueDeltas {
       return JournalLog.NONE;
     }
     place.givenTo = -1;
-    boolean moved = written && (part.to() > place.at || !place.backlog.isNone());
+    boolean moved = written && (part.to() > place.at || !isUpTo(scraper));
     if (moved) {
+      // Not before: with a place that has not moved the queue's next owner would count them again.
+      scraper.missedMessages += place.missed;
+      place.missed = 0;
       place.at = part.to();
       place.backlog = Deltas.NONE;
     }
@@ -252,8 +284,7 @@ final class QueueDeltas {
       return true;
     }
     for (Place place : places.values()) {
-      // One that was forgotten here may have been given the newest window before.
-      boolean maybe = !place.known && number == place.at + 1;
+      boolean maybe = !place.known && number == place.addedEnd;
       if (place.at == number || place.givenTo == number || maybe) {
         return true;
       }

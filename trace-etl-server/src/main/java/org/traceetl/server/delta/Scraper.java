@@ -1,18 +1,38 @@
 package org.traceetl.server.delta;
 
+import java.util.ArrayDeque;
+
 /** Someone who is given every window once. Belongs to the fold thread, but for its names. */
 final class Scraper {
+  /** Different places that it asked from, at most so many. */
+  private static final int RECENT = 4;
+
   private final String identity;
   private final String group;
 
   /** When it asked last, on the nano clock. */
   long askedNanos;
 
-  /** Which connection it asked on last. */
-  int connection;
+  /** Where it asked from, the last one first. */
+  private final ArrayDeque<String> recent = new ArrayDeque<>(RECENT);
 
-  /** Whether it was said that it looks like two. */
+  /** Whether it looks like two. */
   boolean doubted;
+
+  /** When it did last, on the nano clock. */
+  long doubtedNanos;
+
+  /** Whether an answer was given to it. */
+  boolean begun;
+
+  /** When the first one was, on the nano clock. */
+  long begunNanos;
+
+  /** Whether brokers are to have its places: it is no passer-by. */
+  boolean stays;
+
+  /** Answers that threads hold, expired ones included. */
+  int held;
 
   /** Taken and not settled; null for none. */
   Answer answer;
@@ -28,6 +48,17 @@ final class Scraper {
   Scraper(String identity, String group) {
     this.identity = identity;
     this.group = group;
+  }
+
+  /** It asks; whether from where it was before it was somewhere else, as two do in turn. */
+  boolean returns(String from) {
+    boolean same = from.equals(recent.peekFirst());
+    boolean known = recent.remove(from);
+    if (recent.size() == RECENT) {
+      recent.removeLast();
+    }
+    recent.addFirst(from);
+    return known && !same;
   }
 
   String identity() {

@@ -21,6 +21,11 @@ public final class ScraperRefused extends Exception {
     return new ScraperRefused(false, message);
   }
 
+  /** It is not known what it was given. */
+  static ScraperRefused unknown(String message) {
+    return new ScraperRefused(false, message);
+  }
+
   /** Whether it is for its answer before, which is still under way. */
   public boolean isBusy() {
     return busy;

@@ -84,6 +84,7 @@ public final class FoldThread<M> implements AutoCloseable {
         }
         try {
           if (inbox.offer(message, PUT_MILLIS, TimeUnit.MILLISECONDS)) {
+            checkTaken(message);
             return;
           }
         } catch (InterruptedException e) {
@@ -107,7 +108,20 @@ public final class FoldThread<M> implements AutoCloseable {
     if (ended) {
       throw endedException();
     }
-    return inbox.offer(message, nanos, TimeUnit.NANOSECONDS);
+    boolean offered = inbox.offer(message, nanos, TimeUnit.NANOSECONDS);
+    if (offered) {
+      checkTaken(message);
+    }
+    return offered;
+  }
+
+  /**
+   * A thread that ended meanwhile may have looked for what is left before the message was there.
+   */
+  private void checkTaken(Object message) {
+    if (ended && inbox.remove(message)) {
+      throw endedException();
+    }
   }
 
   /** Whether it has ended, by {@link #close} or by an error. */

@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.GZIPOutputStream;
+import org.apache.catalina.connector.ClientAbortException;
 import org.traceetl.server.delta.Answer;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.ScraperRefused;
@@ -49,7 +50,7 @@ final class DeltaServlet extends HttpServlet {
     }
     Answer answer;
     try {
-      answer = pages.take(scraper.name(), request.getRemotePort(), scraper.timeout());
+      answer = pages.take(scraper.name(), scraper.from(), scraper.timeout());
     } catch (ScraperRefused e) {
       Problem.write(
           response,
@@ -68,10 +69,19 @@ final class DeltaServlet extends HttpServlet {
     try {
       written = write(answer, Negotiation.gzip(request.getHeader("Accept-Encoding")), response);
     } catch (UncheckedIOException e) {
-      throw e.getCause();
+      throw brokenOff(e.getCause());
+    } catch (IOException e) {
+      throw brokenOff(e);
     } finally {
       pages.settle(answer, written);
     }
+  }
+
+  /**
+   * Has the connection closed; who broke it off is in the pages' count, not in the server's log.
+   */
+  private static ClientAbortException brokenOff(IOException e) {
+    return e instanceof ClientAbortException aborted ? aborted : new ClientAbortException(e);
   }
 
   private static String reason(Exception e) {

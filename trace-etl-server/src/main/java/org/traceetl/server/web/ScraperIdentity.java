@@ -9,9 +9,11 @@ import java.util.regex.Pattern;
  *
  * @param name what the scraper calls itself; else it is made of its address and its program, and
  *     all that share these share it. Bounded, of letters, digits and {@code . _ : / -}
+ * @param from where it asks from; of one without a name its address is the name, so that its port
+ *     tells
  * @param timeout after so long the scraper has given up
  */
-record ScraperIdentity(String name, Duration timeout) {
+record ScraperIdentity(String name, String from, Duration timeout) {
   static final String PARAMETER = "scraper";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
@@ -32,7 +34,10 @@ record ScraperIdentity(String name, Duration timeout) {
     Duration timeout = timeout(request.getHeader(TIMEOUT_HEADER));
     if (names == null) {
       String address = NOT_IN_NAMES.matcher(request.getRemoteAddr()).replaceAll("_");
-      return new ScraperIdentity(address + "/" + program(request.getHeader("User-Agent")), timeout);
+      return new ScraperIdentity(
+          address + "/" + program(request.getHeader("User-Agent")),
+          address + " port " + request.getRemotePort(),
+          timeout);
     }
     if (names.length > 1) {
       throw new IllegalArgumentException(PARAMETER + ": must be given once");
@@ -41,7 +46,7 @@ record ScraperIdentity(String name, Duration timeout) {
       throw new IllegalArgumentException(
           PARAMETER + ": must be 1 to 64 letters, digits and . _ : / -");
     }
-    return new ScraperIdentity(names[0], timeout);
+    return new ScraperIdentity(names[0], request.getRemoteAddr(), timeout);
   }
 
   /** The product that stands first, without its version: an update is no other scraper. */

@@ -6,14 +6,15 @@ import static org.traceetl.server.delta.DeltaWindows.STRIDE;
 
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
-import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.traceetl.server.config.OzheraConfig;
@@ -27,22 +28,46 @@ import org.traceetl.server.window.QueueId;
  */
 class DeltaPagesPropertyTest {
   private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration WINDOW = Duration.ofSeconds(15);
   private static final int STEPS = 120;
   private static final int SERIES = 6;
   private static final List<QueueId> QUEUES =
       List.of(new QueueId("a", 0), new QueueId("a", 1), new QueueId("b", 0));
   private static final List<String> SCRAPERS = List.of("x", "y", "10.0.0.1/z");
+  private static final String MESSAGES =
+      "t_trace_statistics_span_count_total{application=\"shop\"}";
   private static final String BUCKET =
       "_bucket{methodName=\"m%d\",application=\"shop\",serverEnv=\"e\",le=\"%s\"}";
 
   @Property(tries = 40)
   void everyScraperGetsEveryWindowOnce(@ForAll long seed) throws Exception {
     try (var fleet = new Fleet(seed)) {
-      fleet.run();
+      fleet.run(false);
       for (String scraper : SCRAPERS) {
         assertThat(comparable(fleet.sums.get(scraper)))
             .as("seed %d, scraper %s", seed, scraper)
             .isEqualTo(comparable(fleet.truth));
+        assertThat(fleet.missed(scraper)).isZero();
+      }
+    }
+  }
+
+  /**
+   * With silence for longer than journals are read back and scrapers remembered, and servers of
+   * another schema: what cannot be given is missed and counted, and nothing is given twice.
+   */
+  @Property(tries = 40)
+  void whatIsNotGivenIsCountedAsMissed(@ForAll long seed) throws Exception {
+    try (var fleet = new Fleet(seed)) {
+      fleet.run(true);
+      BigDecimal messages = fleet.truth.get(MESSAGES);
+      for (String scraper : SCRAPERS) {
+        Map<String, BigDecimal> given = fleet.sums.get(scraper);
+        assertThat(given.get(MESSAGES).longValueExact() + fleet.missed(scraper))
+            .as("seed %d, scraper %s", seed, scraper)
+            .isEqualTo(messages.longValueExact());
+        given.forEach(
+            (key, sum) -> assertThat(sum).as(key).isLessThanOrEqualTo(fleet.truth.get(key)));
       }
     }
   }
@@ -60,6 +85,7 @@ class DeltaPagesPropertyTest {
 
   /** One try: servers, what they own, and what should come out. */
   private static final class Fleet implements AutoCloseable {
+    private final AtomicLong nanos = new AtomicLong();
     private final MemoryPlaces places = new MemoryPlaces();
     private final List<DeltaPages> servers = List.of(server(), server());
     private final Map<QueueId, Integer> owners = new HashMap<>();
@@ -72,6 +98,13 @@ class DeltaPagesPropertyTest {
     private final Map<String, Map<String, BigDecimal>> sums = new HashMap<>();
     private final List<Map<String, Answer>> open = List.of(new HashMap<>(), new HashMap<>());
     private final SplittableRandom random;
+    private long schema;
+
+    /** By server: what it counts as missed now. */
+    private final List<Map<String, Long>> counted = List.of(new HashMap<>(), new HashMap<>());
+
+    /** Counted by servers that have forgotten the scraper since. */
+    private final Map<String, Long> forgotten = new HashMap<>();
 
     Fleet(long seed) {
       random = new SplittableRandom(seed);
@@ -83,17 +116,50 @@ class DeltaPagesPropertyTest {
               new OzheraConfig("t", null, 4, null),
               STRIDE,
               "group",
-              Duration.ofSeconds(15),
+              WINDOW,
+              Long.MAX_VALUE,
               Duration.ofMinutes(5),
               places,
               nanos -> {},
-              Clock.systemUTC(),
-              System::nanoTime);
+              this::now,
+              nanos::get);
       server.start();
       return server;
     }
 
-    void run() throws Exception {
+    private Instant now() {
+      return DeltaWindows.SEALED.plusNanos(nanos.get());
+    }
+
+    private void passes(Duration time) throws Exception {
+      // What came before belongs to the time before, and is read before anyone is forgotten.
+      readMissed();
+      nanos.addAndGet(time.toNanos());
+      readMissed();
+    }
+
+    private void readMissed() throws Exception {
+      for (int server = 0; server < 2; server++) {
+        servers.get(server).await(LONG);
+        Map<String, Long> missed = servers.get(server).totals().missedMessages();
+        Map<String, Long> before = counted.get(server);
+        before.forEach((scraper, messages) -> {
+          if (!missed.containsKey(scraper)) {
+            forgotten.merge(scraper, messages, Long::sum);
+          }
+        });
+        before.clear();
+        before.putAll(missed);
+      }
+    }
+
+    long missed(String scraper) {
+      return forgotten.getOrDefault(scraper, 0L)
+          + counted.getFirst().getOrDefault(scraper, 0L)
+          + counted.getLast().getOrDefault(scraper, 0L);
+    }
+
+    void run(boolean rough) throws Exception {
       for (QueueId queue : QUEUES) {
         owners.put(queue, random.nextInt(2));
         ends.put(queue, 0L);
@@ -104,8 +170,19 @@ class DeltaPagesPropertyTest {
         sums.put(scraper, new TreeMap<>());
         scrapeAll(scraper);
       }
+      for (QueueId queue : QUEUES) {
+        window(queue);
+      }
+      passes(WINDOW);
+      // They stay: from here on the brokers are to have their places.
+      for (String scraper : SCRAPERS) {
+        scrapeAll(scraper);
+      }
       for (int step = 0; step < STEPS; step++) {
         step();
+        if (rough && random.nextInt(10) == 0) {
+          roughStep();
+        }
       }
       for (String scraper : SCRAPERS) {
         for (int server = 0; server < 2; server++) {
@@ -113,6 +190,24 @@ class DeltaPagesPropertyTest {
         }
         scrapeAll(scraper);
       }
+      readMissed();
+    }
+
+    private void roughStep() throws Exception {
+      switch (random.nextInt(6)) {
+        case 0 -> passes(Duration.ofHours(2));
+        case 1 -> upgrade();
+        default -> passes(Duration.ofMinutes(1 + random.nextInt(10)));
+      }
+    }
+
+    /** Series of another schema do not go on. */
+    private void upgrade() {
+      QUEUES.forEach(queue -> servers.get(owners.get(queue)).released(queue));
+      schema++;
+      places.setSchema(schema);
+      live.values().forEach(Map::clear);
+      QUEUES.forEach(this::own);
     }
 
     private void step() throws Exception {
@@ -133,8 +228,8 @@ class DeltaPagesPropertyTest {
 
     private void own(QueueId queue) {
       DeltaPages owner = servers.get(owners.get(queue));
-      owner.restored(queue, places.image(queue, STRIDE), System.nanoTime());
-      owner.shownUntil(queue, System.nanoTime() + LONG.toNanos());
+      owner.restored(queue, places.image(queue, STRIDE), 0);
+      owner.shownUntil(queue, Long.MAX_VALUE / 2);
     }
 
     private void move(QueueId queue) {
@@ -147,7 +242,9 @@ class DeltaPagesPropertyTest {
       long from = ends.get(queue);
       long to = from + 1 + random.nextInt(20);
       ends.put(queue, to);
-      DeltaWindows window = DeltaWindows.of(queue, from, to);
+      DeltaWindows window = DeltaWindows.of(queue, from, to).at(now()).schema(schema);
+      window.books("shop", to - from + 2, 2);
+      add(truth, MESSAGES, to - from);
       Map<Integer, Integer> series = live.get(queue);
       List<Integer> evicted = new ArrayList<>();
       for (int number = 0; number < SERIES; number++) {
@@ -206,8 +303,6 @@ class DeltaPagesPropertyTest {
       truth.merge("t_hera_aopMethodTimeCount_sum" + labels, millis, BigDecimal::add);
       String unnamed = "{application=\"shop\",serverEnv=\"e\"}";
       add(truth, "t_hera_aopMethodTimeCount_without_methodName_count" + unnamed, spans);
-      add(truth, "t_trace_statistics_span_count_total{application=\"shop\"}", spans);
-      window.books("shop", spans + 2, 2);
     }
 
     private static String bucket(int method, String le) {
@@ -220,7 +315,7 @@ class DeltaPagesPropertyTest {
 
     private void begin(String scraper, int server) throws Exception {
       if (!open.get(server).containsKey(scraper)) {
-        open.get(server).put(scraper, servers.get(server).take(scraper, 1, LONG));
+        open.get(server).put(scraper, servers.get(server).take(scraper, "here", LONG));
       }
     }
 

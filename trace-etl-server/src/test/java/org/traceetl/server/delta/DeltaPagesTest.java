@@ -3,6 +3,7 @@ package org.traceetl.server.delta;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 import static org.traceetl.server.delta.DeltaWindows.QUEUE;
 import static org.traceetl.server.delta.DeltaWindows.STRIDE;
@@ -12,7 +13,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +32,8 @@ import org.traceetl.server.window.SealedWindow;
 
 class DeltaPagesTest {
   private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration WINDOW = Duration.ofSeconds(15);
+  private static final int MAX_PENDING = 50;
   private static final Path GOLDEN = Path.of("src/test/resources/golden/ozhera-text.txt");
   private static final QueueId OTHER = new QueueId("broker-a", 4);
 
@@ -38,11 +46,12 @@ class DeltaPagesTest {
         new OzheraConfig("staging", null, 2, Duration.ofHours(1)),
         STRIDE,
         "group",
-        Duration.ofSeconds(15),
+        WINDOW,
+        MAX_PENDING,
         Duration.ofMinutes(5),
         places,
         taken -> {},
-        Clock.systemUTC(),
+        Clock.fixed(DeltaWindows.SEALED, ZoneOffset.UTC),
         nanos::get);
   }
 
@@ -58,11 +67,32 @@ class DeltaPagesTest {
 
   /** A page that was given. */
   private static String scrape(DeltaPages from, String identity) throws Exception {
-    Answer answer = from.take(identity, 1, LONG);
+    Answer answer = from.take(identity, "here", LONG);
     String page = text(answer);
     assertThat(from.commit(answer)).isTrue();
     from.settle(answer, true);
+    from.await(LONG);
     return page;
+  }
+
+  /** Calls while the nano clock goes on. */
+  private <T> T timePasses(Callable<T> call) throws Exception {
+    var task = new FutureTask<T>(call);
+    Thread.ofVirtual().start(task);
+    while (!task.isDone()) {
+      nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));
+      pages.await(LONG);
+    }
+    try {
+      return task.get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  /** The brokers have a place of the scraper in the queue. */
+  private void isKnown(String identity) throws Exception {
+    places.mark(QUEUE, "group-scraper-" + identity, 0);
   }
 
   private static String text(Answer answer) {
@@ -163,7 +193,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotWrittenIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer broken = pages.take("a", 1, LONG);
+    Answer broken = pages.take("a", "here", LONG);
     assertThat(text(broken)).contains(total(5));
     pages.settle(broken, false);
     keep(window(QUEUE, 10, 2));
@@ -176,7 +206,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotCommittedDoesNotCountAsWritten() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    pages.settle(pages.take("a", 1, LONG), true);
+    pages.settle(pages.take("a", "here", LONG), true);
 
     assertThat(scrape(pages, "a")).contains(total(5));
   }
@@ -185,7 +215,7 @@ class DeltaPagesTest {
   void anAnswerThatTookTooLongIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer slow = pages.take("a", 1, Duration.ofSeconds(10));
+    Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
     assertThat(pages.commit(slow)).isTrue();
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
     pages.settle(slow, true);
@@ -195,16 +225,119 @@ class DeltaPagesTest {
 
   @Test
   void theSecondOfTwoScrapesAtOnceIsRefused() throws Exception {
-    Answer first = pages.take("a", 1, Duration.ofSeconds(10));
+    Answer first = pages.take("a", "here", LONG);
 
-    assertThatThrownBy(() -> pages.take("a", 2, LONG))
+    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "there", LONG)))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("scraper a is being answered already");
     // The first one has given up by now, whatever its thread does.
-    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
-    Answer second = pages.take("a", 2, LONG);
+    nanos.addAndGet(LONG.toNanos());
+    Answer second = pages.take("a", "there", LONG);
     assertThat(pages.commit(first)).isFalse();
     assertThat(pages.commit(second)).isTrue();
+  }
+
+  @Test
+  void aScrapeBehindAnAnswerWaitsForItsEnd() throws Exception {
+    Answer first = pages.take("a", "here", LONG);
+    var second = new FutureTask<Answer>(() -> pages.take("a", "here", LONG));
+    Thread waiting = Thread.ofVirtual().start(second);
+    await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+    pages.settle(first, true);
+
+    assertThat(second.get()).isNotNull();
+  }
+
+  @Test
+  void anAnswerIsNotWrittenForAScraperThatHasGivenUp() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+
+    assertThatThrownBy(() -> text(slow)).hasMessageContaining("the scraper has given up");
+  }
+
+  @Test
+  void aScraperHasNoMoreThanOneAnswerBesidesAnExpiredOne() throws Exception {
+    Answer first = pages.take("a", "here", LONG);
+    nanos.addAndGet(LONG.toNanos());
+    pages.take("a", "here", LONG);
+    nanos.addAndGet(LONG.toNanos());
+
+    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "here", LONG)))
+        .isInstanceOf(ScraperRefused.class);
+    pages.settle(first, false);
+    assertThat(pages.take("a", "here", LONG)).isNotNull();
+  }
+
+  @Test
+  void aNameThatSeveralUseIsDoubted() throws Exception {
+    for (String from : List.of("10.0.0.1", "10.0.0.1", "10.0.0.2")) {
+      pages.settle(pages.take("a", from, LONG), true);
+    }
+    pages.await(LONG);
+    // Moved, for all that is known.
+    assertThat(pages.totals().doubted()).isZero();
+
+    pages.settle(pages.take("a", "10.0.0.1", LONG), true);
+    pages.await(LONG);
+    assertThat(pages.totals().doubted()).isEqualTo(1);
+  }
+
+  @Test
+  void theLongestSilentIsForgottenWhenTooMuchIsKept() throws Exception {
+    scrape(pages, "a");
+    nanos.addAndGet(1);
+    for (int from = 0; from < 40; from += 10) {
+      DeltaWindows window = DeltaWindows.of(QUEUE, from, from + 10);
+      for (int number = 0; number < MAX_PENDING / 3; number++) {
+        window.create(number, SpanType.CUSTOM_METHOD, SeriesLayout.FAST, "shop", "m" + number);
+        window.row(number, 1, 1);
+      }
+      keep(window.seal());
+      scrape(pages, "b");
+    }
+    keep(window(OTHER, 0, MAX_PENDING));
+    for (int number = 0; number < MAX_PENDING; number++) {
+      keep(
+          DeltaWindows.of(OTHER, 10 + number, 11 + number)
+              .create(number, SpanType.CUSTOM_METHOD, SeriesLayout.FAST, "shop", "o" + number)
+              .row(number, 1, 1)
+              .seal());
+    }
+    pages.await(LONG);
+
+    assertThat(pages.totals().forgottenForRoom()).isEqualTo(1);
+    assertThat(pages.totals().missedMessages()).containsOnlyKeys("b");
+  }
+
+  @Test
+  void whoLooksOnceLeavesNothingAtTheBrokers() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    assertThat(scrape(pages, "a")).contains(total(5));
+    keep(window(QUEUE, 10, 3));
+    nanos.addAndGet(WINDOW.toNanos() - 1);
+    scrape(pages, "a");
+    pages.released(QUEUE);
+    assertThat(places.marks()).isEmpty();
+
+    keep(window(OTHER, 0, 5));
+    nanos.addAndGet(1);
+    scrape(pages, "a");
+    pages.released(OTHER);
+    assertThat(places.marks()).containsOnly(entry("broker-a/4 group-scraper-a", 10L));
+  }
+
+  @Test
+  void aScraperThatBeginsGetsNoOldWindow() throws Exception {
+    keep(
+        DeltaWindows.of(QUEUE, 0, 10)
+            .at(DeltaWindows.SEALED.minus(WINDOW.multipliedBy(3)))
+            .books("shop", 5, 0)
+            .seal());
+    assertThat(scrape(pages, "a")).doesNotContain("shop");
+    keep(window(QUEUE, 10, 3));
+    assertThat(scrape(pages, "a")).contains(total(3));
   }
 
   @Test
@@ -213,7 +346,7 @@ class DeltaPagesTest {
     nanos.addAndGet(1);
     scrape(pages, "b");
 
-    assertThatThrownBy(() -> pages.take("c", 1, LONG))
+    assertThatThrownBy(() -> pages.take("c", "here", LONG))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("trace-etl.ozhera.max-scrapers");
     nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
@@ -266,6 +399,7 @@ class DeltaPagesTest {
 
   @Test
   void theNextOwnerGoesOnWhereTheReleasedOneWas() throws Exception {
+    isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
@@ -284,9 +418,10 @@ class DeltaPagesTest {
 
   @Test
   void aReleaseWaitsForAnAnswerUnderItsLastBytes() throws Exception {
+    isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", 1, LONG);
+    Answer answer = pages.take("a", "here", LONG);
     assertThat(pages.commit(answer)).isTrue();
     Thread releasing = Thread.ofVirtual().start(() -> pages.released(QUEUE));
     await().until(() -> releasing.getState() == Thread.State.TIMED_WAITING);
@@ -298,8 +433,9 @@ class DeltaPagesTest {
 
   @Test
   void aReleaseIsNotHeldUpByAQueueWhoseJournalIsRead() throws Exception {
+    isKnown("a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", 1, LONG);
+    Answer answer = pages.take("a", "here", LONG);
     places.keep(window(OTHER, 0, 5));
     places.keep(window(OTHER, 10, 3));
     places.mark(OTHER, "group-scraper-a", 10);
@@ -321,7 +457,7 @@ class DeltaPagesTest {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", 1, LONG);
+    Answer answer = pages.take("a", "here", LONG);
     pages.released(QUEUE);
 
     assertThat(pages.commit(answer)).isFalse();
@@ -333,7 +469,7 @@ class DeltaPagesTest {
     pages.shownUntil(QUEUE, 100);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer before = pages.take("a", 1, LONG);
+    Answer before = pages.take("a", "here", LONG);
     nanos.set(100);
 
     assertThat(pages.commit(before)).isFalse();
@@ -345,6 +481,7 @@ class DeltaPagesTest {
 
   @Test
   void whatTheJournalNoLongerHasIsCountedAsMissed() throws Exception {
+    isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     scrape(pages, "a");
@@ -375,29 +512,19 @@ class DeltaPagesTest {
   void aQueueIsNotGivenWhileItsPlacesAreUnknown() throws Exception {
     places.setBroken(true);
     keep(window(QUEUE, 0, 5));
-    Thread patience =
-        Thread.ofVirtual()
-            .start(() -> {
-              try {
-                pages.await(LONG);
-                while (!Thread.interrupted()) {
-                  nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
-                  pages.await(LONG);
-                }
-              } catch (Exception e) {
-                Thread.currentThread().interrupt();
-              }
-            });
-    assertThat(scrape(pages, "a")).doesNotContain("CustomizeMethod");
+    assertThatThrownBy(() -> timePasses(() -> scrape(pages, "a")))
+        .isInstanceOf(ScraperRefused.class)
+        .hasMessageContaining("the brokers have not told how far scraper a is");
+    await().until(() -> pages.placeFailures() > 0);
     places.setBroken(false);
-    await().untilAsserted(() -> assertThat(scrape(pages, "a")).contains(total(5)));
-    patience.interrupt();
-    patience.join();
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(15));
+    assertThat(scrape(pages, "a")).contains(total(5));
     assertThat(pages.placeFailures()).isPositive();
   }
 
   @Test
   void aCrashAfterThePlaceIsKeptLosesAndDoublesNothing() throws Exception {
+    isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
@@ -409,6 +536,7 @@ class DeltaPagesTest {
 
   @Test
   void aCrashBeforeThePlaceIsKeptDoublesTheLastAnswer() throws Exception {
+    isKnown("a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
     await().until(() -> places.marks().containsValue(10L));
@@ -433,6 +561,7 @@ class DeltaPagesTest {
 
   @Test
   void aReleaseDoesNotWaitForeverForABrokerThatIsAway() throws Exception {
+    isKnown("a");
     keep(window(QUEUE, 0, 5));
     scrape(pages, "a");
     await().until(() -> places.marks().containsValue(10L));
@@ -441,7 +570,7 @@ class DeltaPagesTest {
     scrape(pages, "a");
     pages.released(QUEUE);
     places.setBroken(false);
-    nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(15));
     pages.await(LONG);
     pages.close();
 
@@ -451,6 +580,7 @@ class DeltaPagesTest {
 
   @Test
   void aForgottenScraperGoesOnWhereItWas() throws Exception {
+    isKnown("a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
     await().until(() -> places.marks().containsValue(10L));

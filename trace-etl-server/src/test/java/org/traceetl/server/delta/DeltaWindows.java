@@ -1,5 +1,6 @@
 package org.traceetl.server.delta;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +20,9 @@ public final class DeltaWindows {
   private static final long BEGAN_MILLIS = 1_700_000_000_000L;
   private static final int WINDOW_MILLIS = 15_000;
 
+  /** When windows are sealed, unless they say it themselves. */
+  public static final Instant SEALED = Instant.ofEpochMilli(BEGAN_MILLIS + WINDOW_MILLIS);
+
   private final QueueId queue;
   private final long from;
   private final long to;
@@ -28,6 +32,8 @@ public final class DeltaWindows {
   private final List<long[]> counts = new ArrayList<>();
   private final List<Long> durations = new ArrayList<>();
   private final List<Books> books = new ArrayList<>();
+  private Instant sealed = SEALED;
+  private long schema;
 
   private DeltaWindows(QueueId queue, long from, long to) {
     this.queue = queue;
@@ -95,6 +101,16 @@ public final class DeltaWindows {
     return this;
   }
 
+  DeltaWindows at(Instant when) {
+    sealed = when;
+    return this;
+  }
+
+  DeltaWindows schema(long other) {
+    schema = other;
+    return this;
+  }
+
   public SealedWindow seal() {
     int rows = series.size();
     int[] exemplars = new int[rows];
@@ -103,8 +119,8 @@ public final class DeltaWindows {
         queue,
         from,
         to,
-        BEGAN_MILLIS,
-        BEGAN_MILLIS + WINDOW_MILLIS,
+        sealed.toEpochMilli() - WINDOW_MILLIS,
+        sealed.toEpochMilli(),
         List.copyOf(created),
         evicted.stream().mapToInt(i -> i).toArray(),
         rows,
@@ -116,7 +132,7 @@ public final class DeltaWindows {
         new int[rows],
         List.of(),
         List.copyOf(books),
-        0,
+        schema,
         new long[rows],
         AcceptedBatches.NONE,
         NativeCounts.NONE);

@@ -15,6 +15,9 @@ import org.traceetl.server.window.SealedWindow;
 
 /** What brokers keep, in memory: several servers may share it. Safe for any thread. */
 public final class MemoryPlaces implements ScraperPlaces {
+  /** So many windows after one snapshot comes the next. */
+  private static final int SNAPSHOT_WINDOWS = 4;
+
   private final Map<String, Long> marks = new HashMap<>();
   private final Map<QueueId, List<SealedWindow>> windows = new HashMap<>();
 
@@ -22,6 +25,7 @@ public final class MemoryPlaces implements ScraperPlaces {
   private final Map<QueueId, Integer> deleted = new HashMap<>();
 
   private boolean broken;
+  private long schema;
 
   /** Reads of journals wait for it. */
   private volatile CountDownLatch reads = new CountDownLatch(0);
@@ -31,9 +35,14 @@ public final class MemoryPlaces implements ScraperPlaces {
     windows.computeIfAbsent(window.queue(), absent -> new ArrayList<>()).add(window);
   }
 
+  /** As when servers of another configuration are installed. */
+  synchronized void setSchema(long now) {
+    schema = now;
+  }
+
   /** All that the journal's windows of a queue add up to. */
   public synchronized QueueImage image(QueueId queue, int stride) {
-    QueueImage image = new QueueImage(0, stride, 1);
+    QueueImage image = new QueueImage(schema, stride, 1);
     windows.getOrDefault(queue, List.of()).forEach(image::apply);
     return image;
   }
@@ -81,18 +90,27 @@ public final class MemoryPlaces implements ScraperPlaces {
       throws IOException {
     List<SealedWindow> all;
     int from;
+    int oldest;
+    long now;
     synchronized (this) {
       check();
       all = List.copyOf(windows.getOrDefault(queue, List.of()));
-      from = deleted.getOrDefault(queue, 0);
+      oldest = deleted.getOrDefault(queue, 0);
+      now = schema;
     }
-    if (from > 0) {
-      QueueImage image = new QueueImage(0, all.getFirst().stride(), 1);
-      all.subList(0, from).forEach(image::apply);
-      snapshots.accept(image);
+    from = oldest;
+    while (from < all.size() && all.get(from).sealedMillis() < sinceMillis) {
+      from++;
     }
-    for (SealedWindow window : all.subList(from, all.size())) {
-      if (!told.test(window)) {
+    boolean sure = from == 0;
+    for (int next = from; next < all.size(); next++) {
+      if (!sure && (next == oldest || next % SNAPSHOT_WINDOWS == 0)) {
+        sure = true;
+        QueueImage image = new QueueImage(now, all.getFirst().stride(), 1);
+        all.subList(0, next).forEach(image::apply);
+        snapshots.accept(image);
+      }
+      if (!told.test(all.get(next))) {
         return;
       }
     }

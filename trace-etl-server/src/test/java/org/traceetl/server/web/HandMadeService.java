@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -12,6 +13,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.delta.DeltaPages;
+import org.traceetl.server.delta.DeltaWindows;
 import org.traceetl.server.delta.MemoryPlaces;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
@@ -65,10 +67,11 @@ final class HandMadeService implements Service {
                 config.histogram().boundsNanos().length + 1,
                 "group",
                 config.window().length(),
+                config.series().max(),
                 Duration.ofMinutes(5),
                 new MemoryPlaces(),
                 nanos -> {},
-                Clock.systemUTC(),
+                Clock.fixed(DeltaWindows.SEALED, ZoneOffset.UTC),
                 System::nanoTime)
             : null;
   }
