@@ -192,7 +192,10 @@ final class Compact {
     return (Long.numberOfTrailingZeros(~word & CONTINUATION_BITS) >>> 3) + 1;
   }
 
-  /** Value of the varint of 1 to 8 bytes in the lowest bytes of {@code word}. */
+  /**
+   * Value of the varint of 1 to 8 bytes in the lowest bytes of {@code word}; of a longer one, what
+   * the first 8 say.
+   */
   static long varint(long word) {
     long stops = ~word & CONTINUATION_BITS;
     // Keeps all up to the lowest stop bit; then closes the gap at every byte, pair and four.

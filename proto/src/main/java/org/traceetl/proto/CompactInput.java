@@ -208,6 +208,9 @@ final class CompactInput {
   }
 
   int readVarint32() {
+    if (pos < limit && bytes[pos] >= 0) {
+      return bytes[pos++];
+    }
     int value = 0;
     for (int shift = 0; ; shift += 7) {
       int b = take();
@@ -223,6 +226,19 @@ final class CompactInput {
   }
 
   long readVarint64() {
+    if (limit - pos > Long.BYTES) {
+      long word = (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, pos);
+      int length = Compact.varintLength(word);
+      if (length <= Long.BYTES) {
+        pos += length;
+        return Compact.varint(word);
+      }
+      byte ninth = bytes[pos + Long.BYTES]; // nanoseconds since 1970 have nine bytes
+      if (ninth >= 0) {
+        pos += length;
+        return Compact.varint(word) | (long) ninth << 7 * Long.BYTES;
+      }
+    }
     long value = 0;
     for (int shift = 0; ; shift += 7) {
       int b = take();
@@ -313,7 +329,12 @@ final class CompactInput {
    */
   long readText() {
     int length = readBinary(Limits.MAX_MESSAGE_BYTES);
-    return (long) (pos - length) << Integer.SIZE | Math.min(length, Limits.MAX_STRING_BYTES);
+    return text(pos - length, Math.min(length, Limits.MAX_STRING_BYTES));
+  }
+
+  /** A text of so many bytes, not negative, that begins there. */
+  static long text(int offset, int length) {
+    return (long) offset << Integer.SIZE | length;
   }
 
   /** Where a text begins that was read. */

@@ -27,6 +27,24 @@ public final class OzheraAttributes {
   /** Highest number of a type: an array of doubles. */
   private static final int MAX_TYPE = 8;
 
+  // A key as OzHera writes it: its type and its text, each a header and a byte, the text's bytes,
+  // and the struct's end. The type is not negative, the length one byte.
+  private static final int KEY_HEAD = 0x00_18_00_15;
+  private static final int KEY_HEAD_MASK = 0x80_ff_81_ff;
+  private static final int MIN_KEY_BYTES = Integer.BYTES + 1;
+
+  // Headers of a value's only field
+  private static final int TEXT_HEAD = TEXT << 4 | Compact.BINARY;
+  private static final int TRUE_HEAD = BOOLEAN << 4 | Compact.BOOLEAN_TRUE;
+  private static final int FALSE_HEAD = BOOLEAN << 4 | Compact.BOOLEAN_FALSE;
+  private static final int LONG_HEAD = LONG << 4 | Compact.I64;
+  private static final int DOUBLE_HEAD = DOUBLE << 4 | Compact.DOUBLE;
+
+  /** Most bytes of a value as the fast path takes it, the bytes of a text left out. */
+  private static final int FAST_VALUE_BYTES = 10;
+
+  private final boolean expectsUsual;
+
   private int keyCount;
   private int valueCount;
   private long[] keys = new long[64];
@@ -39,7 +57,13 @@ public final class OzheraAttributes {
   /** Numbers, texts or the bits of doubles. */
   private long[] values = new long[64];
 
-  OzheraAttributes() {}
+  /**
+   * @param expectsUsual whether to try first whether they are encoded as OzHera does; it makes no
+   *     difference but to the time it takes
+   */
+  OzheraAttributes(boolean expectsUsual) {
+    this.expectsUsual = expectsUsual;
+  }
 
   /** At most {@link Limits#MAX_ATTRIBUTES}. */
   public int count() {
@@ -107,13 +131,15 @@ public final class OzheraAttributes {
       int count = input.readListHeader(Compact.STRUCT, Limits.MAX_ATTRIBUTES, 1);
       ensure(count);
       if (id == KEYS) {
-        for (int i = 0; i < count && !input.isRefused(); i++) {
+        for (int i = readUsualKeys(input, 0, count); i < count && !input.isRefused(); ) {
           readKey(input, i);
+          i = readUsualKeys(input, i + 1, count);
         }
         keyCount = count;
       } else {
-        for (int i = 0; i < count && !input.isRefused(); i++) {
+        for (int i = readUsualValues(input, 0, count); i < count && !input.isRefused(); ) {
           readValue(input, i);
+          i = readUsualValues(input, i + 1, count);
         }
         valueCount = count;
       }
@@ -130,6 +156,35 @@ public final class OzheraAttributes {
       valueTypes = Arrays.copyOf(valueTypes, capacity);
       values = Arrays.copyOf(values, capacity);
     }
+  }
+
+  /**
+   * Reads keys from {@code first} on without looking at every byte, up to one that OzHera would
+   * write otherwise; answers which that is. {@link #readKey} says the same of all of them.
+   */
+  int readUsualKeys(CompactInput input, int first, int count) {
+    if (!expectsUsual) {
+      return first;
+    }
+    byte[] in = input.bytes();
+    int end = input.limit();
+    int at = input.position();
+    int i = first;
+    while (i < count && end - at >= MIN_KEY_BYTES) {
+      int head = (int) Compact.INT_LITTLE_ENDIAN.get(in, at);
+      int length = head >>> 24;
+      int stop = at + Integer.BYTES + length;
+      if ((head & KEY_HEAD_MASK) != KEY_HEAD || stop >= end || in[stop] != Compact.STOP) {
+        break;
+      }
+      int type = head >>> 9 & 0x3f; // half the byte: as in all numbers the lowest bit is the sign
+      keyTypes[i] = (byte) (type <= MAX_TYPE ? type : 0);
+      keys[i] = CompactInput.text(at + Integer.BYTES, length);
+      at = stop + 1;
+      i++;
+    }
+    input.moveTo(at);
+    return i;
   }
 
   private void readKey(CompactInput input, int i) {
@@ -151,6 +206,62 @@ public final class OzheraAttributes {
         keys[i] = input.readText();
       }
     }
+  }
+
+  /**
+   * Reads values from {@code first} on without looking at every byte, up to one that OzHera would
+   * write otherwise, is of no type that counts, or is near the end; answers which that is. {@link
+   * #readValue} says the same of all of them.
+   */
+  int readUsualValues(CompactInput input, int first, int count) {
+    if (!expectsUsual) {
+      return first;
+    }
+    byte[] in = input.bytes();
+    int end = input.limit();
+    int at = input.position();
+    int i = first;
+    while (i < count && end - at >= FAST_VALUE_BYTES) {
+      int stop;
+      switch (in[at]) {
+        case TEXT_HEAD -> {
+          int length = in[at + 1];
+          int start = at + 2;
+          if (length < 0) {
+            length = length & 0x7f | in[start++] << 7;
+          }
+          // Negative where the length has three bytes.
+          stop = length < 0 ? end : start + length;
+          values[i] = CompactInput.text(start, length);
+          valueTypes[i] = TEXT;
+        }
+        case TRUE_HEAD, FALSE_HEAD -> {
+          stop = at + 1;
+          values[i] = in[at] == TRUE_HEAD ? 1 : 0;
+          valueTypes[i] = BOOLEAN;
+        }
+        case LONG_HEAD -> {
+          long word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at + 1);
+          int length = Compact.varintLength(word);
+          stop = length > Long.BYTES ? end : at + 1 + length;
+          values[i] = Compact.unZigZag(Compact.varint(word));
+          valueTypes[i] = LONG;
+        }
+        case DOUBLE_HEAD -> {
+          stop = at + 1 + Double.BYTES;
+          values[i] = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at + 1);
+          valueTypes[i] = DOUBLE;
+        }
+        default -> stop = end;
+      }
+      if (stop >= end || in[stop] != Compact.STOP) {
+        break;
+      }
+      at = stop + 1;
+      i++;
+    }
+    input.moveTo(at);
+    return i;
   }
 
   /** The field's number is the type's. Of several that are set the lowest counts. */

@@ -52,8 +52,8 @@ public final class OzheraSpanReader {
   private static final int RESOURCE_ATTRIBUTES = 1;
 
   private final CompactInput input = new CompactInput();
-  private final OzheraAttributes attributes = new OzheraAttributes();
-  private final OzheraAttributes resource = new OzheraAttributes();
+  private final OzheraAttributes attributes;
+  private final OzheraAttributes resource;
 
   private long traceId;
   private long spanId;
@@ -65,6 +65,19 @@ public final class OzheraSpanReader {
   private long ip;
   private long hostname;
   private long serviceName;
+
+  public OzheraSpanReader() {
+    this(true);
+  }
+
+  /**
+   * @param expectsUsual false to read all attributes by the general path, as those are that are not
+   *     encoded as OzHera does
+   */
+  OzheraSpanReader(boolean expectsUsual) {
+    attributes = new OzheraAttributes(expectsUsual);
+    resource = new OzheraAttributes(expectsUsual);
+  }
 
   /**
    * Reads a message.

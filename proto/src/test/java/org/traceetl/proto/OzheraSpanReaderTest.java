@@ -17,6 +17,7 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.apache.thrift.TBase;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.thrift.SpanBatch;
 import org.traceetl.proto.thrift.ozhera.TAttributeKey;
@@ -33,10 +34,14 @@ final class OzheraSpanReaderTest {
   // Kept from try to try: nothing of one span may show in the next.
   private static final OzheraSpanReader READER = new OzheraSpanReader();
 
+  /** What {@link #READER} must agree with. */
+  private static final OzheraSpanReader GENERAL = new OzheraSpanReader(false);
+
   @Property(tries = 500)
   void aSpanIsReadAsTheGeneratedClassWroteIt(@ForAll("spans") TSpanData span) {
-    assertThat(OzheraSpans.read(Messages.generated(span), READER))
-        .isEqualTo(OzheraSpans.expected(span));
+    byte[] message = Messages.generated(span);
+    assertThat(OzheraSpans.read(message, READER)).isEqualTo(OzheraSpans.expected(span));
+    assertThat(outcome(message)).isEqualTo(Rejection.NONE);
   }
 
   @Property(tries = 300)
@@ -45,6 +50,65 @@ final class OzheraSpanReaderTest {
     Random random = new Random(seed);
     byte[] message = Messages.permuted(span, order(20, random), order(8, random));
     assertThat(OzheraSpans.read(message, READER)).isEqualTo(OzheraSpans.expected(span));
+    assertThat(outcome(message)).isEqualTo(Rejection.NONE);
+  }
+
+  @Property(tries = 500)
+  void aDamagedSpanIsReadAlikeWithoutTheFastPath(
+      @ForAll("spans") TSpanData span, @ForAll long seed) {
+    Random random = new Random(seed);
+    byte[] message = Messages.generated(span);
+    for (int i = random.nextInt(4); i >= 0; i--) {
+      message[random.nextInt(message.length)] = (byte) random.nextInt();
+    }
+    outcome(message);
+  }
+
+  @Test
+  void whatOzHeraWritesIsReadByTheFastPath() {
+    TAttributes usual =
+        OzheraSpans.attributes(
+            "k".repeat(127),
+            "v".repeat(16_383),
+            "b",
+            true,
+            "c",
+            false,
+            "d",
+            Long.MIN_VALUE >> 8,
+            "e",
+            0.5,
+            "",
+            "");
+    assertThat(usualKeys(usual)).isEqualTo(6);
+    assertThat(usualValues(usual)).isEqualTo(6);
+    // The one in the middle is left to the general path.
+    assertThat(usualKeys(OzheraSpans.attributes("a", 1L, "k".repeat(128), 1L, "c", 1L)))
+        .isEqualTo(1);
+    assertThat(usualValues(OzheraSpans.attributes("a", 1L, "b", Long.MAX_VALUE, "c", 1L)))
+        .isEqualTo(1);
+    assertThat(usualValues(OzheraSpans.attributes("a", 1L, "b", "v".repeat(16_384), "c", 1L)))
+        .isEqualTo(1);
+  }
+
+  private static int usualKeys(TAttributes attributes) {
+    return new OzheraAttributes(true)
+        .readUsualKeys(structs(attributes.getKeys()), 0, attributes.getKeysSize());
+  }
+
+  private static int usualValues(TAttributes attributes) {
+    return new OzheraAttributes(true)
+        .readUsualValues(structs(attributes.getValues()), 0, attributes.getValuesSize());
+  }
+
+  /** As elements of a list, with something behind them. */
+  private static CompactInput structs(List<? extends TBase<?, ?>> structs) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    structs.forEach(struct -> bytes.writeBytes(Messages.generated(struct)));
+    bytes.writeBytes(new byte[10]);
+    CompactInput input = new CompactInput();
+    input.wrap(bytes.toByteArray(), 0, bytes.size());
+    return input;
   }
 
   private static List<Short> order(int fields, Random random) {
@@ -208,7 +272,10 @@ final class OzheraSpanReaderTest {
     return Batches.any();
   }
 
-  /** Reads a message that is in an array of its own; all that is found lies inside it. */
+  /**
+   * Reads a message that is in an array of its own; all that is found lies inside it, and is what
+   * the general path finds.
+   */
   static Rejection outcome(byte[] message) {
     long allocated =
         AllocatedBytes.by(() -> {
@@ -228,7 +295,12 @@ final class OzheraSpanReaderTest {
           }
         });
     assertThat(allocated).isLessThan(SMALL_BYTES);
-    return READER.read(message, 0, message.length);
+    Rejection rejection = READER.read(message, 0, message.length);
+    assertThat(GENERAL.read(message, 0, message.length)).isEqualTo(rejection);
+    if (rejection == Rejection.NONE) {
+      assertThat(OzheraSpans.read(message, READER)).isEqualTo(OzheraSpans.read(message, GENERAL));
+    }
+    return rejection;
   }
 
   private static void check(byte[] message, OzheraAttributes attributes) {

@@ -39,6 +39,13 @@ public final class AttributeKeys {
     }
   }
 
+  /** These keys and others, numbered behind them. */
+  public AttributeKeys and(AttributeKeys others) {
+    List<String> all = new ArrayList<>(names);
+    all.addAll(others.names);
+    return new AttributeKeys(all);
+  }
+
   /** How many numbers there are. */
   public int size() {
     return keys.length;

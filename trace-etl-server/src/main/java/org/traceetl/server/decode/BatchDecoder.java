@@ -32,10 +32,14 @@ public final class BatchDecoder {
   private static final byte BATCH_BEGINS = 0x15;
 
   private final DimensionKeys dimensions;
+
+  /** Whether there are dimensions, and attributes fill them: a mapping fills them itself. */
+  private final boolean copiesDimensions;
+
   private final Messages messages;
   private final SpanBatchReader reader = new SpanBatchReader();
   private final Texts texts = new Texts();
-  private final OzheraSpan span = new OzheraSpan(texts);
+  private final OzheraSpan span;
   private final SpanColumns columns;
   private final int[] inherited;
 
@@ -55,9 +59,12 @@ public final class BatchDecoder {
   public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping, Messages messages) {
     this.dimensions = dimensions;
     this.mapping = mapping;
+    copiesDimensions = mapping == null && dimensions.count() > 0;
     this.messages = messages;
+    span = new OzheraSpan(texts, mapping == null ? null : mapping.keys());
     columns = new SpanColumns(dimensions.count());
     inherited = new int[dimensions.count()];
+    Arrays.fill(inherited, SpanColumns.NONE);
   }
 
   /**
@@ -87,16 +94,11 @@ public final class BatchDecoder {
     if (rejection != Rejection.NONE) {
       return rejection;
     }
-    Arrays.fill(inherited, SpanColumns.NONE);
-    int[] resource = span.resource();
-    for (int i = 0; i < span.resourceAttributeCount(); i++) {
-      int dimension = find(dimensions.ofResource(), resource[2 * i]);
-      if (dimension != AttributeKeys.NONE) {
-        inherited[dimension] = resource[2 * i + 1];
-      }
+    if (copiesDimensions) {
+      inherit();
     }
     columns.add(span, inherited);
-    if (dimensions.count() > 0) {
+    if (copiesDimensions) {
       int[] attributes = span.attributes();
       for (int i = 0; i < span.attributeCount(); i++) {
         int dimension = find(dimensions.ofSpan(), attributes[2 * i]);
@@ -120,17 +122,18 @@ public final class BatchDecoder {
       dimensionOf = new int[Math.max(entries, dimensionOf.length * 2)];
     }
     Arrays.fill(dimensionOf, 0, entries, NOT_LOOKED_UP);
-    inherit();
-    boolean hasDimensions = dimensions.count() > 0;
+    if (copiesDimensions) {
+      inherit();
+    }
     while (reader.next()) {
       columns.add(reader, inherited);
-      if (hasDimensions) {
+      if (copiesDimensions) {
         addDimensions();
       }
     }
     while (reader.nextGroup()) {
       columns.addGroup(reader, inherited);
-      if (hasDimensions) {
+      if (copiesDimensions) {
         addDimensions();
       }
     }
@@ -139,10 +142,10 @@ public final class BatchDecoder {
 
   private void inherit() {
     Arrays.fill(inherited, SpanColumns.NONE);
-    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
-      int dimension = find(dimensions.ofResource(), reader.resourceAttributeKey(i));
+    for (int i = 0; i < resourceAttributeCount(); i++) {
+      int dimension = find(dimensions.ofResource(), resourceAttributeKey(i));
       if (dimension != AttributeKeys.NONE) {
-        inherited[dimension] = reader.resourceAttributeValue(i);
+        inherited[dimension] = resourceAttributeValue(i);
       }
     }
   }

@@ -3,25 +3,33 @@ package org.traceetl.server.decode;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.util.Arrays;
+import java.util.List;
 import org.traceetl.proto.Limits;
 import org.traceetl.proto.OzheraAttributes;
 import org.traceetl.proto.OzheraSpanReader;
 import org.traceetl.proto.Rejection;
 
 /**
- * One span of OzHera with its strings as texts. The host's address and name, which stand beside the
- * resource there, are its attributes {@code ip} and {@code hostname}: the address in place of one
- * that the resource has, since OzHera takes that one alone, the name unless it has one. One owner
- * thread, that of the texts.
+ * One span of OzHera with its strings as texts, those of attributes only as far as they are looked
+ * at. The host's address and name, which stand beside the resource there, are its attributes {@code
+ * ip} and {@code hostname}: the address in place of one that the resource has, since OzHera takes
+ * that one alone, the name unless it has one. One owner thread, that of the texts.
  */
 final class OzheraSpan {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(US_ASCII);
   private static final byte[] IP = "ip".getBytes(US_ASCII);
   private static final byte[] HOSTNAME = "hostname".getBytes(US_ASCII);
 
+  /** What it looks at itself. */
+  private static final AttributeKeys OWN_KEYS =
+      new AttributeKeys(List.of("service.name", "ip", "hostname"));
+
   private final OzheraSpanReader reader = new OzheraSpanReader();
   private final Texts texts;
   private final NumberTexts numbers;
+
+  /** Null where all attributes are wanted. */
+  private final AttributeKeys wanted;
 
   private int application;
   private int name;
@@ -32,8 +40,12 @@ final class OzheraSpan {
   private int[] resource = new int[64];
   private int resourceInts;
 
-  OzheraSpan(Texts texts) {
+  /**
+   * @param wanted keys of the attributes that are looked at; null for all
+   */
+  OzheraSpan(Texts texts, AttributeKeys wanted) {
     this.texts = texts;
+    this.wanted = wanted == null ? null : wanted.and(OWN_KEYS);
     numbers = new NumberTexts(texts);
   }
 
@@ -77,12 +89,12 @@ final class OzheraSpan {
         : Arrays.copyOf(pairs, Math.min(4 * count, 2 * (Limits.MAX_ATTRIBUTES + 2)));
   }
 
-  /** Adds the texts of attributes that have values; answers where they end. */
+  /** Adds the texts of attributes that have values and are wanted; answers where they end. */
   private int add(OzheraAttributes from, int[] pairs) {
     int at = 0;
     for (int i = 0; i < from.count(); i++) {
       int type = from.type(i);
-      if (type != OzheraAttributes.NO_VALUE) {
+      if (type != OzheraAttributes.NO_VALUE && isWanted(from.keyOffset(i), from.keyLength(i))) {
         pairs[at++] = texts.add(from.keyOffset(i), from.keyLength(i));
         pairs[at++] =
             switch (type) {
@@ -94,6 +106,10 @@ final class OzheraSpan {
       }
     }
     return at;
+  }
+
+  private boolean isWanted(int key, int length) {
+    return wanted == null || wanted.find(reader.buffer(), key, length) != AttributeKeys.NONE;
   }
 
   private void setResource(byte[] key, int value) {

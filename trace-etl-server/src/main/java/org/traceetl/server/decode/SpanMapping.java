@@ -8,6 +8,12 @@ import java.util.Map;
  */
 public interface SpanMapping {
   /**
+   * The attributes that it looks at, of spans and of resources. A span that is a message of its own
+   * need not have others, for texts that nobody reads cost more there than the span.
+   */
+  AttributeKeys keys();
+
+  /**
    * Rewrites names, kinds, statuses and dimensions of the batch's columns, or leaves spans out.
    *
    * @param batch valid, and all its spans read

@@ -50,6 +50,11 @@ enum Fact {
     this.keys = keys;
   }
 
+  /** All keys that stand for facts. */
+  static AttributeKeys keys() {
+    return ALL_KEYS;
+  }
+
   /** The fact that a key stands for; null for none. */
   static Fact of(byte[] buffer, int offset, int length) {
     int number = ALL_KEYS.find(buffer, offset, length);

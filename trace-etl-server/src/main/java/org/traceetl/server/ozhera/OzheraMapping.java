@@ -38,6 +38,8 @@ final class OzheraMapping implements SpanMapping {
   private static final AttributeKeys RESOURCE =
       new AttributeKeys(List.of("service.env", "service.env.id", "ip", "host.ip"));
 
+  private static final AttributeKeys KEYS = Fact.keys().and(RESOURCE);
+
   private final Supplier<OzheraRules> inForce;
   private final RulesByName rulesByName = new RulesByName();
   private final SpanFacts facts = new SpanFacts();
@@ -66,6 +68,11 @@ final class OzheraMapping implements SpanMapping {
    */
   OzheraMapping(Supplier<OzheraRules> rules) {
     inForce = rules;
+  }
+
+  @Override
+  public AttributeKeys keys() {
+    return KEYS;
   }
 
   @Override

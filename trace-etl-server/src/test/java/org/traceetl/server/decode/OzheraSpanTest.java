@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.apache.thrift.TException;
@@ -214,6 +215,48 @@ final class OzheraSpanTest {
                 "long", String.valueOf(number),
                 "double", String.valueOf(real),
                 "boolean", String.valueOf(flag)));
+  }
+
+  /** A mapping that changes nothing. */
+  private record Reads(AttributeKeys keys) implements SpanMapping {
+    @Override
+    public void map(BatchDecoder batch) {}
+
+    @Override
+    public Map<String, String> documentAttributes(BatchDecoder batch, int span, int maxBytes) {
+      return Map.of();
+    }
+  }
+
+  @Test
+  void aMappingIsGivenTheAttributesThatItReads() {
+    AttributeKeys keys = new AttributeKeys(List.of("peer", "zone"));
+    BatchDecoder mapped = new BatchDecoder(DIMENSIONS, new Reads(keys), Messages.OZHERA);
+    TSpanData span = span();
+    span.getExtra().unsetServiceName();
+    span.getResouce()
+        .setAttributes(
+            attributes(
+                Map.of(
+                    "service.name",
+                    value("bank"),
+                    "ip",
+                    value("::1"),
+                    "zone",
+                    value("z1"),
+                    "telemetry.sdk.language",
+                    value("java"))));
+    byte[] message = message(span);
+    assertThat(mapped.decode(message, 0, message.length)).isEqualTo(Rejection.NONE);
+    assertThat(mapped.text(mapped.application(), 100)).isEqualTo("bank");
+    SpanColumns columns = mapped.columns();
+    assertThat(columns.attributeCount(0)).isEqualTo(1);
+    assertThat(mapped.text(columns.attributeKey(0, 0), 100)).isEqualTo("peer");
+    assertThat(
+            IntStream.range(0, mapped.resourceAttributeCount())
+                .mapToObj(i -> mapped.text(mapped.resourceAttributeKey(i), 100)))
+        .containsExactlyInAnyOrder("service.name", "ip", "zone", "hostname");
+    assertThat(columns.dimension(0, 2)).isEqualTo(SpanColumns.NONE);
   }
 
   @Test
