@@ -265,6 +265,7 @@ public final class OzheraDrain implements Callable<Integer> {
                 config.histogram().boundsNanos().length + 1,
                 rocketMqConfig.consumerGroup(),
                 window,
+                Long.MAX_VALUE,
                 Duration.ZERO,
                 new NoScrapers(),
                 nanos -> {},

@@ -80,7 +80,7 @@ public class ContestBenchmark {
         new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 1_000, 1);
     table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
-    census = new Census(config, table, known, symbols, contest);
+    census = new Census(config, false, table, known, symbols, contest);
     window = new Metrics(STRIDE, 0, 0, 0, false);
     for (int i = 0; i < applications; i++) {
       byte[] name = ("application-" + i).getBytes(UTF_8);
