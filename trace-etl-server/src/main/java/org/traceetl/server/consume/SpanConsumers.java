@@ -61,8 +61,8 @@ final class SpanConsumers {
     consumer.setPullBatchSize(batches ? PULL_BATCH : PULL_SPANS);
     consumer.setPullThresholdForQueue(
         batches ? MAX_CACHED_MESSAGES_PER_QUEUE : MAX_CACHED_SPANS_PER_QUEUE);
-    // From the first to the last that is cached, 2,000 by default: with messages of one span a queue
-    // would be at it after two pulls, and each time it is at a limit the client waits for 50 ms.
+    // From the first to the last that is cached, 2,000 by default: with messages of one span a
+    // queue would be at it after two pulls, and at each limit the client waits for 50 ms.
     consumer.setConsumeMaxSpan(MAX_CACHED_SPANS_PER_QUEUE);
     consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
     consumer.setPullThresholdForAll(batches ? MAX_CACHED_MESSAGES : MAX_CACHED_SPANS);
