@@ -361,7 +361,8 @@ final class Secrets {
       return false;
     }
     int to = pastNameParts(at + 1);
-    return to > at + 1 && to < end && in[to] == '=';
+    // Two equals signs are padding of base64, and end a value.
+    return to > at + 1 && to < end && in[to] == '=' && (to + 1 == end || in[to + 1] != '=');
   }
 
   /** Where a value in quotes ends: the quote is not escaped further, and the value ends there. */
