@@ -79,7 +79,7 @@ final class OzheraTextsTest {
         "a\nb",
         "a\r\nb",
         "at\tat x",
-        "# ## ### ####",
+        "# ## #### #####",
         "größe 😀",
         "",
       })
