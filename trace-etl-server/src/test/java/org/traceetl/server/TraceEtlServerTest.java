@@ -41,7 +41,7 @@ class TraceEtlServerTest {
         "trace-etl.window.length=soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m",
         "trace-etl.windw.length=15s | trace-etl.windw.length: is no key of this server; \"trace-etl.windw.length\" from property source \"commandLineArgs\"",
         "trace-etl.series.max=many | trace-etl.series.max = many: must be a number",
-        "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo, ozhera, ozhera",
+        "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo, ozhera",
         "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be the beginning of a Prometheus metric name: letters, digits, _ and :",
         "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label that every series has; give attribute span.name another one",
         "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0, at most 10 minutes",
