@@ -83,7 +83,7 @@ public final class DeltaAnswers {
       windows.forEach(pages::window);
       pages.await(PATIENCE);
       long folded = System.nanoTime();
-      Answer answer = pages.take("first", "here", PATIENCE);
+      Answer answer = pages.take("first", "here", false, PATIENCE);
       long taken = System.nanoTime();
       counted.lines = 0;
       counted.bytes = 0;
@@ -122,7 +122,7 @@ public final class DeltaAnswers {
   }
 
   private static void give(DeltaPages pages, String scraper) throws Exception {
-    Answer answer = pages.take(scraper, "here", PATIENCE);
+    Answer answer = pages.take(scraper, "here", false, PATIENCE);
     pages.commit(answer);
     pages.settle(answer, true);
   }

@@ -57,9 +57,9 @@ import org.traceetl.server.window.SealedWindow;
  *       the connection so early that the write failed.
  * </ul>
  *
- * <p>A scraper is known to the brokers from its second answer on, if that comes at least a window
- * after its first: so one who looks by hand leaves nothing there. Before, a queue that moves is a
- * new one to it.
+ * <p>A scraper that lasts is known to the brokers from its first scrape on; any other from its
+ * second answer on, if that comes at least a window after its first: so one who looks by hand
+ * leaves nothing there. Before, a queue that moves is a new one to it.
  */
 public final class DeltaPages implements WindowFollower, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DeltaPages.class);
@@ -236,12 +236,13 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    *
    * @param identity of the scraper
    * @param from where it asks from: two that share an identity ask from two places
+   * @param lasting whether it is known already that it will scrape again and again
    * @param most for how long the scraper waits for the whole answer
    * @throws ScraperRefused if it has to come again
    * @throws TimeoutException if the fold thread is behind
    * @throws IllegalStateException if the fold thread has ended
    */
-  public Answer take(String identity, String from, Duration most)
+  public Answer take(String identity, String from, boolean lasting, Duration most)
       throws ScraperRefused, TimeoutException, InterruptedException {
     long nowNanos = nanoClock.getAsLong();
     var answer = new CompletableFuture<Answer>();
@@ -249,6 +250,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         new Take(
             identity,
             from,
+            lasting,
             nowNanos + most.toNanos(),
             nowNanos + Math.min(PATIENCE_NANOS, most.toNanos() / 4),
             answer);
@@ -478,6 +480,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     }
     if (scraper.answer != null && scraper.answer.expired(nowNanos)) {
       settleNow(scraper.answer, false);
+    }
+    if (take.lasting() && !scraper.stays) {
+      stays(scraper);
     }
     doubt(scraper, take, nowNanos);
     scraper.askedNanos = nowNanos;
@@ -800,6 +805,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   record Take(
       String identity,
       String from,
+      boolean lasting,
       long deadlineNanos,
       long patientUntilNanos,
       CompletableFuture<Answer> answer)

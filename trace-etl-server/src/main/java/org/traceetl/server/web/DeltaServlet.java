@@ -50,7 +50,7 @@ final class DeltaServlet extends HttpServlet {
     }
     Answer answer;
     try {
-      answer = pages.take(scraper.name(), scraper.from(), scraper.timeout());
+      answer = pages.take(scraper.name(), scraper.from(), scraper.lasting(), scraper.timeout());
     } catch (ScraperRefused e) {
       Problem.write(
           response,

@@ -11,9 +11,11 @@ import java.util.regex.Pattern;
  *     all that share these share it. Bounded, of letters, digits and {@code . _ : / -}
  * @param from where it asks from; of one without a name its address is the name, so that its port
  *     tells
+ * @param lasting whether it scrapes again and again, by all signs: it has a name of its own, or
+ *     says how long it waits
  * @param timeout after so long the scraper has given up
  */
-record ScraperIdentity(String name, String from, Duration timeout) {
+record ScraperIdentity(String name, String from, boolean lasting, Duration timeout) {
   static final String PARAMETER = "scraper";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
@@ -31,12 +33,14 @@ record ScraperIdentity(String name, String from, Duration timeout) {
    */
   static ScraperIdentity of(HttpServletRequest request) {
     String[] names = request.getParameterValues(PARAMETER);
-    Duration timeout = timeout(request.getHeader(TIMEOUT_HEADER));
+    String seconds = request.getHeader(TIMEOUT_HEADER);
+    Duration timeout = timeout(seconds);
     if (names == null) {
       String address = NOT_IN_NAMES.matcher(request.getRemoteAddr()).replaceAll("_");
       return new ScraperIdentity(
           address + "/" + program(request.getHeader("User-Agent")),
           address + " port " + request.getRemotePort(),
+          seconds != null,
           timeout);
     }
     if (names.length > 1) {
@@ -46,7 +50,7 @@ record ScraperIdentity(String name, String from, Duration timeout) {
       throw new IllegalArgumentException(
           PARAMETER + ": must be 1 to 64 letters, digits and . _ : / -");
     }
-    return new ScraperIdentity(names[0], request.getRemoteAddr(), timeout);
+    return new ScraperIdentity(names[0], request.getRemoteAddr(), true, timeout);
   }
 
   /** The product that stands first, without its version: an update is no other scraper. */

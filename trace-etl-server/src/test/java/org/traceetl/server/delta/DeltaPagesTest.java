@@ -67,7 +67,7 @@ class DeltaPagesTest {
 
   /** A page that was given. */
   private static String scrape(DeltaPages from, String identity) throws Exception {
-    Answer answer = from.take(identity, "here", LONG);
+    Answer answer = from.take(identity, "here", false, LONG);
     String page = text(answer);
     assertThat(from.commit(answer)).isTrue();
     from.settle(answer, true);
@@ -193,7 +193,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotWrittenIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer broken = pages.take("a", "here", LONG);
+    Answer broken = pages.take("a", "here", false, LONG);
     assertThat(text(broken)).contains(total(5));
     pages.settle(broken, false);
     keep(window(QUEUE, 10, 2));
@@ -206,7 +206,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotCommittedDoesNotCountAsWritten() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    pages.settle(pages.take("a", "here", LONG), true);
+    pages.settle(pages.take("a", "here", false, LONG), true);
 
     assertThat(scrape(pages, "a")).contains(total(5));
   }
@@ -215,7 +215,7 @@ class DeltaPagesTest {
   void anAnswerThatTookTooLongIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
+    Answer slow = pages.take("a", "here", false, Duration.ofSeconds(10));
     assertThat(pages.commit(slow)).isTrue();
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
     pages.settle(slow, true);
@@ -225,22 +225,22 @@ class DeltaPagesTest {
 
   @Test
   void theSecondOfTwoScrapesAtOnceIsRefused() throws Exception {
-    Answer first = pages.take("a", "here", LONG);
+    Answer first = pages.take("a", "here", false, LONG);
 
-    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "there", LONG)))
+    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "there", false, LONG)))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("scraper a is being answered already");
     // The first one has given up by now, whatever its thread does.
     nanos.addAndGet(LONG.toNanos());
-    Answer second = pages.take("a", "there", LONG);
+    Answer second = pages.take("a", "there", false, LONG);
     assertThat(pages.commit(first)).isFalse();
     assertThat(pages.commit(second)).isTrue();
   }
 
   @Test
   void aScrapeBehindAnAnswerWaitsForItsEnd() throws Exception {
-    Answer first = pages.take("a", "here", LONG);
-    var second = new FutureTask<Answer>(() -> pages.take("a", "here", LONG));
+    Answer first = pages.take("a", "here", false, LONG);
+    var second = new FutureTask<Answer>(() -> pages.take("a", "here", false, LONG));
     Thread waiting = Thread.ofVirtual().start(second);
     await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
     pages.settle(first, true);
@@ -251,7 +251,7 @@ class DeltaPagesTest {
   @Test
   void anAnswerIsNotWrittenForAScraperThatHasGivenUp() throws Exception {
     keep(window(QUEUE, 0, 5));
-    Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
+    Answer slow = pages.take("a", "here", false, Duration.ofSeconds(10));
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
 
     assertThatThrownBy(() -> text(slow)).hasMessageContaining("the scraper has given up");
@@ -259,27 +259,27 @@ class DeltaPagesTest {
 
   @Test
   void aScraperHasNoMoreThanOneAnswerBesidesAnExpiredOne() throws Exception {
-    Answer first = pages.take("a", "here", LONG);
+    Answer first = pages.take("a", "here", false, LONG);
     nanos.addAndGet(LONG.toNanos());
-    pages.take("a", "here", LONG);
+    pages.take("a", "here", false, LONG);
     nanos.addAndGet(LONG.toNanos());
 
-    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "here", LONG)))
+    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "here", false, LONG)))
         .isInstanceOf(ScraperRefused.class);
     pages.settle(first, false);
-    assertThat(pages.take("a", "here", LONG)).isNotNull();
+    assertThat(pages.take("a", "here", false, LONG)).isNotNull();
   }
 
   @Test
   void aNameThatSeveralUseIsDoubted() throws Exception {
     for (String from : List.of("10.0.0.1", "10.0.0.1", "10.0.0.2")) {
-      pages.settle(pages.take("a", from, LONG), true);
+      pages.settle(pages.take("a", from, false, LONG), true);
     }
     pages.await(LONG);
     // Moved, for all that is known.
     assertThat(pages.totals().doubted()).isZero();
 
-    pages.settle(pages.take("a", "10.0.0.1", LONG), true);
+    pages.settle(pages.take("a", "10.0.0.1", false, LONG), true);
     pages.await(LONG);
     assertThat(pages.totals().doubted()).isEqualTo(1);
   }
@@ -329,6 +329,20 @@ class DeltaPagesTest {
   }
 
   @Test
+  void whoLastsIsKnownToTheBrokersFromItsFirstScrapeOn() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+    Answer first = pages.take("a", "here", true, LONG);
+    assertThat(pages.commit(first)).isTrue();
+    pages.settle(first, true);
+    await().until(() -> places.marks().containsValue(0L));
+    keep(window(QUEUE, 0, 5));
+    pages.await(LONG);
+
+    assertThat(firstOfANextOwner()).contains(total(5));
+  }
+
+  @Test
   void aScraperThatBeginsGetsNoOldWindow() throws Exception {
     keep(
         DeltaWindows.of(QUEUE, 0, 10)
@@ -346,7 +360,7 @@ class DeltaPagesTest {
     nanos.addAndGet(1);
     scrape(pages, "b");
 
-    assertThatThrownBy(() -> pages.take("c", "here", LONG))
+    assertThatThrownBy(() -> pages.take("c", "here", false, LONG))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("trace-etl.ozhera.max-scrapers");
     nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
@@ -421,7 +435,7 @@ class DeltaPagesTest {
     isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", "here", LONG);
+    Answer answer = pages.take("a", "here", false, LONG);
     assertThat(pages.commit(answer)).isTrue();
     Thread releasing = Thread.ofVirtual().start(() -> pages.released(QUEUE));
     await().until(() -> releasing.getState() == Thread.State.TIMED_WAITING);
@@ -435,7 +449,7 @@ class DeltaPagesTest {
   void aReleaseIsNotHeldUpByAQueueWhoseJournalIsRead() throws Exception {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", "here", LONG);
+    Answer answer = pages.take("a", "here", false, LONG);
     places.keep(window(OTHER, 0, 5));
     places.keep(window(OTHER, 10, 3));
     places.mark(OTHER, "group-scraper-a", 10);
@@ -457,7 +471,7 @@ class DeltaPagesTest {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", "here", LONG);
+    Answer answer = pages.take("a", "here", false, LONG);
     pages.released(QUEUE);
 
     assertThat(pages.commit(answer)).isFalse();
@@ -469,7 +483,7 @@ class DeltaPagesTest {
     pages.shownUntil(QUEUE, 100);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer before = pages.take("a", "here", LONG);
+    Answer before = pages.take("a", "here", false, LONG);
     nanos.set(100);
 
     assertThat(pages.commit(before)).isFalse();
