@@ -1,0 +1,96 @@
+"""Hands batches of ended spans to an exporter, one after another.
+
+Usage: batch.py otlp-http|otlp-grpc|ring < requests
+
+`batches N` on the standard input is answered by the wall and the CPU time (nanoseconds) of N
+batches; that of making the spans is not in it.
+"""
+
+import gc
+import sys
+import time
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.trace import SpanKind
+
+SPANS = 512
+
+
+def exporter(name):
+    if name == "otlp-http":
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+        return OTLPSpanExporter()
+    if name == "otlp-grpc":
+        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+
+        return OTLPSpanExporter(insecure=True)
+    raise SystemExit(f"no exporter is called {name}")
+
+
+class Collecting(SpanProcessor):
+    """Keeps what has ended."""
+
+    def __init__(self):
+        self.ended = []
+
+    def on_end(self, span):
+        self.ended.append(span)
+
+
+class Batches:
+    def __init__(self):
+        self.collecting = Collecting()
+        provider = TracerProvider(resource=Resource.create({"service.name": "batch-python"}))
+        provider.add_span_processor(self.collecting)
+        self.tracer = provider.get_tracer("batch")
+        self.number = 0
+
+    def next(self):
+        self.collecting.ended = []
+        for _ in range(SPANS):
+            self.number += 1
+            route = f"/api/v1/resource-{self.number % 20}/{{id}}"
+            span = self.tracer.start_span(
+                "GET " + route,
+                kind=SpanKind.SERVER,
+                attributes={
+                    "http.request.method": "GET",
+                    "http.route": route,
+                    "url.path": route.replace("{id}", str(self.number)),
+                    "url.scheme": "https",
+                    "server.address": "shop.example.com",
+                    "server.port": 443,
+                    "http.response.status_code": 500 if self.number % 50 == 0 else 200,
+                    "user_agent.original": "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0",
+                },
+            )
+            span.end()
+        return self.collecting.ended
+
+
+def main():
+    target = exporter(sys.argv[1])
+    batches = Batches()
+    print("ready=1", flush=True)
+    for line in sys.stdin:
+        todo = [batches.next() for _ in range(int(line.split()[1]))]
+        # Collections of what was made before belong to nobody who is measured.
+        gc.collect()
+        gc.freeze()
+        cpu = time.process_time_ns()
+        wall = time.perf_counter_ns()
+        failed = 0
+        for batch in todo:
+            if target.export(batch) is not SpanExportResult.SUCCESS:
+                failed += 1
+        wall = time.perf_counter_ns() - wall
+        cpu = time.process_time_ns() - cpu
+        gc.unfreeze()
+        print(f"wall={wall} cpu={cpu} spans={len(todo) * SPANS} failed={failed}", flush=True)
+    target.shutdown()
+
+
+main()

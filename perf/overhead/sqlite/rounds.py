@@ -1,0 +1,142 @@
+"""Rounds of 23 spans around statements of an in-memory sqlite, traced or not.
+
+Usage: rounds.py untraced|sdk-otlp|sdk-ring|own-ring|events PROBABILITY < requests
+
+`rounds N` on the standard input is answered by the wall and the CPU time (nanoseconds) of N rounds,
+flush included, and by the number of spans that are to arrive. A round is a span of its own and 22
+statements, which opentelemetry-instrumentation-sqlite3 makes spans of; `events` has an event of the
+round's span in their place.
+"""
+
+import gc
+import sqlite3
+import sys
+import time
+
+STATEMENTS = 22
+INSERT = "INSERT INTO orders (customer, cents) VALUES (?, ?)"
+SELECT = "SELECT customer, cents FROM orders WHERE customer = ?"
+
+
+def sampler(probability):
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+
+    return ParentBased(TraceIdRatioBased(probability))
+
+
+def sdk(probability, processor):
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+
+    provider = TracerProvider(
+        sampler=sampler(probability), resource=Resource.create({"service.name": "sqlite"})
+    )
+    provider.add_span_processor(processor)
+    return provider
+
+
+def otlp(probability):
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    # Room for all of a run: the SDK's own queue of 2,048 would drop most of them.
+    return sdk(probability, BatchSpanProcessor(OTLPSpanExporter(), max_queue_size=100_000))
+
+
+class Untraced:
+    def connect(self):
+        return sqlite3.connect(":memory:")
+
+    def round(self, connection):
+        statements(connection.cursor())
+        return 0
+
+    def flush(self):
+        pass
+
+
+class Traced(Untraced):
+    """Spans by the instrumentation library."""
+
+    def __init__(self, provider):
+        from opentelemetry.instrumentation.sqlite3 import SQLite3Instrumentor
+
+        self.provider = provider
+        self.tracer = provider.get_tracer("rounds")
+        SQLite3Instrumentor().instrument(tracer_provider=provider)
+
+    def round(self, connection):
+        with self.tracer.start_as_current_span("round") as span:
+            statements(connection.cursor())
+            return STATEMENTS + 1 if span.get_span_context().trace_flags.sampled else 0
+
+    def flush(self):
+        self.provider.force_flush()
+
+
+class Events(Untraced):
+    """A span for the round, and in it an event for each statement."""
+
+    def __init__(self, provider):
+        self.provider = provider
+        self.tracer = provider.get_tracer("rounds")
+
+    def round(self, connection):
+        with self.tracer.start_as_current_span("round") as span:
+            statements(WithEvents(connection.cursor(), span))
+            return 1 if span.get_span_context().trace_flags.sampled else 0
+
+    def flush(self):
+        self.provider.force_flush()
+
+
+class WithEvents:
+    """What an application has that counts its statements by events."""
+
+    __slots__ = ("add_event", "cursor", "fetchall")
+
+    def __init__(self, cursor, span):
+        self.cursor = cursor
+        self.fetchall = cursor.fetchall
+        self.add_event = span.add_event
+
+    def execute(self, statement, parameters=()):
+        self.cursor.execute(statement, parameters)
+        self.add_event(statement)
+
+
+def statements(cursor):
+    cursor.execute("CREATE TABLE orders (customer INTEGER, cents INTEGER)")
+    for number in range(10):
+        cursor.execute(INSERT, (number, number * 100))
+    for number in range(10):
+        cursor.execute(SELECT, (number,))
+        cursor.fetchall()
+    cursor.execute("DROP TABLE orders")
+
+
+def main():
+    kind, probability = sys.argv[1], float(sys.argv[2])
+    if kind == "untraced":
+        work = Untraced()
+    elif kind == "sdk-otlp":
+        work = Traced(otlp(probability))
+    else:
+        raise SystemExit(f"{kind} is not known")
+    connection = work.connect()
+    print("ready=1", flush=True)
+    for line in sys.stdin:
+        rounds = int(line.split()[1])
+        gc.collect()
+        spans = 0
+        cpu = time.process_time_ns()
+        wall = time.perf_counter_ns()
+        for _ in range(rounds):
+            spans += work.round(connection)
+        work.flush()
+        wall = time.perf_counter_ns() - wall
+        cpu = time.process_time_ns() - cpu
+        print(f"wall={wall} cpu={cpu} spans={spans}", flush=True)
+
+
+main()
