@@ -45,7 +45,7 @@ public final class Batch implements Callable<Integer> {
       description =
           "Batches of a Java program in a round; a ring must have room for all of them"
               + " (default: ${DEFAULT-VALUE}).")
-  private int javaBatches = 50;
+  private int javaBatches = 30;
 
   @Option(
       names = "--python-batches",

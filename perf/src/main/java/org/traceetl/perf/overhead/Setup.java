@@ -46,16 +46,34 @@ final class Setup {
     return seed;
   }
 
+  /** A measurement with directories for logs and rings. */
+  @FunctionalInterface
+  interface InDirectories {
+    void in(Path folder, Path rings) throws Exception;
+  }
+
   /** Runs with a folder for logs, which leaves with a run that went well, and a receiver. */
   void run(String name, Measurement measurement) throws Exception {
+    runWithRings(
+        name,
+        (folder, rings) -> {
+          try (Receiver receiver =
+              new Receiver(rings, receiverCore, folder.resolve("receiver.log"))) {
+            measurement.with(folder, receiver);
+          }
+        });
+  }
+
+  /** The same with a directory for rings and nobody who reads them. */
+  void runWithRings(String name, InDirectories measurement) throws Exception {
     Path folder = Files.createTempDirectory("trace-etl-overhead-" + name);
-    Path rings = Files.createTempDirectory(TMPFS, "trace-etl-overhead");
+    Path parent = Files.createTempDirectory(TMPFS, "trace-etl-overhead");
     boolean well = false;
-    try (Receiver receiver = new Receiver(rings, receiverCore, folder.resolve("receiver.log"))) {
-      measurement.with(folder, receiver);
+    try {
+      measurement.in(folder, parent.resolve("rings"));
       well = true;
     } finally {
-      delete(rings);
+      delete(parent);
       if (well && !keep) {
         delete(folder);
       } else {

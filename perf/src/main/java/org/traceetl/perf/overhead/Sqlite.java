@@ -91,8 +91,7 @@ public final class Sqlite implements Callable<Integer> {
       throws IOException {
     return new Worker(
         name,
-        List.of(
-            setup.python().toString(), "perf/overhead/sqlite/rounds.py", kind, probability),
+        List.of(setup.python().toString(), "perf/overhead/sqlite/rounds.py", kind, probability),
         receiver.environment(kind.endsWith("otlp") ? Way.OTLP_HTTP : Way.RING),
         -1,
         folder.resolve(name + ".log"));
