@@ -142,6 +142,11 @@ public final class RingSpanProcessor implements SpanProcessor {
         + '}';
   }
 
+  /** Spans so far that could not be written for a reason that is none of the ring's. */
+  long failures() {
+    return failures.get();
+  }
+
   /** Goes over to a ring if there can be one now, and away from one that was removed. */
   synchronized void look() {
     if (shutDown) {
