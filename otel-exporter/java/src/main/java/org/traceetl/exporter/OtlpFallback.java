@@ -1,0 +1,58 @@
+package org.traceetl.exporter;
+
+import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
+import io.opentelemetry.sdk.autoconfigure.spi.traces.ConfigurableSpanExporterProvider;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessorBuilder;
+import java.time.Duration;
+import java.util.ServiceLoader;
+
+/** OTLP as the SDK itself would set it up, for the time in which there is no ring. */
+final class OtlpFallback {
+  private static final String NAME = "otlp";
+
+  private OtlpFallback() {}
+
+  /**
+   * Null if spans go by OTLP anyway, or if there is no OTLP exporter on the class path.
+   *
+   * @throws io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException if one of its own keys is
+   *     wrong
+   */
+  static SpanProcessor create(ConfigProperties config) {
+    if (config.getList(Keys.TRACES_EXPORTER).contains(NAME)) {
+      return null;
+    }
+    for (ConfigurableSpanExporterProvider provider :
+        ServiceLoader.load(
+            ConfigurableSpanExporterProvider.class, OtlpFallback.class.getClassLoader())) {
+      if (provider.getName().equals(NAME)) {
+        return queueBefore(provider, config);
+      }
+    }
+    return null;
+  }
+
+  private static SpanProcessor queueBefore(
+      ConfigurableSpanExporterProvider provider, ConfigProperties config) {
+    BatchSpanProcessorBuilder builder = BatchSpanProcessor.builder(provider.createExporter(config));
+    Duration delay = config.getDuration("otel.bsp.schedule.delay");
+    if (delay != null) {
+      builder.setScheduleDelay(delay);
+    }
+    Integer queue = config.getInt("otel.bsp.max.queue.size");
+    if (queue != null) {
+      builder.setMaxQueueSize(queue);
+    }
+    Integer batch = config.getInt("otel.bsp.max.export.batch.size");
+    if (batch != null) {
+      builder.setMaxExportBatchSize(batch);
+    }
+    Duration timeout = config.getDuration("otel.bsp.export.timeout");
+    if (timeout != null) {
+      builder.setExporterTimeout(timeout);
+    }
+    return builder.build();
+  }
+}

@@ -1,0 +1,284 @@
+package org.traceetl.exporter;
+
+import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.ReadWriteSpan;
+import io.opentelemetry.sdk.trace.ReadableSpan;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.traceetl.exporter.ring.RingSize;
+import org.traceetl.exporter.ring.RingWriter;
+
+/**
+ * Writes each sampled span, when it ends, into a ring that the log-agent of the host reads. Nothing
+ * is queued, and no failure reaches the application.
+ *
+ * <p>While there is no ring, because there is no agent's directory or because none could be made in
+ * it, spans go to another processor, if there is one. It is looked again every 30 s.
+ */
+public final class RingSpanProcessor implements SpanProcessor {
+  public static final Path DEFAULT_DIRECTORY = Path.of("/dev/shm/trace-etl");
+
+  private static final Duration LOOK_INTERVAL = Duration.ofSeconds(30);
+  private static final Logger logger = Logger.getLogger(RingSpanProcessor.class.getName());
+
+  private final Path directory;
+  private final RingSize size;
+  private final Resource resource;
+  private final Supplier<? extends SpanProcessor> otherwise;
+  private final ScheduledThreadPoolExecutor looking;
+
+  private volatile RingWriter ring;
+  private volatile SpanProcessor fallback;
+  private volatile Throwable failure;
+  private final AtomicLong failures = new AtomicLong();
+
+  // By one thread at a time, with the lock.
+  private String lastTrouble;
+  private long failuresSaid;
+  private long fullSaid;
+  private long tooLargeSaid;
+  private boolean shutDown;
+
+  private RingSpanProcessor(Builder builder) {
+    directory = builder.directory;
+    size = builder.size;
+    resource = builder.resource;
+    otherwise = builder.otherwise;
+    openOrFallBack();
+    looking =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "trace-etl-ring");
+              thread.setDaemon(true);
+              thread.setContextClassLoader(null);
+              return thread;
+            });
+    looking.scheduleWithFixedDelay(
+        this::look, LOOK_INTERVAL.toMillis(), LOOK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  @Override
+  public void onStart(Context parentContext, ReadWriteSpan span) {}
+
+  @Override
+  public boolean isStartRequired() {
+    return false;
+  }
+
+  @Override
+  public void onEnd(ReadableSpan span) {
+    if (!span.getSpanContext().isSampled()) {
+      return;
+    }
+    try {
+      RingWriter writer = ring;
+      if (writer != null) {
+        writer.write(span.toSpanData());
+        return;
+      }
+      SpanProcessor other = fallback;
+      if (other != null) {
+        other.onEnd(span);
+      }
+    } catch (RuntimeException | LinkageError e) {
+      failure = e;
+      failures.incrementAndGet();
+    }
+  }
+
+  @Override
+  public boolean isEndRequired() {
+    return true;
+  }
+
+  /** Of what goes into the ring nothing is left to be done. */
+  @Override
+  public CompletableResultCode forceFlush() {
+    SpanProcessor other = fallback;
+    return other == null ? CompletableResultCode.ofSuccess() : other.forceFlush();
+  }
+
+  @Override
+  public CompletableResultCode shutdown() {
+    looking.shutdownNow();
+    synchronized (this) {
+      if (shutDown) {
+        return CompletableResultCode.ofSuccess();
+      }
+      shutDown = true;
+      RingWriter writer = ring;
+      if (writer != null) {
+        sayWhatWasLost(writer);
+        close(writer);
+      }
+      SpanProcessor other = fallback;
+      return other == null ? CompletableResultCode.ofSuccess() : other.shutdown();
+    }
+  }
+
+  /** Where spans go now, for logs. */
+  @Override
+  public String toString() {
+    RingWriter writer = ring;
+    return "RingSpanProcessor{"
+        + (writer != null ? writer.file() : "no ring in " + directory)
+        + '}';
+  }
+
+  /** Spans so far that could not be written for a reason that is none of the ring's. */
+  long failures() {
+    return failures.get();
+  }
+
+  /** Goes over to a ring if there can be one now, and away from one that was removed. */
+  synchronized void look() {
+    if (shutDown) {
+      return;
+    }
+    try {
+      RingWriter writer = ring;
+      if (writer != null && writer.isThere()) {
+        sayWhatWasLost(writer);
+        return;
+      }
+      if (writer != null) {
+        logger.log(Level.WARNING, "The ring {0} was removed.", writer.file());
+        lastTrouble = null;
+        fullSaid = 0;
+        tooLargeSaid = 0;
+      }
+      openOrFallBack();
+      if (writer != null) {
+        close(writer);
+      }
+    } catch (RuntimeException | LinkageError e) {
+      logger.log(Level.WARNING, "Could not look for a ring in " + directory, e);
+    }
+  }
+
+  private synchronized void openOrFallBack() {
+    String trouble;
+    try {
+      RingWriter writer = RingWriter.create(directory, size, resource.getAttributes());
+      ring = writer;
+      SpanProcessor other = fallback;
+      fallback = null;
+      lastTrouble = null;
+      logger.log(Level.INFO, "Spans go to the log-agent, through {0}.", writer.file());
+      if (other != null) {
+        other.shutdown();
+      }
+      return;
+    } catch (NoSuchFileException e) {
+      trouble = directory + " does not exist";
+    } catch (IOException | RuntimeException e) {
+      trouble =
+          Files.isDirectory(directory)
+              ? "no ring can be made in " + directory + ": " + e
+              : directory + " is no directory";
+    }
+    if (fallback == null) {
+      fallback = otherwise.get();
+    }
+    ring = null;
+    if (!trouble.equals(lastTrouble)) {
+      lastTrouble = trouble;
+      logger.log(
+          Level.WARNING,
+          "Spans go {0}, as {1}. Is there a log-agent on this host, with its source ''ring'', and"
+              + " is its directory mounted here? It is looked again every {2} s.",
+          new Object[] {
+            fallback == null ? "nowhere" : "by OTLP", trouble, LOOK_INTERVAL.toSeconds()
+          });
+    }
+  }
+
+  private void sayWhatWasLost(RingWriter writer) {
+    long full = writer.droppedAsFull();
+    if (full != fullSaid) {
+      logger.log(
+          Level.WARNING,
+          "{0} spans were dropped because {1} was full: the log-agent does not read it, or not fast"
+              + " enough. See its log, or set {2} above {3}.",
+          new Object[] {full - fullSaid, writer.file(), Keys.RING_BYTES, size.ringBytes()});
+      fullSaid = full;
+    }
+    long tooLarge = writer.droppedAsTooLarge();
+    if (tooLarge != tooLargeSaid) {
+      logger.log(
+          Level.WARNING,
+          "{0} spans were dropped because they were larger than a record of {1} may be. Set"
+              + " otel.span.attribute.value.length.limit.",
+          new Object[] {tooLarge - tooLargeSaid, writer.file()});
+      tooLargeSaid = tooLarge;
+    }
+    long failed = failures.get();
+    if (failed != failuresSaid) {
+      logger.log(Level.WARNING, (failed - failuresSaid) + " spans could not be written", failure);
+      failuresSaid = failed;
+    }
+  }
+
+  private static void close(RingWriter writer) {
+    try {
+      writer.close();
+    } catch (IOException e) {
+      logger.log(Level.WARNING, "Could not close " + writer.file(), e);
+    }
+  }
+
+  /** What there is to be said before a ring is made. */
+  public static final class Builder {
+    private Path directory = DEFAULT_DIRECTORY;
+    private RingSize size =
+        RingSize.of(RingSize.DEFAULT_RING_BYTES, RingSize.DEFAULT_DICTIONARY_BYTES);
+    private Resource resource = Resource.getDefault();
+    private Supplier<? extends SpanProcessor> otherwise = () -> null;
+
+    private Builder() {}
+
+    /** The agent's directory; {@link #DEFAULT_DIRECTORY} if not said. */
+    public Builder setDirectory(Path directory) {
+      this.directory = directory;
+      return this;
+    }
+
+    public Builder setSize(RingSize size) {
+      this.size = size;
+      return this;
+    }
+
+    /** That of the tracer provider. */
+    public Builder setResource(Resource resource) {
+      this.resource = resource;
+      return this;
+    }
+
+    /** Makes the processor of spans while there is no ring; none is made before it is needed. */
+    public Builder setFallback(Supplier<? extends SpanProcessor> fallback) {
+      otherwise = fallback;
+      return this;
+    }
+
+    public RingSpanProcessor build() {
+      return new RingSpanProcessor(this);
+    }
+  }
+}

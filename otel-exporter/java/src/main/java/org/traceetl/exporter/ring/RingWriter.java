@@ -1,0 +1,210 @@
+package org.traceetl.exporter.ring;
+
+import static org.traceetl.exporter.ring.RingLayout.INT;
+import static org.traceetl.exporter.ring.RingLayout.LONG;
+
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Writes spans into a ring of its own, from any number of threads. A span is in the ring, and
+ * outlives the process, when {@link #write} has returned true. Nothing waits: where there is no
+ * room, the span is dropped and counted.
+ */
+public final class RingWriter implements Closeable {
+  private static final long FULL = -1;
+
+  /** Between two idle encoders, so that they are not on the same line of the cache. */
+  private static final int SPACING = 16;
+
+  private static final int PROBES = 4;
+
+  private final RingFile file;
+  private final ByteBuffer memory;
+  private final int ring;
+  private final int capacity;
+  private final int maxRecordBytes;
+  private final Dictionary dictionary;
+  private final Waker waker;
+
+  /**
+   * Encoders that no thread uses. Not a thread-local, as there may be a virtual thread for each
+   * request.
+   */
+  private final AtomicReferenceArray<Encoder> idle;
+
+  private final int slots;
+
+  /** What the reader has freed at least. */
+  private volatile long knownHead;
+
+  private volatile boolean closed;
+
+  private RingWriter(RingFile file, RingSize size, Waker waker) {
+    this.file = file;
+    this.waker = waker;
+    memory = file.memory();
+    ring = file.headerBytes() + size.dictionaryBytes;
+    capacity = size.ringBytes;
+    maxRecordBytes = Math.min(capacity / 4, RingLayout.MAX_RECORD_BYTES);
+    dictionary = new Dictionary(memory, file.headerBytes(), size.dictionaryBytes);
+    slots = Integer.highestOneBit(Math.min(64, 4 * Runtime.getRuntime().availableProcessors()));
+    idle = new AtomicReferenceArray<>(slots * SPACING);
+  }
+
+  /**
+   * Makes a ring in the agent's directory.
+   *
+   * @param resource of all spans that will be written; of one of more than 127 KiB, the attributes
+   *     that find room
+   * @throws IOException if the directory is missing, may not be written to, or is full
+   */
+  public static RingWriter create(Path directory, RingSize size, Attributes resource)
+      throws IOException {
+    RingFile file = RingFile.create(directory, size, resource);
+    Waker waker = new Waker(directory.resolve(RingLayout.WAKE));
+    // The agent cannot have said that it sleeps in a ring that it does not know.
+    waker.wake();
+    return new RingWriter(file, size, waker);
+  }
+
+  public Path file() {
+    return file.path();
+  }
+
+  /** False if the file was removed, so that nobody will read what is written. */
+  public boolean isThere() {
+    return Files.exists(file.path());
+  }
+
+  /** Spans dropped so far because the ring was full. */
+  public long droppedAsFull() {
+    return (long) LONG.getVolatile(memory, RingLayout.DROPPED_RING_FULL);
+  }
+
+  /** Spans dropped so far because they were larger than a record may be. */
+  public long droppedAsTooLarge() {
+    return (long) LONG.getVolatile(memory, RingLayout.DROPPED_TOO_LARGE);
+  }
+
+  /**
+   * Writes a span that has ended.
+   *
+   * @return false if it was dropped and counted, or if this is closed
+   */
+  public boolean write(SpanData span) {
+    if (closed) {
+      return false;
+    }
+    int slot = (int) Thread.currentThread().getId();
+    Encoder encoder = take(slot);
+    boolean written = write(span, encoder);
+    idle.lazySet((slot & slots - 1) * SPACING, encoder);
+    return written;
+  }
+
+  /**
+   * The agent reads what is there to its end, and removes the file. Spans of other threads that are
+   * on their way may be lost.
+   */
+  @Override
+  public void close() throws IOException {
+    if (!closed) {
+      closed = true;
+      waker.close();
+      file.close();
+    }
+  }
+
+  private Encoder take(int first) {
+    for (int probe = 0; probe < PROBES; probe++) {
+      Encoder encoder = idle.getAndSet((first + probe & slots - 1) * SPACING, null);
+      if (encoder != null) {
+        return encoder;
+      }
+    }
+    return new Encoder(dictionary, maxRecordBytes - RingLayout.RECORD_HEADER_BYTES, memory);
+  }
+
+  private boolean write(SpanData span, Encoder encoder) {
+    int bodyBytes = encoder.spans.encode(span);
+    if (bodyBytes < 0) {
+      LONG.getAndAdd(memory, RingLayout.DROPPED_TOO_LARGE, 1L);
+      return false;
+    }
+    int recordBytes = RingLayout.RECORD_HEADER_BYTES + bodyBytes;
+    long position = claim(RingLayout.aligned(recordBytes));
+    if (position == FULL) {
+      LONG.getAndAdd(memory, RingLayout.DROPPED_RING_FULL, 1L);
+      return false;
+    }
+    // From here to the last store nothing may fail, or the reader would wait for this record until
+    // the process ends. Encoding went deeper into the stack than this does.
+    int record = at(position);
+    INT.setOpaque(memory, record, -recordBytes);
+    VarHandle.storeStoreFence();
+    INT.set(memory, record + 4, RingLayout.TYPE_SPAN);
+    encoder.memory.position(record + RingLayout.RECORD_HEADER_BYTES);
+    encoder.memory.put(encoder.spans.bytes(), 0, bodyBytes);
+    INT.setRelease(memory, record, recordBytes);
+    wakeReader();
+    return true;
+  }
+
+  /** The position of {@code bytes} in a row that are this thread's alone now, or {@link #FULL}. */
+  private long claim(int bytes) {
+    while (true) {
+      long tail = (long) LONG.getAcquire(memory, RingLayout.TAIL);
+      int room = capacity - (int) (tail & capacity - 1);
+      int padding = bytes <= room ? 0 : room;
+      if (padding + bytes > capacity - (tail - knownHead)) {
+        long head = (long) LONG.getAcquire(memory, RingLayout.HEAD);
+        knownHead = head;
+        if (padding + bytes > capacity - (tail - head)) {
+          return FULL;
+        }
+      }
+      if (LONG.compareAndSet(memory, RingLayout.TAIL, tail, tail + padding + bytes)) {
+        if (padding > 0) {
+          int record = at(tail);
+          INT.set(memory, record + 4, RingLayout.TYPE_PADDING);
+          INT.setRelease(memory, record, padding);
+        }
+        return tail + padding;
+      }
+    }
+  }
+
+  private int at(long position) {
+    return ring + (int) (position & capacity - 1);
+  }
+
+  /**
+   * The fence orders the record before the look at {@code asleep}; the reader has the other one.
+   */
+  private void wakeReader() {
+    VarHandle.fullFence();
+    if ((int) INT.getOpaque(memory, RingLayout.ASLEEP) == 1
+        && INT.compareAndSet(memory, RingLayout.ASLEEP, 1, 0)) {
+      waker.wake();
+    }
+  }
+
+  /** What a thread needs to write a span. */
+  private static final class Encoder {
+    final SpanEncoder spans;
+    final ByteBuffer memory;
+
+    Encoder(Dictionary dictionary, int maxBodyBytes, ByteBuffer memory) {
+      spans = new SpanEncoder(dictionary, maxBodyBytes);
+      this.memory = memory.duplicate();
+    }
+  }
+}

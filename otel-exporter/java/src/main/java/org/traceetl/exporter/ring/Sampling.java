@@ -1,0 +1,77 @@
+package org.traceetl.exporter.ring;
+
+/**
+ * Reads what a tracestate's member {@code ot} says: the rejection threshold and the randomness of
+ * {@code th:HEX;rv:HEX}.
+ */
+final class Sampling {
+  private static final int MAX_DIGITS = 14;
+
+  private Sampling() {}
+
+  /**
+   * T, below 2^56; digits left out at the end are zeros. 0 if there is none that is well-formed.
+   */
+  static long threshold(String member) {
+    int at = field(member, 't', 'h');
+    if (at < 0) {
+      return 0;
+    }
+    int end = end(member, at);
+    long value = hex(member, at, end);
+    return value < 0 ? 0 : value << 4 * (MAX_DIGITS - (end - at));
+  }
+
+  /** R, below 2^56, of which all digits are there; -1 if there is none that is well-formed. */
+  static long randomness(String member) {
+    int at = field(member, 'r', 'v');
+    if (at < 0) {
+      return -1;
+    }
+    int end = end(member, at);
+    return end - at == MAX_DIGITS ? hex(member, at, end) : -1;
+  }
+
+  /** Where the value of the first field of this name begins; -1 if there is none. */
+  private static int field(String member, char first, char second) {
+    int length = member.length();
+    for (int at = 0; at < length; ) {
+      if (length - at > 3
+          && member.charAt(at) == first
+          && member.charAt(at + 1) == second
+          && member.charAt(at + 2) == ':'
+          && member.charAt(at + 3) != ';') {
+        return at + 3;
+      }
+      int separator = member.indexOf(';', at);
+      at = separator < 0 ? length : separator + 1;
+    }
+    return -1;
+  }
+
+  private static int end(String member, int at) {
+    int separator = member.indexOf(';', at);
+    int end = separator < 0 ? member.length() : separator;
+    while (end > at && (member.charAt(end - 1) == ' ' || member.charAt(end - 1) == '\t')) {
+      end--;
+    }
+    return end;
+  }
+
+  /** The number of 1 to 14 lower-case digits, or -1. */
+  private static long hex(String text, int from, int end) {
+    if (end == from || end - from > MAX_DIGITS) {
+      return -1;
+    }
+    long value = 0;
+    for (int at = from; at < end; at++) {
+      char c = text.charAt(at);
+      int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+      if (digit < 0) {
+        return -1;
+      }
+      value = value << 4 | digit;
+    }
+    return value;
+  }
+}

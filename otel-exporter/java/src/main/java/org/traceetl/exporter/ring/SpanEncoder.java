@@ -1,0 +1,426 @@
+package org.traceetl.exporter.ring;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.Value;
+import io.opentelemetry.api.common.ValueType;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.data.StatusData;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * Makes the body of a span's record in an array of its own, because its length has to be known
+ * before its place in the ring is claimed. Used by one thread at a time; makes no garbage but for
+ * arrays and maps.
+ */
+final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private static final int SPAN_ID = 16;
+  private static final int PARENT_ID = 24;
+  private static final int START = 32;
+  private static final int DURATION = 40;
+  private static final int KIND = 48;
+  private static final int STATUS = 49;
+  private static final int FLAGS = 50;
+  private static final int ATTRIBUTES = 52;
+  private static final int FIXED_BYTES = 56;
+
+  private static final int HAS_THRESHOLD = 1;
+  private static final int HAS_RANDOMNESS = 2;
+  private static final int HAS_STATUS_MESSAGE = 4;
+  private static final int HAS_EVENTS = 8;
+
+  private static final byte STRING = 0;
+  private static final byte FALSE = 1;
+  private static final byte TRUE = 2;
+  private static final byte INTEGER = 3;
+  private static final byte DOUBLE = 4;
+  private static final byte JSON = 5;
+  private static final byte BASE64 = 6;
+
+  private static final int MAX_VARINT_BYTES = 10;
+  private static final int INITIAL_BYTES = 1024;
+
+  private static final String HEX_DIGITS = "0123456789abcdef";
+
+  private final Dictionary dictionary;
+  private final int maxBytes;
+  private final byte[] digits = new byte[2 * Hex.DIGITS_OF_LONG];
+  private final StringBuilder json = new StringBuilder();
+
+  private byte[] bytes = new byte[INITIAL_BYTES];
+  private int position;
+  private boolean overflowed;
+  private int attributes;
+
+  /**
+   * @param dictionary null: all strings stand in what is made
+   * @param maxBytes of a body
+   */
+  SpanEncoder(Dictionary dictionary, int maxBytes) {
+    this.dictionary = dictionary;
+    this.maxBytes = maxBytes;
+  }
+
+  /** What was made last is at its beginning. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** The length of the span's body in bytes, or -1 if it is more than a body may be. */
+  int encode(SpanData span) {
+    begin();
+    SpanContext context = span.getSpanContext();
+    Hex.copy(context.getTraceId(), 2 * Hex.DIGITS_OF_LONG, digits);
+    LONG.set(bytes, 0, Hex.parse(digits, 0));
+    LONG.set(bytes, 8, Hex.parse(digits, Hex.DIGITS_OF_LONG));
+    Hex.copy(context.getSpanId(), Hex.DIGITS_OF_LONG, digits);
+    LONG.set(bytes, SPAN_ID, Hex.parse(digits, 0));
+    Hex.copy(span.getParentSpanId(), Hex.DIGITS_OF_LONG, digits);
+    LONG.set(bytes, PARENT_ID, Hex.parse(digits, 0));
+    long start = span.getStartEpochNanos();
+    LONG.set(bytes, START, start);
+    LONG.set(bytes, DURATION, Math.max(0, span.getEndEpochNanos() - start));
+    StatusData status = span.getStatus();
+    bytes[KIND] = number(span.getKind());
+    bytes[STATUS] = number(status.getStatusCode());
+    position = FIXED_BYTES;
+
+    int flags = sampling(context.getTraceState());
+    name(span.getName());
+    String message = status.getDescription();
+    if (message != null && !message.isEmpty()) {
+      flags |= HAS_STATUS_MESSAGE;
+      value(message);
+    }
+    span.getAttributes().forEach(this);
+    int attributesOfSpan = attributes;
+    List<EventData> events = span.getEvents();
+    if (!events.isEmpty()) {
+      flags |= HAS_EVENTS;
+      events(events, start);
+    }
+    bytes[FLAGS] = (byte) flags;
+    bytes[FLAGS + 1] = 0;
+    INT.set(bytes, ATTRIBUTES, attributesOfSpan);
+    return overflowed || position > maxBytes ? -1 : position;
+  }
+
+  /** Makes attributes, as many as find room, and returns their length in bytes. */
+  int encodeWhatFits(Attributes all) {
+    begin();
+    all.forEach((key, value) -> {
+      int before = position;
+      accept(key, value);
+      if (overflowed || position > maxBytes) {
+        overflowed = false;
+        position = before;
+        attributes--;
+      }
+    });
+    return position;
+  }
+
+  /** Number of attributes made last by {@link #encodeWhatFits}. */
+  int attributes() {
+    return attributes;
+  }
+
+  /** An attribute: its key and its value. */
+  @Override
+  public void accept(AttributeKey<?> key, Object value) {
+    attributes++;
+    key(key.getKey());
+    if (value instanceof String) {
+      type(STRING);
+      value((String) value);
+    } else if (value instanceof Long) {
+      type(INTEGER);
+      signed((Long) value);
+    } else if (value instanceof Boolean) {
+      type((Boolean) value ? TRUE : FALSE);
+    } else if (value instanceof Double) {
+      real((Double) value);
+    } else if (value instanceof List) {
+      array((List<?>) value);
+    } else {
+      other(value);
+    }
+  }
+
+  private void begin() {
+    position = 0;
+    overflowed = false;
+    attributes = 0;
+  }
+
+  private int sampling(TraceState state) {
+    if (state.isEmpty()) {
+      return 0;
+    }
+    String member = state.get("ot");
+    if (member == null) {
+      return 0;
+    }
+    int flags = 0;
+    long threshold = Sampling.threshold(member);
+    if (threshold > 0) {
+      flags |= HAS_THRESHOLD;
+      fixed(threshold);
+    }
+    long randomness = Sampling.randomness(member);
+    if (randomness >= 0) {
+      flags |= HAS_RANDOMNESS;
+      fixed(randomness);
+    }
+    return flags;
+  }
+
+  private void events(List<EventData> events, long start) {
+    int count = events.size();
+    varint(count);
+    for (int i = 0; i < count; i++) {
+      EventData event = events.get(i);
+      name(event.getName());
+      signed(event.getEpochNanos() - start);
+      Attributes ofEvent = event.getAttributes();
+      varint(ofEvent.size());
+      int before = attributes;
+      ofEvent.forEach(this);
+      if (attributes - before != ofEvent.size()) {
+        throw new IllegalStateException("an event's attributes changed while they were written");
+      }
+    }
+  }
+
+  private void key(String text) {
+    string(text, dictionary == null ? Dictionary.NONE : dictionary.key(text));
+  }
+
+  private void name(String text) {
+    string(text, dictionary == null ? Dictionary.NONE : dictionary.name(text));
+  }
+
+  private void value(String text) {
+    string(text, dictionary == null ? Dictionary.NONE : dictionary.value(text));
+  }
+
+  private void string(CharSequence text, int number) {
+    if (number != Dictionary.NONE) {
+      varint((long) number << 1);
+    } else {
+      text(text);
+    }
+  }
+
+  /** The string itself, which is ASCII mostly. */
+  private void text(CharSequence text) {
+    int length = text.length();
+    if (!room(MAX_VARINT_BYTES + (long) length)) {
+      return;
+    }
+    int start = position;
+    varint((long) length << 1 | 1);
+    byte[] out = bytes;
+    int at = position;
+    for (int i = 0; i < length; i++) {
+      char c = text.charAt(i);
+      if (c >= 0x80) {
+        position = start;
+        notAscii(text);
+        return;
+      }
+      out[at + i] = (byte) c;
+    }
+    position = at + length;
+  }
+
+  private void notAscii(CharSequence text) {
+    int length = Utf8.length(text);
+    if (room(MAX_VARINT_BYTES + (long) length)) {
+      varint((long) length << 1 | 1);
+      position = Utf8.write(text, bytes, position);
+    }
+  }
+
+  private void real(double value) {
+    type(DOUBLE);
+    fixed(Double.doubleToRawLongBits(value));
+  }
+
+  private void array(List<?> values) {
+    json.setLength(0);
+    json.append('[');
+    for (int i = 0; i < values.size() && json.length() <= maxBytes; i++) {
+      if (i > 0) {
+        json.append(',');
+      }
+      Object value = values.get(i);
+      if (value instanceof String) {
+        quote((String) value);
+      } else if (value instanceof Double && !Double.isFinite((Double) value)) {
+        json.append('"').append((double) value).append('"');
+      } else if (value instanceof Value) {
+        nested((Value<?>) value);
+      } else {
+        json.append(value);
+      }
+    }
+    json.append(']');
+    type(JSON);
+    text(json);
+  }
+
+  private void nested(Value<?> value) {
+    ValueType type = value.getType();
+    if (type == ValueType.STRING || type == ValueType.BYTES) {
+      quote(value.asString());
+    } else {
+      json.append(type == ValueType.EMPTY ? "null" : value.asString());
+    }
+  }
+
+  private void quote(String text) {
+    json.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') {
+        json.append('\\').append(c);
+      } else if (c < ' ') {
+        json.append("\\u00").append(HEX_DIGITS.charAt(c >> 4)).append(HEX_DIGITS.charAt(c & 15));
+      } else {
+        json.append(c);
+      }
+    }
+    json.append('"');
+  }
+
+  /** What came to the API after strings, numbers and their arrays. */
+  private void other(Object value) {
+    if (!(value instanceof Value)) {
+      type(STRING);
+      text(String.valueOf(value));
+      return;
+    }
+    Value<?> any = (Value<?>) value;
+    switch (any.getType()) {
+      case STRING:
+        type(STRING);
+        value((String) any.getValue());
+        break;
+      case BOOLEAN:
+        type((Boolean) any.getValue() ? TRUE : FALSE);
+        break;
+      case LONG:
+        type(INTEGER);
+        signed((Long) any.getValue());
+        break;
+      case DOUBLE:
+        real((Double) any.getValue());
+        break;
+      case ARRAY:
+      case KEY_VALUE_LIST:
+        type(JSON);
+        text(any.asString());
+        break;
+      case BYTES:
+        type(BASE64);
+        text(any.asString());
+        break;
+      default:
+        type(STRING);
+        text(any.asString());
+    }
+  }
+
+  private void type(byte type) {
+    if (room(1)) {
+      bytes[position++] = type;
+    }
+  }
+
+  private void fixed(long value) {
+    if (room(Long.BYTES)) {
+      LONG.set(bytes, position, value);
+      position += Long.BYTES;
+    }
+  }
+
+  /** Zigzag: the sign is in the lowest bit. */
+  private void signed(long value) {
+    varint(value << 1 ^ value >> 63);
+  }
+
+  private void varint(long value) {
+    if (!room(MAX_VARINT_BYTES)) {
+      return;
+    }
+    byte[] out = bytes;
+    int at = position;
+    long rest = value;
+    for (; (rest & ~0x7FL) != 0; rest >>>= 7) {
+      out[at++] = (byte) (rest | 0x80);
+    }
+    out[at++] = (byte) rest;
+    position = at;
+  }
+
+  /** Makes room for {@code count} bytes; false, and the span is too large, if there is none. */
+  private boolean room(long count) {
+    return count <= bytes.length - position || grow(count);
+  }
+
+  private boolean grow(long count) {
+    // Behind the last byte that counts there is room for a number whose length is not known yet.
+    long largest = maxBytes + 2L * MAX_VARINT_BYTES;
+    if (overflowed || position + count > largest) {
+      overflowed = true;
+      return false;
+    }
+    bytes =
+        Arrays.copyOf(
+            bytes, (int) Math.min(largest, Math.max(2L * bytes.length, position + count)));
+    return true;
+  }
+
+  private static byte number(SpanKind kind) {
+    switch (kind) {
+      case INTERNAL:
+        return 1;
+      case SERVER:
+        return 2;
+      case CLIENT:
+        return 3;
+      case PRODUCER:
+        return 4;
+      case CONSUMER:
+        return 5;
+    }
+    return 0;
+  }
+
+  private static byte number(StatusCode code) {
+    switch (code) {
+      case OK:
+        return 1;
+      case ERROR:
+        return 2;
+      default:
+        return 0;
+    }
+  }
+}
