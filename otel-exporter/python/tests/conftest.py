@@ -1,0 +1,75 @@
+# Before any provider: the SDK's hook for forks waits for ever where this module's comes after it.
+import concurrent.futures.thread  # noqa: F401
+import importlib.util
+import os
+import stat
+
+import pytest
+import reader
+from hypothesis import HealthCheck, settings
+
+from trace_etl_exporter import _files, _pure
+
+settings.register_profile(
+    "ring",
+    database=None,
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("ring")
+
+WRITERS = {"python": _pure.Writer}
+if importlib.util.find_spec("trace_etl_exporter._ring") is not None:
+    from trace_etl_exporter import _ring
+
+    WRITERS["c"] = _ring.Writer
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for key in list(os.environ):
+        if key.startswith("OTEL_"):
+            monkeypatch.delenv(key)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    made = tmp_path / "rings"
+    made.mkdir()
+    yield made
+    reader.close_all()
+
+
+@pytest.fixture
+def wake(directory):
+    """The reading end of the agent's FIFO."""
+    path = directory / "wake"
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    assert stat.S_ISFIFO(os.fstat(fd).st_mode)
+    yield fd
+    os.close(fd)
+
+
+@pytest.fixture(params=sorted(WRITERS))
+def writer_type(request):
+    return WRITERS[request.param]
+
+
+@pytest.fixture
+def new_writer(directory, writer_type):
+    """Makes writers, each with a ring of its own."""
+    made = []
+
+    def new(kind=writer_type, resource=None, dictionary_bytes=1 << 16, ring_bytes=1 << 16):
+        fd, path, header_bytes = _files.make(
+            str(directory), resource or {}, dictionary_bytes, ring_bytes
+        )
+        writer = kind(fd, header_bytes, dictionary_bytes, ring_bytes, str(directory / "wake"))
+        made.append(writer)
+        return writer, path
+
+    yield new
+    for writer in made:
+        writer.close()
