@@ -43,6 +43,12 @@ final class MemoryBounds {
   /** A trace log that is followed, and a place in one. */
   private static final long FILE_BYTES = 4 * KIB;
 
+  /** A ring that is read, with what stands for its file. */
+  private static final long RING_BYTES = 4 * KIB;
+
+  /** Records on their way into payloads: what is free is nobody's for long. */
+  private static final long RING_ARRAYS_BYTES = 2 * MIB;
+
   /** A scrape: its head, its page, the page as bytes, and records of TLS. */
   private static final long SCRAPE_HEAP_BYTES = 192 * KIB;
 
@@ -86,6 +92,15 @@ final class MemoryBounds {
     bounds.add("answered requests", Spool.mostRequests(config.spool()) * ANSWERED_REQUEST_BYTES, 0);
     bounds.add(
         "trace logs", 1_024 * FILE_BYTES + 3 * Math.max(MIB, config.files().maxLineBytes()), 0);
+    if (config.ring().enabled()) {
+      // A dictionary's new strings, while they are read.
+      bounds.add(
+          "rings",
+          config.ring().maxDictionaryBytes() * 3L / 2
+              + config.ring().maxRings() * RING_BYTES
+              + RING_ARRAYS_BYTES,
+          0);
+    }
     if (config.telemetry().enabled()) {
       bounds.add(
           "scrapes",

@@ -25,6 +25,7 @@ import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.route.Routing;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
+import org.traceetl.agent.source.ring.RingSource;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
@@ -49,6 +50,7 @@ public final class RunningAgent implements AutoCloseable {
   private final Publisher publisher;
   private final OtlpReceiver otlp;
   private final FileSource files;
+  private final RingSource rings;
   private final TelemetryServer telemetry;
   private final Reloader reloader;
   // Null until it is drained.
@@ -161,8 +163,16 @@ public final class RunningAgent implements AutoCloseable {
           reloader.add("otlp_token", otlp::reloadTokens);
         }
       }
-      files = open(new FileSource(config.files(), pipeline, places, metrics));
+      files =
+          open(
+              new FileSource(
+                  config.files(),
+                  pipeline,
+                  places.stream().filter(place -> !RingSource.isOne(place)).toList(),
+                  metrics));
       files.start();
+      rings = open(new RingSource(config.ring(), pipeline, places, metrics, System::nanoTime));
+      rings.start();
       telemetry =
           config.telemetry().enabled()
               ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
@@ -286,6 +296,7 @@ public final class RunningAgent implements AutoCloseable {
       otlp.stopAccepting();
     }
     files.stopAccepting();
+    rings.stopAccepting();
     pipeline.close();
     try {
       publisher.drain(timeout.toNanos());

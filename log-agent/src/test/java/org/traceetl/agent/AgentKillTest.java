@@ -31,10 +31,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.publish.TestBroker;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.proto.ring.RingSpan;
+import org.traceetl.proto.ring.RingWriter;
 
 /**
  * The agent as a process that is killed again and again, in front of a real broker, while senders
- * repeat each request until it is answered and an application writes its trace log.
+ * repeat each request until it is answered, an application writes its trace log, and another one
+ * into its ring.
  */
 final class AgentKillTest {
   private static final String TOPIC = "kills";
@@ -48,6 +51,9 @@ final class AgentKillTest {
   /** Span IDs of the file's lines are above it, those of requests below. */
   private static final long FILE_IDS = 1L << 40;
 
+  /** Of the ring, the same. */
+  private static final long RING_IDS = 1L << 41;
+
   @TempDir private Path directory;
 
   private final HttpClient client = HttpClient.newHttpClient();
@@ -58,12 +64,20 @@ final class AgentKillTest {
   private volatile boolean stopping;
   private Path log;
   private int lines;
+  private RingWriter ring;
+  private int records;
 
   @Test
   void everySpanArrivesOnceThroughKillsAtAnyMoment() throws Exception {
     Random random = new Random();
     log = Files.createFile(directory.resolve("trace.log"));
-    try (TestBroker broker = new TestBroker(directory.resolve("rocketmq"))) {
+    try (TestBroker broker = new TestBroker(directory.resolve("rocketmq"));
+        RingWriter writer =
+            RingWriter.create(
+                Files.createDirectory(directory.resolve("rings")),
+                "1-0123456789abcdef.ring",
+                RingWriter.Shape.smallest("rings"))) {
+      ring = writer;
       broker.createTopic(TOPIC, QUEUES);
       List<Thread> senders = new ArrayList<>();
       for (int i = 0; i < SENDERS; i++) {
@@ -93,6 +107,7 @@ final class AgentKillTest {
       assertThat(arrived(broker)).isEqualTo(new TreeSet<>(sent));
       assertThat(sent).hasSizeGreaterThan(KILLS * SENDERS * SPANS_PER_REQUEST);
       assertThat(lines).isPositive();
+      assertThat(records).isPositive();
     } finally {
       stopping = true;
       client.close();
@@ -108,10 +123,16 @@ final class AgentKillTest {
         otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
         telemetry: {enabled: false}
         files: {paths: ["%s"], poll-interval-millis: 10}
+        ring: {directory: "%s"}
         pipeline: {linger-millis: 5}
         rocketmq: {name-server: "%s", topic: %s}
         """
-            .formatted(directory.resolve("state"), log, broker.namesrvAddress(), TOPIC));
+            .formatted(
+                directory.resolve("state"),
+                log,
+                directory.resolve("rings"),
+                broker.namesrvAddress(),
+                TOPIC));
     Path output = directory.resolve("agent-" + number + ".log");
     Process agent =
         new ProcessBuilder(
@@ -206,6 +227,12 @@ final class AgentKillTest {
               + " ### [] ### [] ### {\"serviceName\":\"cart\",\"tags\":[]} ### [] ### \n");
     }
     Files.write(log, text.toString().getBytes(UTF_8), StandardOpenOption.APPEND);
+    for (int i = 0; i < 20; i++) {
+      // A full ring drops, and the next one gets the number.
+      if (ring.write(RingSpan.numbered(RING_IDS + records + 1))) {
+        sent.add(RING_IDS + ++records);
+      }
+    }
   }
 
   /** Spans of the batches, each batch counted once by its name, as the server does it. */

@@ -104,8 +104,9 @@ final class DocumentationTest {
         state-directory: %s
         otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
         telemetry: {host: 127.0.0.1, port: 0}
+        ring: {directory: %s/rings}
         """
-            .formatted(directory);
+            .formatted(directory, directory);
     try (RunningAgent agent = RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
         HttpClient client = HttpClient.newHttpClient()) {
       URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");

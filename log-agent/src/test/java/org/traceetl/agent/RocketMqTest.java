@@ -27,6 +27,7 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
@@ -266,6 +267,8 @@ final class RocketMqTest {
         10_000,
         new OtlpConfig(true, "127.0.0.1", 0, 0, 16 << 20),
         new FilesConfig(List.of(log.toString()), 20, 1 << 20),
+        new RingConfig(
+            true, directory.resolve("rings"), Optional.empty(), 16, 1 << 30, 16 * 1024 * 1024),
         PipelineConfig.defaults(),
         SpoolConfig.defaults(state),
         RoutingConfig.defaults(),

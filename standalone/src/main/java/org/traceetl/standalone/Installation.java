@@ -12,6 +12,7 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
@@ -41,6 +42,7 @@ final class Installation implements AutoCloseable {
    * @param journalTopic exists at the broker, with as many queues
    * @param directory for the agent's state and the trace index
    * @param otlpGrpcPort 0 takes a free port; so do the others
+   * @param ringDirectory where applications make their rings
    * @param traceLogs globs of trace logs that the agent reads; none: OTLP alone
    * @param serverProperties further keys of the server; they win
    */
@@ -53,8 +55,35 @@ final class Installation implements AutoCloseable {
       int otlpHttpPort,
       int httpPort,
       Duration window,
+      Path ringDirectory,
       List<String> traceLogs,
-      Map<String, Object> serverProperties) {}
+      Map<String, Object> serverProperties) {
+    /** Rings are in the directory as well. */
+    Settings(
+        String namesrv,
+        String topic,
+        String journalTopic,
+        Path directory,
+        int otlpGrpcPort,
+        int otlpHttpPort,
+        int httpPort,
+        Duration window,
+        List<String> traceLogs,
+        Map<String, Object> serverProperties) {
+      this(
+          namesrv,
+          topic,
+          journalTopic,
+          directory,
+          otlpGrpcPort,
+          otlpHttpPort,
+          httpPort,
+          window,
+          directory.resolve("rings").toAbsolutePath(),
+          traceLogs,
+          serverProperties);
+    }
+  }
 
   /**
    * Starts the server, then the agent.
@@ -98,6 +127,7 @@ final class Installation implements AutoCloseable {
     OtlpConfig otlp = OtlpConfig.defaults();
     RocketMqConfig rocketmq = RocketMqConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
+    RingConfig rings = RingConfig.defaults();
     Path agentDirectory = settings.directory.resolve("agent");
     return new AgentConfig(
         agentDirectory,
@@ -109,6 +139,13 @@ final class Installation implements AutoCloseable {
             settings.otlpHttpPort,
             otlp.maxRequestBytes()),
         new FilesConfig(settings.traceLogs, files.pollIntervalMillis(), files.maxLineBytes()),
+        new RingConfig(
+            true,
+            settings.ringDirectory,
+            rings.group(),
+            rings.maxRings(),
+            rings.maxBytes(),
+            rings.maxDictionaryBytes()),
         PipelineConfig.defaults(),
         SpoolConfig.defaults(agentDirectory),
         routingConfig(settings),

@@ -98,6 +98,13 @@ public final class Standalone implements Callable<Integer> {
   private List<String> traceLogs = List.of();
 
   @Option(
+      names = "--ring-directory",
+      paramLabel = "DIR",
+      defaultValue = "/dev/shm/trace-etl",
+      description = "Where applications make their rings (default: ${DEFAULT-VALUE}).")
+  private Path ringDirectory;
+
+  @Option(
       names = "--data-dir",
       paramLabel = "DIR",
       description =
@@ -184,6 +191,7 @@ public final class Standalone implements Callable<Integer> {
                 otlpHttpPort,
                 httpPort,
                 window,
+                ringDirectory.toAbsolutePath(),
                 traceLogs,
                 Map.of()));
     opened(installation);

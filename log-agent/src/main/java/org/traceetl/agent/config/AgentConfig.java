@@ -16,6 +16,7 @@ public record AgentConfig(
     int drainTimeoutMillis,
     OtlpConfig otlp,
     FilesConfig files,
+    RingConfig ring,
     PipelineConfig pipeline,
     SpoolConfig spool,
     RoutingConfig routing,

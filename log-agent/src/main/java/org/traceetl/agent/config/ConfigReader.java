@@ -76,6 +76,7 @@ public final class ConfigReader {
             drainTimeoutMillis,
             otlp(OtlpConfig.defaults()),
             files(FilesConfig.defaults()),
+            ring(RingConfig.defaults()),
             pipeline(PipelineConfig.defaults()),
             spool(SpoolConfig.defaults(stateDirectory)),
             routing(RoutingConfig.defaults()),
@@ -99,9 +100,11 @@ public final class ConfigReader {
               + read.otlp().maxRequestBytes()
               + ": raise this or lower that");
     }
-    if (!read.otlp().enabled() && read.files().paths().isEmpty()) {
+    if (!read.otlp().enabled() && read.files().paths().isEmpty() && !read.ring().enabled()) {
       settings.problem(
-          "otlp.enabled", false, "nothing would be read: enable it, or name files in files.paths");
+          "otlp.enabled",
+          false,
+          "nothing would be read: enable it, or ring.enabled, or name files in files.paths");
     }
     return read;
   }
@@ -191,6 +194,29 @@ public final class ConfigReader {
         globs("files.paths", standard.paths()),
         settings.integer("files.poll-interval-millis", standard.pollIntervalMillis(), 1, 60_000),
         settings.integer("files.max-line-bytes", standard.maxLineBytes(), 1_024, 4 * 1024 * 1024));
+  }
+
+  private RingConfig ring(RingConfig standard) {
+    boolean enabled = settings.flag("ring.enabled", standard.enabled());
+    Path directory = path("ring.directory", standard.directory().toString());
+    String group = settings.optional("ring.group");
+    RingConfig read =
+        new RingConfig(
+            enabled,
+            directory,
+            group.isBlank() ? Optional.empty() : Optional.of(group),
+            settings.integer("ring.max-rings", standard.maxRings(), 1, 4_096),
+            settings.longInteger("ring.max-bytes", standard.maxBytes(), 1L << 20, 1L << 40),
+            settings.integer(
+                "ring.max-dictionary-bytes",
+                standard.maxDictionaryBytes(),
+                64 * 1024,
+                1024 * 1024 * 1024));
+    if (!directory.isAbsolute()) {
+      settings.problem(
+          "ring.directory", directory, "not absolute: applications have to find the same one");
+    }
+    return read;
   }
 
   /** Globs, each of whose names is a pattern of its own: a group does not span directories. */

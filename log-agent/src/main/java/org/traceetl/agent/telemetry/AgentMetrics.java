@@ -136,6 +136,20 @@ public final class AgentMetrics {
         });
   }
 
+  /** Adds a gauge for each value of a label, read at each scrape. */
+  public void gauge(String name, String help, String label, Map<String, DoubleSupplier> values) {
+    registry.register(
+        new Collector() {
+          @Override
+          public List<MetricFamilySamples> collect() {
+            GaugeMetricFamily family =
+                new GaugeMetricFamily("trace_etl_agent_" + name, help, List.of(label));
+            values.forEach((key, value) -> family.addMetric(List.of(key), value.getAsDouble()));
+            return List.of(family);
+          }
+        });
+  }
+
   /**
    * Adds a counter that someone else counts, read at each scrape. The prefix and {@code _total} are
    * put around the name.

@@ -27,6 +27,7 @@ final class ConfigReaderTest {
                 10_000,
                 OtlpConfig.defaults(),
                 FilesConfig.defaults(),
+                RingConfig.defaults(),
                 PipelineConfig.defaults(),
                 SpoolConfig.defaults(Path.of("log-agent-data")),
                 RoutingConfig.defaults(),
@@ -95,7 +96,7 @@ final class ConfigReaderTest {
           otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.enabled
           nonsense: 1                         | nonsense: no such key
           otlp: 5                             | otlp: no such key
-          otlp: {enabled: false}              | otlp.enabled = false: nothing would be read
+          {otlp: {enabled: false}, ring: {enabled: false}} | otlp.enabled = false: nothing would be read
           otlp: {max-request-bytes: 67108864} | otlp.max-request-bytes = 67108864: more than half of
           rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: not host:port
           rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127

@@ -28,6 +28,7 @@ import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.source.payload.PayloadArrays;
 
 /** {@code TraceService/Export} over gRPC; requests stay bytes. */
 final class GrpcEndpoint {
@@ -52,7 +53,7 @@ final class GrpcEndpoint {
   private final Intake intake;
   private final SpanDecoder decoder;
   private final OtlpCounters counters;
-  private final RequestArrays arrays;
+  private final PayloadArrays arrays;
   private final Server server;
   private final Supplier<Future<?>> lookForLateCalls;
   private Future<?> lookingForLateCalls;
@@ -69,7 +70,7 @@ final class GrpcEndpoint {
       ReadBudget budget,
       Intake intake,
       SpanDecoder decoder,
-      RequestArrays arrays,
+      PayloadArrays arrays,
       OtlpCounters counters) {
     STREAM_LOG.setLevel(Level.OFF);
     CONNECTION_LOG.setLevel(Level.OFF);
@@ -182,7 +183,7 @@ final class GrpcEndpoint {
   private record Request(byte[] array, int length) {}
 
   private record Call(
-      StreamObserver<byte[]> observer, RequestArrays arrays, GrpcReadBudget.Taken taken)
+      StreamObserver<byte[]> observer, PayloadArrays arrays, GrpcReadBudget.Taken taken)
       implements Completion {
     @Override
     public void released(byte[] payload) {

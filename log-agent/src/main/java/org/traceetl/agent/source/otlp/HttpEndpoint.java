@@ -32,6 +32,7 @@ import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.access.FewHeaders;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.source.payload.PayloadArrays;
 
 /** {@code POST /v1/traces} over HTTP/1.1. */
 final class HttpEndpoint {
@@ -54,7 +55,7 @@ final class HttpEndpoint {
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
   private final SpanDecoder jsonDecoder;
-  private final RequestArrays arrays;
+  private final PayloadArrays arrays;
   private final OtlpCounters counters;
   private Channel listening;
 
@@ -71,7 +72,7 @@ final class HttpEndpoint {
       Intake intake,
       SpanDecoder protobufDecoder,
       SpanDecoder jsonDecoder,
-      RequestArrays arrays,
+      PayloadArrays arrays,
       OtlpCounters counters) {
     this.address = address;
     this.maxRequestBytes = maxRequestBytes;

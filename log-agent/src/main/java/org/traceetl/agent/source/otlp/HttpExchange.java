@@ -26,6 +26,7 @@ import java.util.zip.GZIPInputStream;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.source.payload.PayloadArrays;
 
 /** Takes the requests of one connection, one at a time, and answers in the request's format. */
 final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
@@ -50,7 +51,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final Intake intake;
   private final SpanDecoder protobufDecoder;
   private final SpanDecoder jsonDecoder;
-  private final RequestArrays arrays;
+  private final PayloadArrays arrays;
   private final OtlpCounters counters;
   // Event loop only. What a sender wrote before it was answered waits here: a few, which came with
   // the read of the request under way, for nothing further is read until then.
@@ -64,7 +65,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       Intake intake,
       SpanDecoder protobufDecoder,
       SpanDecoder jsonDecoder,
-      RequestArrays arrays,
+      PayloadArrays arrays,
       OtlpCounters counters) {
     this.maxRequestBytes = maxRequestBytes;
     this.intake = intake;

@@ -12,6 +12,8 @@ import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.source.payload.Utf8Text;
+import org.traceetl.agent.source.payload.ValueText;
 
 /**
  * Walks the protobuf bytes of an {@code ExportTraceServiceRequest}.

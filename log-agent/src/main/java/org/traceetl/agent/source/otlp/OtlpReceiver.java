@@ -12,6 +12,7 @@ import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.source.payload.PayloadArrays;
 
 /**
  * Receives OTLP over gRPC and over HTTP and offers the payloads to the pipeline. A request is
@@ -62,7 +63,7 @@ public final class OtlpReceiver implements AutoCloseable {
         new RepeatJoin(
             pipeline, answered, counters.requestsJoinedAdder(), counters.requestsRepeatedAdder());
     eventLoops = transport.eventLoops(IO_THREADS);
-    RequestArrays arrays = new RequestArrays();
+    PayloadArrays arrays = new PayloadArrays();
     SpanDecoder protobuf =
         perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder()));
     SpanDecoder json = perThread(() -> new OtlpJsonDecoder(counters.attributesLeftOutAdder()));

@@ -34,6 +34,7 @@ import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.agent.source.payload.ValueText;
 
 /** The decoder against the generated classes, and against bytes that are not what they claim. */
 class OtlpProtobufDecoderProperties {

@@ -69,7 +69,10 @@ public final class RingWriter implements Closeable {
   public static RingWriter create(Path directory, RingSize size, Attributes resource)
       throws IOException {
     RingFile file = RingFile.create(directory, size, resource);
-    return new RingWriter(file, size, new Waker(directory.resolve(RingLayout.WAKE)));
+    Waker waker = new Waker(directory.resolve(RingLayout.WAKE));
+    // The agent cannot have said that it sleeps in a ring that it does not know.
+    waker.wake();
+    return new RingWriter(file, size, waker);
   }
 
   public Path file() {

@@ -3,6 +3,7 @@ package org.traceetl.exporter.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.common.Attributes;
+import java.io.FileInputStream;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -24,27 +25,23 @@ class WakeTest {
   @TempDir Path directory;
 
   @Test
-  void aReaderThatSleepsIsWokenOnceForEachSleep() throws Exception {
+  void anAgentHearsOfANewRingAndWhenItSleepsOfASpan() throws Exception {
     Path fifo = fifo();
     try (RingWriter writer = writer();
-        RingReader reader = new RingReader(writer.file())) {
-      sleep(reader.file());
-      writer.write(RingWriterTest.span("a").build());
-      // Opening is what the writer's thread waits for, too.
-      try (InputStream wake = Files.newInputStream(fifo)) {
-        assertThat(wake.read()).isZero();
-        assertThat((int) INT.getVolatile(reader.file(), ASLEEP)).isZero();
+        RingReader reader = new RingReader(writer.file());
+        InputStream wake = new FileInputStream(fifo.toFile())) {
+      assertThat(wake.read()).isZero();
+      for (int i = 0; i < 3; i++) {
         writer.write(RingWriterTest.span("awake").build());
         assertThat(wake.available()).isZero();
 
-        for (int i = 0; i < 3; i++) {
-          sleep(reader.file());
-          writer.write(RingWriterTest.span("b").build());
-          assertThat(wake.read()).isZero();
-        }
-        assertThat(wake.available()).isZero();
+        sleep(reader.file());
+        writer.write(RingWriterTest.span("asleep").build());
+        assertThat(wake.read()).isZero();
+        assertThat((int) INT.getVolatile(reader.file(), ASLEEP)).isZero();
       }
-      assertThat(reader.poll()).hasSize(5);
+      assertThat(wake.available()).isZero();
+      assertThat(reader.poll()).hasSize(6);
     }
   }
 
@@ -53,16 +50,14 @@ class WakeTest {
     Path fifo = fifo();
     try (RingWriter writer = writer();
         RingReader reader = new RingReader(writer.file())) {
-      sleep(reader.file());
-      writer.write(RingWriterTest.span("a").build());
-      try (InputStream wake = Files.newInputStream(fifo)) {
+      try (InputStream wake = new FileInputStream(fifo.toFile())) {
         assertThat(wake.read()).isZero();
       }
       Files.delete(fifo);
       fifo();
       sleep(reader.file());
-      writer.write(RingWriterTest.span("b").build());
-      try (InputStream wake = Files.newInputStream(fifo)) {
+      writer.write(RingWriterTest.span("a").build());
+      try (InputStream wake = new FileInputStream(fifo.toFile())) {
         assertThat(wake.read()).isZero();
       }
     }
@@ -76,12 +71,13 @@ class WakeTest {
         RingReader reader = new RingReader(writer.file())) {
       sleep(reader.file());
       assertThat(writer.write(RingWriterTest.span("a").build())).isTrue();
+      assertThat((int) INT.getVolatile(reader.file(), ASLEEP)).isZero();
       Files.delete(directory.resolve("wake"));
       Path fifo = fifo();
       sleep(reader.file());
       writer.write(RingWriterTest.span("b").build());
       // Its thread does one thing after the other: when this byte comes, the link was dealt with.
-      try (InputStream wake = Files.newInputStream(fifo)) {
+      try (InputStream wake = new FileInputStream(fifo.toFile())) {
         assertThat(wake.read()).isZero();
       }
       assertThat(target).hasContent("as it was");

@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.source.payload;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -10,9 +10,9 @@ import java.util.Arrays;
  * slice stays right until {@link #rewind} and the next write. One value is at most {@link
  * #MAX_VALUE_BYTES}; what goes beyond sets {@link #overflowed}. Not thread-safe.
  */
-final class ValueText {
+public final class ValueText {
   /** Longest value, bytes. */
-  static final int MAX_VALUE_BYTES = 65_535;
+  public static final int MAX_VALUE_BYTES = 65_535;
 
   private static final byte[] TRUE = ascii("true");
   private static final byte[] FALSE = ascii("false");
@@ -29,42 +29,42 @@ final class ValueText {
   private boolean overflowed;
 
   /** The array that holds what was written since the last growth and before it. */
-  byte[] bytes() {
+  public byte[] bytes() {
     return bytes;
   }
 
-  int position() {
+  public int position() {
     return position;
   }
 
   /** Forgets what was written from {@code to} on. */
-  void rewind(int to) {
+  public void rewind(int to) {
     position = to;
   }
 
   /** Starts a value. */
-  void begin() {
+  public void begin() {
     valueStart = position;
     overflowed = false;
   }
 
   /** True if the value started last is longer than a value may be; it is cut. */
-  boolean overflowed() {
+  public boolean overflowed() {
     return overflowed;
   }
 
-  void put(int character) {
+  public void put(int character) {
     if (room(1)) {
       bytes[position++] = (byte) character;
     }
   }
 
-  void bool(boolean value) {
+  public void bool(boolean value) {
     ascii(value ? TRUE : FALSE);
   }
 
   /** As {@link Long#toString(long)}. */
-  void integer(long value) {
+  public void integer(long value) {
     if (value == Long.MIN_VALUE) {
       ascii(LONG_MIN);
       return;
@@ -79,7 +79,7 @@ final class ValueText {
    * The shortest decimal that reads back as the value: without an exponent from 0.001 to below
    * 10^15, else as {@link Double#toString(double)}. Allocates only where that is asked.
    */
-  void real(double value) {
+  public void real(double value) {
     double magnitude = Math.abs(value);
     if (magnitude == 0 || magnitude >= 1e-3 && magnitude < MAX_EXACT_DIGITS) {
       long scale = 1;
@@ -104,7 +104,7 @@ final class ValueText {
   }
 
   /** Standard alphabet, padded. */
-  void base64(byte[] in, int from, int to) {
+  public void base64(byte[] in, int from, int to) {
     int at = from;
     for (; to - at >= 3; at += 3) {
       int group = (in[at] & 0xFF) << 16 | (in[at + 1] & 0xFF) << 8 | in[at + 2] & 0xFF;
@@ -124,7 +124,7 @@ final class ValueText {
   }
 
   /** UTF-8 as a JSON string in quotes. */
-  void quoted(byte[] in, int from, int to) {
+  public void quoted(byte[] in, int from, int to) {
     put('"');
     for (int at = from; at < to && !overflowed; at++) {
       byte b = in[at];

@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.source.payload;
 
 import com.google.common.base.Utf8;
 import java.lang.invoke.MethodHandles;
@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /** Tells UTF-8 from what only claims to be: one bad byte would spoil a whole page of metrics. */
-final class Utf8Text {
+public final class Utf8Text {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
   private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
@@ -15,7 +15,7 @@ final class Utf8Text {
   private Utf8Text() {}
 
   /** Whether {@code bytes[from, to)} are all below 128. */
-  static boolean isAscii(byte[] bytes, int from, int to) {
+  public static boolean isAscii(byte[] bytes, int from, int to) {
     int last = to - Long.BYTES;
     if (last < from) {
       byte all = 0;
@@ -32,12 +32,12 @@ final class Utf8Text {
     return (all & HIGH_BITS) == 0;
   }
 
-  static boolean isWellFormed(byte[] bytes, int offset, int length) {
+  public static boolean isWellFormed(byte[] bytes, int offset, int length) {
     return isAscii(bytes, offset, offset + length) || Utf8.isWellFormed(bytes, offset, length);
   }
 
   /** A copy with U+FFFD in the place of what is malformed. */
-  static byte[] repaired(byte[] bytes, int offset, int length) {
+  public static byte[] repaired(byte[] bytes, int offset, int length) {
     return new String(bytes, offset, length, StandardCharsets.UTF_8)
         .getBytes(StandardCharsets.UTF_8);
   }

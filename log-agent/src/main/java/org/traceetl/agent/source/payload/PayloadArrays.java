@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.source.payload;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
@@ -6,12 +6,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Arrays for requests, used again and again: they are the largest things that the agent makes, and
+ * Arrays for payloads, used again and again: they are the largest things that the agent makes, and
  * one that was just read is still in the processor's cache. What is free is held weakly, so that a
  * collection takes what nobody uses, and an agent with nothing to do keeps none. Safe for any
  * thread.
  */
-final class RequestArrays {
+public final class PayloadArrays {
   /** Smaller ones cost as little as to look for one. */
   private static final int SMALLEST = 4 * 1024;
 
@@ -27,7 +27,7 @@ final class RequestArrays {
    *
    * @param least at least 0, and at most 2^30
    */
-  byte[] take(int least) {
+  public byte[] take(int least) {
     if (least < SMALLEST) {
       return new byte[least];
     }
@@ -45,7 +45,7 @@ final class RequestArrays {
   }
 
   /** Gives back an array that nobody reads or writes any more, wherever it is from. */
-  void give(byte[] array) {
+  public void give(byte[] array) {
     if (array.length < SMALLEST || sizeFor(array.length) != array.length) {
       return;
     }

@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.source.payload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,8 +7,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-class RequestArraysTest {
-  private final RequestArrays arrays = new RequestArrays();
+class PayloadArraysTest {
+  private final PayloadArrays arrays = new PayloadArrays();
 
   @Test
   void anArrayGivenBackIsTakenAgainByWhoeverHasRoomInIt() {
@@ -44,9 +44,9 @@ class RequestArraysTest {
 
   @Property
   void thereIsRoomAndAtMostAQuarterMore(@ForAll @IntRange(min = 4_096, max = 1 << 30) int least) {
-    int length = RequestArrays.sizeFor(least);
+    int length = PayloadArrays.sizeFor(least);
 
     assertThat(length).isBetween(least, least + least / 4 + 1);
-    assertThat(RequestArrays.sizeFor(length)).isEqualTo(length);
+    assertThat(PayloadArrays.sizeFor(length)).isEqualTo(length);
   }
 }

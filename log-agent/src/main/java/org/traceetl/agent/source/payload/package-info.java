@@ -1,0 +1,2 @@
+/** What several sources make payloads and texts of values with. */
+package org.traceetl.agent.source.payload;

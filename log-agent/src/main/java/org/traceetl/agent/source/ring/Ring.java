@@ -1,0 +1,191 @@
+package org.traceetl.agent.source.ring;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import org.traceetl.proto.ring.MalformedRingException;
+import org.traceetl.proto.ring.RingCursor;
+import org.traceetl.proto.ring.RingDictionary;
+import org.traceetl.proto.ring.RingHeader;
+import org.traceetl.proto.ring.RingLayout;
+
+/** A ring that is being read. Owned by the source's thread. */
+final class Ring implements AutoCloseable {
+  final String name;
+  final RingHeader header;
+  final RingCursor cursor;
+  final RingDictionary dictionary;
+  final RingPayload payload;
+
+  /** Consumed, and free for the writers. */
+  long head;
+
+  /** Read: at least the head; beyond it is what is under way. */
+  long position;
+
+  /** Claims up to here that were passed over have been counted. */
+  long passedUntil;
+
+  /** What was passed over last was a claim of which nothing is there, and it may go on. */
+  boolean inEmptyClaim;
+
+  /** Nothing is read before. */
+  long pausedUntilNanos;
+
+  /** When it is looked at next whether its writers live. */
+  long nextCheckNanos;
+
+  /** What is counted of its dictionary's bytes. */
+  long chargedBytes;
+
+  long droppedRingFull;
+  long droppedTooLarge;
+
+  /** The writers' lock is the agent's now: nobody writes any more. */
+  boolean dead;
+
+  /** Something about it is in the spool. */
+  boolean saved;
+
+  private final FileChannel channel;
+  private final Arena arena;
+
+  private Ring(
+      String name,
+      RingHeader header,
+      FileChannel channel,
+      Arena arena,
+      RingCursor cursor,
+      RingDictionary dictionary,
+      RingPayload payload) {
+    this.name = name;
+    this.header = header;
+    this.channel = channel;
+    this.arena = arena;
+    this.cursor = cursor;
+    this.dictionary = dictionary;
+    this.payload = payload;
+  }
+
+  /** Makes the payload of a ring with this resource. */
+  interface Payloads {
+    RingPayload of(RingSpanDecoder.Resource resource);
+  }
+
+  /**
+   * Reads and checks the header, without having the file in memory.
+   *
+   * @throws MalformedRingException when it is wrong, or the file has another length
+   */
+  static RingHeader header(FileChannel channel) throws IOException, MalformedRingException {
+    RingHeader header =
+        RingHeader.read(ByteBuffer.wrap(read(channel, 0, RingLayout.RESOURCE_OFFSET)));
+    if (channel.size() != header.fileBytes()) {
+      throw new MalformedRingException(
+          MalformedRingException.Part.HEADER,
+          "it has " + channel.size() + " B, its header says " + header.fileBytes());
+    }
+    return header;
+  }
+
+  /**
+   * Maps it. The channel is the ring's from here on, also when this fails.
+   *
+   * @param header as read and checked
+   * @param saved where earlier runs stopped; null for nowhere
+   * @param mostDictionaryBytes that its strings may take
+   */
+  static Ring map(
+      String name,
+      RingHeader header,
+      FileChannel channel,
+      SavedPosition saved,
+      long mostDictionaryBytes,
+      Payloads payloads)
+      throws IOException, MalformedRingException {
+    Arena arena = Arena.ofConfined();
+    try {
+      RingCursor cursor =
+          new RingCursor(
+              channel.map(FileChannel.MapMode.READ_WRITE, 0, header.fileBytes(), arena), header);
+      RingDictionary dictionary = new RingDictionary();
+      dictionary.update(cursor, mostDictionaryBytes);
+      RingSpanDecoder.Resource resource =
+          RingSpanDecoder.Resource.read(
+              read(channel, RingLayout.RESOURCE_OFFSET, header.resourceBytes()),
+              header.resourceAttributes(),
+              dictionary.strings());
+      if (resource == null) {
+        throw new MalformedRingException(
+            MalformedRingException.Part.RESOURCE, "its resource is malformed");
+      }
+      Ring ring = new Ring(name, header, channel, arena, cursor, dictionary, payloads.of(resource));
+      ring.begin(saved);
+      return ring;
+    } catch (IOException | MalformedRingException | RuntimeException | InternalError e) {
+      arena.close();
+      channel.close();
+      throw e;
+    }
+  }
+
+  private static byte[] read(FileChannel channel, long from, int length) throws IOException {
+    ByteBuffer into = ByteBuffer.allocate(length);
+    while (into.hasRemaining() && channel.read(into, from + into.position()) > 0) {
+      // What is missing at the end stays zero.
+    }
+    return into.array();
+  }
+
+  /** Goes on from where earlier runs stopped, or from the head if that is further. */
+  private void begin(SavedPosition before) throws MalformedRingException {
+    head = cursor.head();
+    long tail = cursor.tail(head, head);
+    position = head;
+    if (before != null) {
+      saved = true;
+      droppedRingFull = before.droppedRingFull();
+      droppedTooLarge = before.droppedTooLarge();
+      if (before.position() > head) {
+        if (before.position() > tail || before.position() % RingLayout.ALIGNMENT != 0) {
+          throw new MalformedRingException(
+              MalformedRingException.Part.POSITION, "its tail is before what was read of it");
+        }
+        cursor.consume(head, before.position());
+        head = before.position();
+        position = head;
+      }
+    }
+    cursor.asleep(false);
+  }
+
+  /** Whether the file has become shorter than what is mapped of it. */
+  boolean isCut() throws IOException {
+    return channel.size() < header.fileBytes();
+  }
+
+  /** Checks that it has not: where it has, its memory is not touched. */
+  void checkLength() throws IOException, MalformedRingException {
+    if (isCut()) {
+      throw new MalformedRingException(
+          MalformedRingException.Part.TRUNCATED, "it was cut to " + channel.size() + " B");
+    }
+  }
+
+  /** Takes the writers' lock if nobody has it: then it is dead. */
+  void checkWriters() throws IOException {
+    dead = dead || RingFiles.lockOfWriter(channel) != null;
+  }
+
+  /** Where it is read on after the payload that ends there. */
+  SavedPosition savedAt(long end) {
+    return new SavedPosition(name, end, droppedRingFull, droppedTooLarge);
+  }
+
+  @Override
+  public void close() throws IOException {
+    arena.close();
+    channel.close();
+  }
+}

@@ -1,0 +1,111 @@
+package org.traceetl.agent.source.ring;
+
+import java.util.concurrent.locks.LockSupport;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.source.payload.PayloadArrays;
+import org.traceetl.proto.ring.RingDictionary;
+
+/**
+ * Records of a ring on their way through the pipeline. A ring has one of it, used again and again:
+ * the source's thread sets it and offers it, the pipeline's decodes it and leaves the outcome.
+ */
+final class RingPayload implements SpanDecoder, Completion {
+  /** What became of it. */
+  enum Outcome {
+    /** It is not under way. */
+    NONE,
+    UNDER_WAY,
+    CONFIRMED,
+    MALFORMED,
+    FAILED
+  }
+
+  private final RingSpanDecoder decoder;
+  private final RingSpanDecoder.Resource resource;
+  private final PayloadArrays arrays;
+  private final Thread source;
+  // Written before it is offered; the queue hands them over.
+  private RingDictionary.Strings strings;
+  private SavedPosition after;
+  private volatile Outcome outcome = Outcome.NONE;
+
+  /**
+   * @param decoder of the pipeline's thread
+   * @param source unparked at each outcome
+   */
+  RingPayload(
+      RingSpanDecoder decoder,
+      RingSpanDecoder.Resource resource,
+      PayloadArrays arrays,
+      Thread source) {
+    this.decoder = decoder;
+    this.resource = resource;
+    this.arrays = arrays;
+    this.source = source;
+  }
+
+  /** To be called before it is offered. */
+  void set(RingDictionary.Strings strings, SavedPosition after) {
+    this.strings = strings;
+    this.after = after;
+    outcome = Outcome.UNDER_WAY;
+  }
+
+  /** It was not taken. */
+  void reset() {
+    outcome = Outcome.NONE;
+  }
+
+  /** The outcome, once: after that it is not under way. */
+  Outcome takeOutcome() {
+    Outcome now = outcome;
+    if (now != Outcome.UNDER_WAY && now != Outcome.NONE) {
+      outcome = Outcome.NONE;
+    }
+    return now;
+  }
+
+  /** Where the ring is read on, if it is confirmed. */
+  SavedPosition after() {
+    return after;
+  }
+
+  @Override
+  public void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException {
+    decoder.decode(payload, length, resource, strings, sink);
+  }
+
+  @Override
+  public Note note() {
+    return after.note();
+  }
+
+  @Override
+  public void released(byte[] payload) {
+    arrays.give(payload);
+  }
+
+  @Override
+  public void confirmed(int accepted, int rejected, String reason) {
+    settle(Outcome.CONFIRMED);
+  }
+
+  @Override
+  public void malformed(String reason) {
+    settle(Outcome.MALFORMED);
+  }
+
+  @Override
+  public void failed(String reason) {
+    settle(Outcome.FAILED);
+  }
+
+  private void settle(Outcome now) {
+    outcome = now;
+    LockSupport.unpark(source);
+  }
+}

@@ -1,0 +1,222 @@
+package org.traceetl.agent.source.ring;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.source.payload.Utf8Text;
+import org.traceetl.agent.source.payload.ValueText;
+import org.traceetl.proto.ring.RingDictionary;
+import org.traceetl.proto.ring.RingLayout;
+import org.traceetl.proto.ring.RingRecords;
+import org.traceetl.proto.ring.RingSpanReader;
+
+/**
+ * Gives the spans of copied records to a sink. Strings are slices of the records or the dictionary,
+ * other values text in a reused array, as the OTLP decoder has it. A fault inside a span costs that
+ * span alone. Nothing is allocated per span, but for doubles of more than 15 digits and for strings
+ * that are not UTF-8, which are repaired. One thread at a time.
+ */
+final class RingSpanDecoder {
+  /** Most attributes of a span or a resource; those after them are left out. */
+  static final int MAX_ATTRIBUTES = 128;
+
+  private static final int MAX_KIND = 5;
+  private static final int MAX_STATUS = 2;
+  private static final long MAX_56_BITS = (1L << 56) - 1;
+  private static final byte[] EMPTY = new byte[0];
+
+  private final LongAdder attributesLeftOut;
+  private final RingRecords records = new RingRecords();
+  private final RingSpanReader in = new RingSpanReader();
+  private final ValueText text = new ValueText();
+  private final SpanView span = new SpanView();
+
+  // The value read last.
+  private byte[] valueBytes = EMPTY;
+  private int valueOffset;
+  private int valueLength;
+
+  RingSpanDecoder(LongAdder attributesLeftOut) {
+    this.attributesLeftOut = attributesLeftOut;
+  }
+
+  /** A ring's resource: read once, told with each payload. */
+  static final class Resource {
+    private final Attributes attributes = new Attributes();
+
+    /**
+     * Reads it; strings of a dictionary cannot be in it.
+     *
+     * @param attributeCount how many it claims to have
+     * @return null if it is malformed
+     */
+    static Resource read(byte[] bytes, int attributeCount, RingDictionary.Strings none) {
+      RingSpanReader in = new RingSpanReader();
+      RingSpanDecoder decoder = new RingSpanDecoder(new LongAdder());
+      Resource resource = new Resource();
+      in.resource(bytes, 0, bytes.length, attributeCount, none);
+      while (in.nextAttribute() && resource.attributes.size() < MAX_ATTRIBUTES) {
+        if (decoder.value(in)) {
+          decoder.add(in, resource.attributes);
+        }
+      }
+      return in.isBroken() ? null : resource;
+    }
+  }
+
+  /**
+   * Decodes {@code payload[0, length)}.
+   *
+   * @param strings those that its spans may name
+   * @throws MalformedPayloadException when these are no records; then none was emitted
+   */
+  void decode(
+      byte[] payload, int length, Resource resource, RingDictionary.Strings strings, SpanSink sink)
+      throws MalformedPayloadException {
+    if (!records.wrap(payload, length)) {
+      throw new MalformedPayloadException("records of a ring changed while they were copied");
+    }
+    try {
+      sink.resource(resource.attributes);
+      KeySet wanted = sink.wantedKeys();
+      while (records.next()) {
+        String fault = span(payload, records.bodyOffset(), records.bodyEnd(), strings, wanted);
+        if (fault == null) {
+          sink.span(span);
+        } else {
+          sink.rejected(fault);
+        }
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** Lets go of the payload, which is another's from here on. */
+  private void forget() {
+    boolean _ = records.wrap(EMPTY, 0);
+    in.forget();
+    span.attributes.forget();
+    span.name = EMPTY;
+    span.statusMessage = EMPTY;
+    valueBytes = EMPTY;
+  }
+
+  /** Reads a span into the view; returns why it cannot be accepted, or null. */
+  private String span(
+      byte[] bytes, int from, int to, RingDictionary.Strings strings, KeySet wanted) {
+    SpanView view = span;
+    RingSpanReader in = this.in;
+    view.attributes.clear();
+    view.attributesNotWanted = 0;
+    text.rewind(0);
+    if (!in.span(bytes, from, to, strings)) {
+      return "malformed_span";
+    }
+    view.traceIdHigh = in.traceIdHigh;
+    view.traceIdLow = in.traceIdLow;
+    view.spanId = in.spanId;
+    view.parentSpanId = in.parentSpanId;
+    view.kind = in.kind <= MAX_KIND ? in.kind : 0;
+    view.status = in.status <= MAX_STATUS ? in.status : 0;
+    view.startUnixNanos = in.startUnixNanos;
+    view.durationNanos = in.durationNanos;
+    view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
+    view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
+    attributes(in, view, wanted);
+    repair(in.name);
+    view.name = in.name.bytes;
+    view.nameOffset = in.name.offset;
+    view.nameLength = in.name.length;
+    repair(in.statusMessage);
+    view.statusMessage = in.statusMessage.bytes;
+    view.statusMessageOffset = in.statusMessage.offset;
+    view.statusMessageLength = in.statusMessage.length;
+    if (in.isBroken()) {
+      return "malformed_span";
+    }
+    if ((view.traceIdHigh | view.traceIdLow) == 0) {
+      return "invalid_trace_id";
+    }
+    if (view.spanId == 0) {
+      return "invalid_span_id";
+    }
+    if (view.startUnixNanos <= 0) {
+      return "invalid_start_time";
+    }
+    if (view.durationNanos < 0) {
+      return "invalid_duration";
+    }
+    return null;
+  }
+
+  private static boolean is56Bits(long value) {
+    return value >= 0 && value <= MAX_56_BITS;
+  }
+
+  private void attributes(RingSpanReader in, SpanView view, KeySet wanted) {
+    while (in.nextAttribute()) {
+      if (wanted != null && !wanted.contains(in.key.bytes, in.key.offset, in.key.length)) {
+        view.attributesNotWanted++;
+      } else if (view.attributes.size() < MAX_ATTRIBUTES && value(in)) {
+        add(in, view.attributes);
+      } else {
+        attributesLeftOut.increment();
+      }
+    }
+  }
+
+  private void add(RingSpanReader in, Attributes into) {
+    repair(in.key);
+    into.add(in.key.bytes, in.key.offset, in.key.length, valueBytes, valueOffset, valueLength);
+  }
+
+  /** Has the value as text; false if it is too long. */
+  private boolean value(RingSpanReader in) {
+    switch (in.valueType) {
+      case RingLayout.VALUE_FALSE, RingLayout.VALUE_TRUE -> {
+        begin();
+        text.bool(in.valueType == RingLayout.VALUE_TRUE);
+        end();
+      }
+      case RingLayout.VALUE_INTEGER -> {
+        begin();
+        text.integer(in.integer);
+        end();
+      }
+      case RingLayout.VALUE_DOUBLE -> {
+        begin();
+        text.real(in.real);
+        end();
+      }
+      default -> {
+        repair(in.text);
+        valueBytes = in.text.bytes;
+        valueOffset = in.text.offset;
+        valueLength = in.text.length;
+      }
+    }
+    return valueLength <= ValueText.MAX_VALUE_BYTES;
+  }
+
+  private void begin() {
+    valueOffset = text.position();
+    text.begin();
+  }
+
+  private void end() {
+    valueBytes = text.bytes();
+    valueLength = text.position() - valueOffset;
+  }
+
+  private static void repair(RingSpanReader.Slice slice) {
+    if (!Utf8Text.isWellFormed(slice.bytes, slice.offset, slice.length)) {
+      slice.bytes = Utf8Text.repaired(slice.bytes, slice.offset, slice.length);
+      slice.offset = 0;
+      slice.length = slice.bytes.length;
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Reads spans out of the rings that the host's applications share with the agent. */
+package org.traceetl.agent.source.ring;

@@ -1,0 +1,344 @@
+package org.traceetl.agent.source.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.config.RingConfig;
+import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.ring.RingLayout;
+import org.traceetl.proto.ring.RingSpan;
+import org.traceetl.proto.ring.RingWriter;
+
+/** What others put into the directory, or do to their rings, ends those rings and nothing else. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+final class RingHostileTest {
+  private static final String NAME = "77-00000000000000ff.ring";
+
+  @TempDir private Path temporary;
+
+  private final MemoryIntake intake = new MemoryIntake();
+  private final AgentMetrics metrics = new AgentMetrics();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+  private Path directory;
+  private RingSource source;
+  private RingWriter good;
+  private int written;
+
+  @BeforeEach
+  void start() throws IOException {
+    directory = temporary.resolve("rings");
+    source =
+        new RingSource(
+            new RingConfig(true, directory, Optional.empty(), 64, 1 << 30, 1 << 20),
+            intake,
+            List.of(),
+            metrics,
+            System::nanoTime);
+    source.start();
+    await().until(() -> Files.exists(directory.resolve("wake")));
+    good =
+        RingWriter.create(
+            directory, "1-0000000000000001.ring", RingWriter.Shape.smallest("checkout"));
+    opened.add(good);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    source.close();
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 8, 7, header",
+    "8, 4, 2, header",
+    "12, 4, 4095, header",
+    "12, 4, 1073741824, header",
+    "12, 4, -4096, header",
+    "16, 8, 1099511627776, header",
+    "16, 8, 8192, header",
+    "24, 8, 65537, header",
+    "24, 8, 4611686018427387904, header",
+    "24, 8, 131072, header",
+    "64, 4, -1, header",
+    "64, 4, 3073, header",
+    "68, 4, 1000, resource",
+    "128, 8, -8, position",
+    "128, 8, 65544, position",
+    "128, 8, 4, position",
+    "256, 8, 4097, dictionary",
+    "256, 8, -1, dictionary",
+    "384, 8, 8, position",
+    "384, 8, -8, position",
+    "384, 8, 4, position"
+  })
+  void aHeaderThatCannotBeGivesTheRingUp(int offset, int bytes, long value, String reason)
+      throws Exception {
+    RingWriter bad = hidden();
+    write(bad, offset, bytes, value);
+    show(bad);
+
+    await().until(() -> givenUp(reason) == 1);
+    assertOthersDoNotNotice();
+    bad.close();
+    await().until(() -> !Files.exists(directory.resolve(NAME)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"7", "65545", "32776", "2147483647"})
+  void aRecordThatCannotBeGivesTheRingUp(int length) throws Exception {
+    RingWriter bad = hidden();
+    assertThat(bad.write(RingSpan.numbered(1_000))).isTrue();
+    write(bad, 8_192, 4, length);
+    show(bad);
+
+    await().until(() -> givenUp("record") == 1);
+    assertOthersDoNotNotice();
+  }
+
+  @Test
+  void aRingThatIsChangedWhileItIsReadIsGivenUp() throws Exception {
+    RingWriter bad = RingWriter.create(directory, NAME, RingWriter.Shape.smallest("bad"));
+    opened.add(bad);
+    assertThat(bad.write(RingSpan.numbered(1_000_000))).isTrue();
+    await().until(() -> intake.ids().contains(1_000_000L));
+    // Behind what was read.
+    write(bad, 128, 8, 0);
+
+    await().until(() -> givenUp("position") == 1);
+    assertOthersDoNotNotice();
+  }
+
+  @Test
+  void aStringThatIsNotThereCostsItsSpan() throws Exception {
+    RingWriter bad = RingWriter.create(directory, NAME, RingWriter.Shape.smallest("bad"));
+    opened.add(bad);
+    byte[] body = bad.body(RingSpan.numbered(1_000));
+    body[RingLayout.SPAN_FIXED_BYTES] = 120;
+    long claim = bad.claim(8 + body.length);
+    bad.begin(claim, 8 + body.length);
+    bad.commit(claim, RingLayout.TYPE_SPAN, body);
+
+    assertOthersDoNotNotice();
+    await().until(() -> intake.rejections().equals(List.of("malformed_span")));
+  }
+
+  @Test
+  void linksAreNotFollowed() throws Exception {
+    Path victim = temporary.resolve("victim");
+    RingWriter writer =
+        RingWriter.create(
+            temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
+    opened.add(writer);
+    assertThat(writer.write(RingSpan.numbered(1_000))).isTrue();
+    Files.move(writer.path(), victim);
+    Files.createSymbolicLink(directory.resolve("5-0000000000000001.ring"), victim);
+    Files.createLink(directory.resolve("5-0000000000000002.ring"), victim);
+    Files.createDirectory(directory.resolve("5-0000000000000003.ring"));
+
+    await().until(() -> givenUp("unreadable") == 3);
+    assertOthersDoNotNotice();
+    assertThat(victim).exists();
+    assertThat(intake.ids()).doesNotContain(1_000L);
+  }
+
+  @Test
+  void otherNamesAreLeftAlone() throws Exception {
+    for (String name : List.of("x", "1.ring", "1-00.ring", ".1-0000000000000001.tmp", "lock")) {
+      Files.writeString(directory.resolve(name), "x");
+    }
+    assertOthersDoNotNotice();
+    try (Stream<Path> files = Files.list(directory)) {
+      assertThat(files).hasSize(7);
+    }
+  }
+
+  @Test
+  void damageAnywhereHarmsNobodyElse() throws Exception {
+    Random random = new Random(7);
+    for (int i = 0; i < 300; i++) {
+      String name = String.format("9-%016x.ring", i);
+      RingWriter bad = RingWriter.create(temporary, name, RingWriter.Shape.smallest("bad"));
+      for (int number = 0; number < 200; number++) {
+        assertThat(bad.write(RingSpan.numbered(1_000_000 + number))).isTrue();
+      }
+      for (int change = random.nextInt(6); change >= 0; change--) {
+        // Where it hurts: lengths, positions, records, the dictionary.
+        int offset =
+            switch (random.nextInt(4)) {
+              case 0 -> 8 * random.nextInt(50);
+              case 1 -> 1_024 + random.nextInt(64);
+              case 2 -> 4_096 + random.nextInt(64);
+              default -> 8_192 + random.nextInt(16_000);
+            };
+        write(bad, offset, 1 << random.nextInt(4), random.nextLong());
+      }
+      bad.close();
+      Files.move(bad.path(), directory.resolve(name));
+    }
+
+    assertOthersDoNotNotice();
+    // All are of dead writers: read or given up, they are gone in the end.
+    await().atMost(60, TimeUnit.SECONDS).until(() -> rings("read") == 1 && rings("given_up") == 0);
+    assertOthersDoNotNotice();
+  }
+
+  @Test
+  void rubbishWithoutEndIsPassedOverWithoutHangingTheOthers() throws Exception {
+    RingWriter bad =
+        RingWriter.create(temporary, NAME, RingWriter.Shape.smallest("bad").ringBytes(64 << 20));
+    write(bad, 128, 8, 64 << 20);
+    bad.close();
+    Files.move(bad.path(), directory.resolve(NAME));
+
+    assertOthersDoNotNotice();
+    await().until(() -> !Files.exists(directory.resolve(NAME)));
+  }
+
+  @Test
+  void aProcessThatIsKilledLeavesWhatHadEnded() throws Exception {
+    Process application = RingApplication.start("claim", directory);
+    try (BufferedReader output = application.inputReader()) {
+      assertThat(output.readLine()).startsWith("claimed");
+    }
+    application.destroyForcibly().waitFor();
+
+    await().until(() -> intake.ids().equals(LongStream.rangeClosed(1, 10).boxed().toList()));
+    await().until(() -> rings("read") == 1);
+    assertThat(metric("ring_claims_abandoned_total")).isEqualTo(2);
+    assertThat(intake.places()).isEmpty();
+  }
+
+  @Test
+  void aProcessThatIsKilledAtAnyMomentLosesNothing() throws Exception {
+    for (int kill = 1; kill <= 3; kill++) {
+      int before = intake.size();
+      Process application = RingApplication.start("write", directory);
+      int told = 0;
+      try (BufferedReader output = application.inputReader()) {
+        for (int i = 0; i < 5 * kill; i++) {
+          told = Integer.parseInt(output.readLine());
+        }
+        application.destroyForcibly().waitFor();
+      }
+      await().until(() -> rings("read") == 1);
+      List<Long> ids = intake.ids().subList(before, intake.size());
+      assertThat(ids).hasSizeGreaterThanOrEqualTo(told);
+      assertThat(ids).isEqualTo(LongStream.rangeClosed(1, ids.size()).boxed().toList());
+    }
+  }
+
+  @Test
+  void ringsThatAreCutWhileTheyAreReadAreGivenUp() throws Exception {
+    Process application = RingApplication.start("cut", directory);
+    try (BufferedReader output = application.inputReader()) {
+      assertThat(output.readLine()).isEqualTo("cut");
+      assertOthersDoNotNotice();
+      await().until(() -> rings("read") == 1);
+      assertOthersDoNotNotice();
+    } finally {
+      application.destroyForcibly().waitFor();
+    }
+    await().until(() -> rings("given_up") == 0);
+  }
+
+  @Test
+  void aDirectoryThatAnyoneCouldTakeFilesFromIsMadeRight() throws Exception {
+    source.close();
+    Files.setAttribute(directory, "unix:mode", 0777);
+
+    try (RingFiles files = RingFiles.open(directory, Optional.empty())) {
+      assertThat((int) Files.getAttribute(directory, "unix:mode") & 07777).isEqualTo(03733);
+      assertThat((int) Files.getAttribute(directory.resolve("wake"), "unix:mode") & 07777)
+          .isEqualTo(0622);
+      assertThat(files.isInPlace()).isTrue();
+    }
+  }
+
+  @Test
+  void whatIsNoDirectoryIsRefused() throws Exception {
+    Path file = Files.createFile(temporary.resolve("file"));
+    Path link = Files.createSymbolicLink(temporary.resolve("link"), directory);
+
+    for (Path path : List.of(file, link)) {
+      assertThatThrownBy(() -> RingFiles.open(path, Optional.empty()))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("is no directory");
+    }
+  }
+
+  @Test
+  void whatStandsInTheWayOfTheFifoIsReplaced() throws Exception {
+    source.close();
+    Files.delete(directory.resolve("wake"));
+    Files.createSymbolicLink(directory.resolve("wake"), temporary.resolve("nowhere"));
+
+    try (RingFiles files = RingFiles.open(directory, Optional.empty())) {
+      files.wake();
+      assertThat(files.awaitWake(10_000)).isTrue();
+    }
+  }
+
+  /** A ring of a living writer that is not in the directory yet. */
+  private RingWriter hidden() throws IOException {
+    RingWriter writer = RingWriter.create(temporary, NAME, RingWriter.Shape.smallest("bad"));
+    opened.add(writer);
+    return writer;
+  }
+
+  private void show(RingWriter writer) throws IOException {
+    Files.move(writer.path(), directory.resolve(NAME));
+  }
+
+  private static void write(RingWriter ring, int offset, int bytes, long value) {
+    ByteBuffer number = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value);
+    for (int i = 0; i < bytes; i++) {
+      ring.file().set(ValueLayout.JAVA_BYTE, offset + i, number.get(i));
+    }
+  }
+
+  private void assertOthersDoNotNotice() {
+    long next = 10_000_000L + ++written;
+    assertThat(good.write(RingSpan.numbered(next))).isTrue();
+    await().atMost(30, TimeUnit.SECONDS).until(() -> new HashSet<>(intake.ids()).contains(next));
+  }
+
+  private double givenUp(String reason) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_rings_given_up_total", new String[] {"reason"}, new String[] {reason});
+  }
+
+  private double rings(String state) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_rings", new String[] {"state"}, new String[] {state});
+  }
+
+  private double metric(String name) {
+    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+  }
+}

@@ -1,0 +1,221 @@
+package org.traceetl.proto.ring;
+
+import static org.traceetl.proto.ring.MalformedRingException.Part.POSITION;
+import static org.traceetl.proto.ring.MalformedRingException.Part.RECORD;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * A ring's file in memory, as its one reader sees it. Whatever writers do to the memory meanwhile,
+ * no access leaves it and every call ends after as much work as it was asked for: what is read
+ * twice is checked twice. Positions count bytes from the ring's beginning and never wrap. Allocates
+ * nothing. One thread at a time.
+ */
+public final class RingCursor {
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONGS = LONG.varHandle();
+  private static final VarHandle INTS = INT.varHandle();
+
+  private final MemorySegment file;
+  private final long dictionaryOffset;
+  private final int dictionaryBytes;
+  private final long ringOffset;
+  private final long ringBytes;
+  private final int maxRecordBytes;
+
+  /**
+   * @param file mapped, aligned to 8 bytes, with {@link RingHeader#fileBytes} of this header
+   */
+  public RingCursor(MemorySegment file, RingHeader header) {
+    if (file.byteSize() != header.fileBytes()) {
+      throw new IllegalArgumentException(
+          "the file has " + file.byteSize() + " B, its header says " + header.fileBytes());
+    }
+    this.file = file;
+    this.dictionaryOffset = header.headerBytes();
+    this.dictionaryBytes = header.dictionaryBytes();
+    this.ringOffset = dictionaryOffset + dictionaryBytes;
+    this.ringBytes = header.ringBytes();
+    this.maxRecordBytes = RingLayout.maxRecordBytes(ringBytes);
+  }
+
+  /** The head as it stands in the file. */
+  public long head() throws MalformedRingException {
+    long head = (long) LONGS.getAcquire(file, (long) RingLayout.HEAD_OFFSET);
+    check(head >= 0 && head % RingLayout.ALIGNMENT == 0, POSITION, "its head is no position");
+    return head;
+  }
+
+  /**
+   * The tail: what was claimed so far.
+   *
+   * @param head bytes consumed
+   * @param position bytes read, at least the head
+   * @throws MalformedRingException when it is before the position, or a ring ahead of the head
+   */
+  public long tail(long head, long position) throws MalformedRingException {
+    long tail = tail();
+    check(
+        tail >= position && tail - head <= ringBytes && tail % RingLayout.ALIGNMENT == 0,
+        POSITION,
+        "its tail is no position");
+    return tail;
+  }
+
+  /** The tail, whatever it is. */
+  public long tail() {
+    return (long) LONGS.getAcquire(file, (long) RingLayout.TAIL_OFFSET);
+  }
+
+  /**
+   * Where the records that are whole end: the first that is not, or would be one too many.
+   *
+   * @param from a position
+   * @param tail a later one
+   * @param mostBytes of records, at least 64 KiB
+   */
+  public long wholeUntil(long from, long tail, int mostBytes) throws MalformedRingException {
+    long at = from;
+    while (at < tail) {
+      int length = length(at);
+      if (length <= 0) {
+        break;
+      }
+      long taken = taken(at, length, tail);
+      if (at + taken - from > mostBytes) {
+        break;
+      }
+      at += taken;
+    }
+    return at;
+  }
+
+  /**
+   * Passes over what was claimed and never committed, when its writers are dead: ends at a record
+   * that is whole, at a claim that begins after another, or at the tail.
+   *
+   * @param from a position at which no whole record begins
+   * @param mostBytes looked through for the end of a claim of which nothing is there
+   * @return a later position; where nothing was there up to it, the claim may go on
+   */
+  public long passOver(long from, long tail, long mostBytes) throws MalformedRingException {
+    int length = length(from);
+    if (length < 0) {
+      check(length != Integer.MIN_VALUE, RECORD, "a claim has no length");
+      return from + taken(from, -length, tail);
+    }
+    long at = from;
+    long most = Math.min(tail, from + mostBytes);
+    do {
+      at += RingLayout.ALIGNMENT;
+    } while (at < most && length(at) == 0);
+    return at;
+  }
+
+  /** Whether something of a claim, or a record, is at the position: else nothing is there yet. */
+  public boolean isBegun(long at) {
+    return length(at) != 0;
+  }
+
+  /** Whether a record that is whole begins at the position. */
+  public boolean isWhole(long at) {
+    return tail() != at && length(at) > 0;
+  }
+
+  private int length(long at) {
+    return (int) INTS.getAcquire(file, ringOffset + (at & ringBytes - 1));
+  }
+
+  /** What a record takes, if it may. */
+  private long taken(long at, int length, long tail) throws MalformedRingException {
+    long taken = RingLayout.takenBytes(length);
+    check(
+        length >= RingLayout.RECORD_HEADER_BYTES && length <= maxRecordBytes,
+        RECORD,
+        "a record has a wrong length");
+    check(
+        (at & ringBytes - 1) + taken <= ringBytes && taken <= tail - at,
+        RECORD,
+        "a record goes too far");
+    return taken;
+  }
+
+  /**
+   * Copies bytes between two positions, less than a ring apart, to the array's beginning.
+   *
+   * @return how many
+   */
+  public int copy(long from, long to, byte[] into) {
+    int length = Math.toIntExact(to - from);
+    long start = from & ringBytes - 1;
+    int first = (int) Math.min(length, ringBytes - start);
+    MemorySegment.copy(file, ValueLayout.JAVA_BYTE, ringOffset + start, into, 0, first);
+    MemorySegment.copy(file, ValueLayout.JAVA_BYTE, ringOffset, into, first, length - first);
+    return length;
+  }
+
+  /**
+   * Clears what was consumed, and gives its room to the writers.
+   *
+   * @param head where it begins
+   * @param to where it ends, at most a ring later
+   */
+  public void consume(long head, long to) {
+    long length = to - head;
+    long start = head & ringBytes - 1;
+    long first = Math.min(length, ringBytes - start);
+    file.asSlice(ringOffset + start, first).fill((byte) 0);
+    file.asSlice(ringOffset, length - first).fill((byte) 0);
+    head(to);
+  }
+
+  /** Moves the head, where nobody will write any more: nothing needs to be cleared then. */
+  public void head(long to) {
+    LONGS.setRelease(file, (long) RingLayout.HEAD_OFFSET, to);
+  }
+
+  /**
+   * Says whether the reader sleeps; a full fence follows. After it was set, each ring has to be
+   * looked at once more: {@link #isWhole}.
+   */
+  public void asleep(boolean sleeps) {
+    INTS.setVolatile(file, (long) RingLayout.ASLEEP_OFFSET, sleeps ? 1 : 0);
+    VarHandle.fullFence();
+  }
+
+  /** Spans that the writers dropped because the ring was full, as they say. */
+  public long droppedRingFull() {
+    return (long) LONGS.getOpaque(file, (long) RingLayout.DROPPED_RING_FULL_OFFSET);
+  }
+
+  /** Spans that the writers dropped because they were too large, as they say. */
+  public long droppedTooLarge() {
+    return (long) LONGS.getOpaque(file, (long) RingLayout.DROPPED_TOO_LARGE_OFFSET);
+  }
+
+  /** Bytes of the dictionary that are valid, as its writers say. */
+  long dictionaryEnd() {
+    return (long) LONGS.getAcquire(file, (long) RingLayout.DICTIONARY_END_OFFSET);
+  }
+
+  int dictionaryBytes() {
+    return dictionaryBytes;
+  }
+
+  void copyDictionary(long from, byte[] into) {
+    MemorySegment.copy(file, ValueLayout.JAVA_BYTE, dictionaryOffset + from, into, 0, into.length);
+  }
+
+  private static void check(boolean right, MalformedRingException.Part part, String problem)
+      throws MalformedRingException {
+    if (!right) {
+      throw new MalformedRingException(part, problem);
+    }
+  }
+}

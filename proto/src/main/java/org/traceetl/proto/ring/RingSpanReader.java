@@ -1,0 +1,242 @@
+package org.traceetl.proto.ring;
+
+/**
+ * Reads a span, or the attributes of a resource, in place: the fixed part at once, then attribute
+ * after attribute, then event after event. Strings are slices of the bytes or of the dictionary and
+ * may be no UTF-8 where they are slices of the bytes. What goes beyond its bounds ends the reading
+ * and says so. Allocates nothing; not thread-safe.
+ */
+public final class RingSpanReader {
+  private static final byte[] EMPTY = new byte[0];
+
+  /** A string: bytes of an array. */
+  public static final class Slice {
+    public byte[] bytes = EMPTY;
+    public int offset;
+    public int length;
+
+    private void clear() {
+      bytes = EMPTY;
+      offset = 0;
+      length = 0;
+    }
+  }
+
+  public long traceIdHigh;
+  public long traceIdLow;
+  public long spanId;
+  public long parentSpanId;
+  public long startUnixNanos;
+  public long durationNanos;
+  public int kind;
+  public int status;
+
+  /** Below 2^56; 0 for none. */
+  public long samplingThreshold;
+
+  /** Below 2^56; -1 for none. */
+  public long randomness;
+
+  public final Slice name = new Slice();
+
+  /** Of length 0 when there is none. */
+  public final Slice statusMessage = new Slice();
+
+  public final Slice key = new Slice();
+
+  /** Of the attribute at hand: one of {@link RingLayout}'s. */
+  public int valueType;
+
+  /** Of an attribute whose value is a string, JSON or base64. */
+  public final Slice text = new Slice();
+
+  /** Of an attribute whose value is an integer. */
+  public long integer;
+
+  /** Of an attribute whose value is a double. */
+  public double real;
+
+  public final Slice eventName = new Slice();
+
+  /** From the span's start to the event, nanoseconds. */
+  public long eventOffsetNanos;
+
+  private RingDictionary.Strings strings;
+  private byte[] bytes = EMPTY;
+  private int at;
+  private int end;
+  private long attributesLeft;
+  private long eventsLeft;
+  private boolean hasEvents;
+  private boolean broken;
+
+  /**
+   * Begins with a span.
+   *
+   * @param strings those that its numbers may name
+   * @return false if it is malformed
+   */
+  public boolean span(byte[] bytes, int from, int to, RingDictionary.Strings strings) {
+    begin(bytes, from, to, strings);
+    name.clear();
+    statusMessage.clear();
+    if (to - from < RingLayout.SPAN_FIXED_BYTES) {
+      broken = true;
+      return false;
+    }
+    traceIdHigh = LittleEndian.getLong(bytes, from + RingLayout.TRACE_ID_HIGH_OFFSET);
+    traceIdLow = LittleEndian.getLong(bytes, from + RingLayout.TRACE_ID_LOW_OFFSET);
+    spanId = LittleEndian.getLong(bytes, from + RingLayout.SPAN_ID_OFFSET);
+    parentSpanId = LittleEndian.getLong(bytes, from + RingLayout.PARENT_SPAN_ID_OFFSET);
+    startUnixNanos = LittleEndian.getLong(bytes, from + RingLayout.START_OFFSET);
+    durationNanos = LittleEndian.getLong(bytes, from + RingLayout.DURATION_OFFSET);
+    kind = bytes[from + RingLayout.KIND_OFFSET] & 0xff;
+    status = bytes[from + RingLayout.STATUS_OFFSET] & 0xff;
+    int flags = bytes[from + RingLayout.FLAGS_OFFSET];
+    attributesLeft =
+        Integer.toUnsignedLong(LittleEndian.getInt(bytes, from + RingLayout.ATTRIBUTES_OFFSET));
+    at = from + RingLayout.SPAN_FIXED_BYTES;
+    samplingThreshold = (flags & RingLayout.FLAG_THRESHOLD) == 0 ? 0 : fixed64();
+    randomness = (flags & RingLayout.FLAG_RANDOMNESS) == 0 ? -1 : fixed64();
+    string(name);
+    if ((flags & RingLayout.FLAG_STATUS_MESSAGE) != 0) {
+      string(statusMessage);
+    }
+    hasEvents = (flags & RingLayout.FLAG_EVENTS) != 0;
+    return !broken;
+  }
+
+  /**
+   * Begins with a resource: attributes alone.
+   *
+   * @param attributes how many there are
+   */
+  public void resource(
+      byte[] bytes, int from, int to, int attributes, RingDictionary.Strings strings) {
+    begin(bytes, from, to, strings);
+    at = from;
+    attributesLeft = Integer.toUnsignedLong(attributes);
+  }
+
+  private void begin(byte[] bytes, int from, int to, RingDictionary.Strings strings) {
+    this.bytes = bytes;
+    this.strings = strings;
+    at = from;
+    end = to;
+    attributesLeft = 0;
+    eventsLeft = -1;
+    hasEvents = false;
+    broken = false;
+  }
+
+  /** Lets go of all arrays. */
+  public void forget() {
+    begin(EMPTY, 0, 0, null);
+    name.clear();
+    statusMessage.clear();
+    key.clear();
+    text.clear();
+    eventName.clear();
+  }
+
+  /**
+   * Goes to the next attribute, of the span or of the event at hand. False when there is none, or
+   * when it is {@link #isBroken}.
+   */
+  public boolean nextAttribute() {
+    if (attributesLeft == 0 || broken) {
+      return false;
+    }
+    attributesLeft--;
+    string(key);
+    valueType = at < end ? bytes[at++] : -1;
+    switch (valueType) {
+      case RingLayout.VALUE_STRING, RingLayout.VALUE_JSON, RingLayout.VALUE_BASE64 -> string(text);
+      case RingLayout.VALUE_FALSE, RingLayout.VALUE_TRUE -> {}
+      case RingLayout.VALUE_INTEGER -> integer = zigzag();
+      case RingLayout.VALUE_DOUBLE -> real = Double.longBitsToDouble(fixed64());
+      default -> broken = true;
+    }
+    return !broken;
+  }
+
+  /**
+   * Goes to the next event, past what attributes are left before it. False when there is none, or
+   * when it is {@link #isBroken}.
+   */
+  public boolean nextEvent() {
+    while (nextAttribute()) {
+      // Only the place behind it is of interest.
+    }
+    if (hasEvents && eventsLeft < 0 && !broken) {
+      eventsLeft = varint();
+      broken |= eventsLeft < 0;
+    }
+    if (eventsLeft <= 0 || broken) {
+      return false;
+    }
+    eventsLeft--;
+    string(eventName);
+    eventOffsetNanos = zigzag();
+    attributesLeft = varint();
+    broken |= attributesLeft < 0;
+    return !broken;
+  }
+
+  /** Whether it turned out to be malformed: what was read before that is right all the same. */
+  public boolean isBroken() {
+    return broken;
+  }
+
+  private long fixed64() {
+    if (end - at < Long.BYTES) {
+      broken = true;
+      return 0;
+    }
+    long value = LittleEndian.getLong(bytes, at);
+    at += Long.BYTES;
+    return value;
+  }
+
+  private long zigzag() {
+    long value = varint();
+    return value >>> 1 ^ -(value & 1);
+  }
+
+  private long varint() {
+    long value = 0;
+    for (int shift = 0; shift < Long.SIZE && at < end; shift += 7) {
+      byte b = bytes[at++];
+      value |= (long) (b & 0x7f) << shift;
+      if (b >= 0) {
+        return value;
+      }
+    }
+    broken = true;
+    return 0;
+  }
+
+  private void string(Slice to) {
+    long reference = varint();
+    long half = reference >>> 1;
+    if (broken) {
+      return;
+    }
+    if ((reference & 1) != 0) {
+      if (half > end - at) {
+        broken = true;
+        return;
+      }
+      to.bytes = bytes;
+      to.offset = at;
+      to.length = (int) half;
+      at += (int) half;
+    } else if (half < strings.size()) {
+      to.bytes = strings.bytes();
+      to.offset = strings.offset((int) half);
+      to.length = strings.length((int) half);
+    } else {
+      broken = true;
+    }
+  }
+}
