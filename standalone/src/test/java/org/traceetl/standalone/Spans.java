@@ -26,13 +26,22 @@ final class Spans implements AutoCloseable {
   private final Tracer tracer;
 
   private Spans(String service, SpanExporter exporter) {
-    provider =
+    this(
         SdkTracerProvider.builder()
             .setResource(
                 Resource.create(Attributes.of(AttributeKey.stringKey("service.name"), service)))
             .addSpanProcessor(BatchSpanProcessor.builder(exporter).setMaxQueueSize(20_000).build())
-            .build();
+            .build());
+  }
+
+  private Spans(SdkTracerProvider provider) {
+    this.provider = provider;
     tracer = provider.get("end-to-end");
+  }
+
+  /** By the provider's own processors. */
+  static Spans of(SdkTracerProvider provider) {
+    return new Spans(provider);
   }
 
   static Spans overGrpc(String service, int port) {

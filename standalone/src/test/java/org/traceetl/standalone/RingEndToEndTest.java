@@ -1,0 +1,220 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * From applications in Java and in Python that write their spans into rings through the agent, a
+ * real RocketMQ and the server into a real Prometheus: exact counts, killed or not.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class RingEndToEndTest {
+  private static final int QUEUES = 2;
+  private static final int SPANS_BEFORE_KILL = 2_000;
+
+  @TempDir private static Path directory;
+  private Path rings;
+  private Installation installation;
+  private PrometheusServer prometheus;
+
+  @BeforeAll
+  void start() throws Exception {
+    String topic = SharedBroker.newTopic(QUEUES);
+    Installation.Settings settings =
+        new Installation.Settings(
+            SharedBroker.get().namesrvAddress(),
+            topic,
+            SharedBroker.journalOf(topic),
+            directory,
+            0,
+            0,
+            0,
+            Duration.ofSeconds(1),
+            List.of(),
+            Map.of("trace-etl.rocketmq.consumer-group", topic));
+    rings = settings.ringDirectory();
+    installation = Installation.start(settings);
+    installation.awaitReady(Duration.ofSeconds(60));
+    // An application that begins before it is there would send OTLP.
+    await("the rings' directory")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> Files.isDirectory(rings));
+    prometheus =
+        PrometheusServer.start(
+            directory.resolve("prometheus"), installation.httpPort(), Duration.ofSeconds(1));
+  }
+
+  @AfterAll
+  void stop() throws IOException {
+    if (prometheus != null) {
+      prometheus.close();
+    }
+    if (installation != null) {
+      installation.close();
+    }
+  }
+
+  @Test
+  void whatAnApplicationInJavaWritesIsWhatPrometheusAnswers() throws Exception {
+    Path input = Files.createFile(directory.resolve("nothing"));
+
+    runToItsEnd(java("ring-java", "expected"), input);
+
+    assertCounted("ring-java");
+  }
+
+  @Test
+  void whatAnApplicationInPythonWritesIsWhatPrometheusAnswers() throws Exception {
+    Path input = Files.write(directory.resolve("series.json"), Spans.expectedAsJson());
+
+    runToItsEnd(python("ring-python", "expected"), input);
+
+    assertCounted("ring-python");
+  }
+
+  @Test
+  void spansThatEndedBeforeAnApplicationInJavaWasKilledCount() throws Exception {
+    Path ended = countsOf("ring-java-killed", RingApplication.THREADS);
+    killed(java("ring-java-killed", "endless", ended.toString()), ended);
+
+    assertCountedOnce("ring-java-killed", ended);
+  }
+
+  @Test
+  void spansThatEndedBeforeAnApplicationInPythonWasKilledCount() throws Exception {
+    Path ended = countsOf("ring-python-killed", 1);
+    killed(python("ring-python-killed", "endless", ended.toString()), ended);
+
+    assertCountedOnce("ring-python-killed", ended);
+  }
+
+  private ProcessBuilder java(String service, String... arguments) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx64m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                RingApplication.class.getName()));
+    command.addAll(List.of(arguments));
+    return application(service, command);
+  }
+
+  private ProcessBuilder python(String service, String... arguments) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                RealTools.python(),
+                Path.of(System.getProperty("basedir", "."), "src/test/python/ring_spans.py")
+                    .toString()));
+    command.addAll(List.of(arguments));
+    return application(service, command);
+  }
+
+  /** Nobody listens where it would send OTLP to: what is counted came through its ring. */
+  private ProcessBuilder application(String service, List<String> command) {
+    ProcessBuilder application =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve(service + ".log").toFile());
+    application
+        .environment()
+        .putAll(
+            Map.of(
+                "OTEL_SERVICE_NAME", service,
+                "OTEL_TRACES_EXPORTER", "trace-etl",
+                "OTEL_METRICS_EXPORTER", "none",
+                "OTEL_LOGS_EXPORTER", "none",
+                "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9",
+                "OTEL_EXPORTER_TRACE_ETL_DIRECTORY", rings.toString(),
+                "OTEL_TRACE_ETL_DIRECTORY", rings.toString()));
+    return application;
+  }
+
+  private static void runToItsEnd(ProcessBuilder application, Path input) throws Exception {
+    Process process = application.redirectInput(input.toFile()).start();
+    try {
+      await("the end of the application")
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> !process.isAlive());
+      assertThat(process.exitValue()).as(log(application)).isZero();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Ends it by SIGKILL in the midst of its work. */
+  private static void killed(ProcessBuilder application, Path ended) throws Exception {
+    Process process = application.start();
+    try {
+      await("spans of the application")
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> !process.isAlive() || sum(ended) >= SPANS_BEFORE_KILL);
+      assertThat(process.isAlive()).as(log(application)).isTrue();
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  private static String log(ProcessBuilder application) throws IOException {
+    return Files.readString(application.redirectOutput().file().toPath());
+  }
+
+  /** A file for the number of spans that have ended, of each thread. */
+  private static Path countsOf(String service, int threads) throws IOException {
+    return Files.write(directory.resolve(service + ".ended"), new byte[threads * Long.BYTES]);
+  }
+
+  private static long sum(Path ended) throws IOException {
+    ByteBuffer counts = ByteBuffer.wrap(Files.readAllBytes(ended)).order(ByteOrder.LITTLE_ENDIAN);
+    long sum = 0;
+    while (counts.hasRemaining()) {
+      sum += counts.getLong();
+    }
+    return sum;
+  }
+
+  private void assertCounted(String service) {
+    EndToEndTest.eventually("the spans of " + service)
+        .untilAsserted(() -> Expected.assertIn(prometheus, service, 1));
+    EndToEndTest.eventually("the end of its ring").until(this::noRingIsLeft);
+  }
+
+  /** Each thread may have ended one more than it had time to say. */
+  private void assertCountedOnce(String service, Path ended) throws Exception {
+    long said = sum(ended);
+    long threads = Files.size(ended) / Long.BYTES;
+    // Its ring leaves when all in it is on the agent's disk.
+    EndToEndTest.eventually("the end of its ring").until(this::noRingIsLeft);
+    String calls = "sum(traces_span_metrics_calls_total{service_name=\"" + service + "\"})";
+    EndToEndTest.eventually("the spans of " + service)
+        .untilAsserted(() ->
+            assertThat(prometheus.value(calls)).isBetween((double) said, (double) said + threads));
+    String received = "sum(trace_etl_spans_received_total{application=\"" + service + "\"})";
+    assertThat(prometheus.value(received)).isEqualTo(prometheus.value(calls));
+  }
+
+  private boolean noRingIsLeft() throws IOException {
+    try (Stream<Path> files = Files.list(rings)) {
+      return files.noneMatch(file -> file.toString().endsWith(".ring"));
+    }
+  }
+}
