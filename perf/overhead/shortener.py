@@ -166,15 +166,23 @@ def calls(shortener, count, flush):
 
 
 def provider(kind):
+    if kind == "own-ring":
+        from trace_etl_exporter import TracerProvider
+
+        return TracerProvider()
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     made = TracerProvider(resource=Resource.create())
     if kind == "otlp":
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
         made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    elif kind == "ring":
+        from trace_etl_exporter import RingSpanProcessor
+
+        made.add_span_processor(RingSpanProcessor(made))
     else:
         raise SystemExit(f"{kind} is not known")
     return made

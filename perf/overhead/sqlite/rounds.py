@@ -24,23 +24,40 @@ def sampler(probability):
     return ParentBased(TraceIdRatioBased(probability))
 
 
-def sdk(probability, processor):
+def sdk(probability):
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
 
-    provider = TracerProvider(
+    return TracerProvider(
         sampler=sampler(probability), resource=Resource.create({"service.name": "sqlite"})
     )
-    provider.add_span_processor(processor)
-    return provider
 
 
 def otlp(probability):
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+    provider = sdk(probability)
     # Room for all of a run: the SDK's own queue of 2,048 would drop most of them.
-    return sdk(probability, BatchSpanProcessor(OTLPSpanExporter(), max_queue_size=100_000))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), max_queue_size=100_000))
+    return provider
+
+
+def ring(probability):
+    from trace_etl_exporter import RingSpanProcessor
+
+    provider = sdk(probability)
+    provider.add_span_processor(RingSpanProcessor(provider))
+    return provider
+
+
+def own(probability):
+    """The provider that writes spans itself, without the SDK."""
+    from trace_etl_exporter import TracerProvider
+
+    return TracerProvider(
+        resource={"service.name": "sqlite"}, sampler=sampler(probability)
+    )
 
 
 class Untraced:
@@ -121,6 +138,12 @@ def main():
         work = Untraced()
     elif kind == "sdk-otlp":
         work = Traced(otlp(probability))
+    elif kind == "sdk-ring":
+        work = Traced(ring(probability))
+    elif kind == "own-ring":
+        work = Traced(own(probability))
+    elif kind == "events":
+        work = Events(own(probability))
     else:
         raise SystemExit(f"{kind} is not known")
     connection = work.connect()

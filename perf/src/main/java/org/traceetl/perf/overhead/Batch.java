@@ -77,7 +77,7 @@ public final class Batch implements Callable<Integer> {
         "cpu_us");
     List<Variant> variants = new ArrayList<>();
     try {
-      for (Way way : List.of(Way.OTLP_HTTP, Way.OTLP_GRPC)) {
+      for (Way way : List.of(Way.OTLP_HTTP, Way.OTLP_GRPC, Way.RING)) {
         variants.add(new Variant("java-" + label(way), java(way, receiver, folder), javaBatches));
         variants.add(
             new Variant("python-" + label(way), python(way, receiver, folder), pythonBatches));
@@ -106,6 +106,7 @@ public final class Batch implements Callable<Integer> {
 
   private static Worker java(Way way, Receiver receiver, Path folder) throws Exception {
     List<String> command = Jvm.command(JAVA_APP, "-Xmx1g", "-XX:+UseSerialGC");
+    command.add(way == Way.RING ? "ring" : "otlp");
     String name = "java-" + label(way);
     return new Worker(name, command, receiver.environment(way), -1, folder.resolve(name + ".log"));
   }

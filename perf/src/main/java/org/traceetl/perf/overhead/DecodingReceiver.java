@@ -4,11 +4,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
@@ -18,6 +22,8 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
+import org.traceetl.agent.source.ring.RingSource;
+import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
  * The agent's sources with nothing behind them: what arrives is decoded, counted and confirmed, so
@@ -28,6 +34,7 @@ final class DecodingReceiver implements Intake {
   private static final int MOST_BYTES_BEING_READ = 64 << 20;
   private static final int MOST_PAYLOADS = 1_024;
   private static final int MOST_REQUEST_BYTES = 16 << 20;
+  private static final long LOOK_MILLIS = 10;
 
   private final ExecutorService decoding =
       new ThreadPoolExecutor(
@@ -51,14 +58,29 @@ final class DecodingReceiver implements Intake {
   /**
    * Runs until its input ends.
    *
-   * @param arguments none
+   * @param arguments directory of rings
    */
   public static void main(String... arguments) throws Exception {
     DecodingReceiver intake = new DecodingReceiver();
     OtlpConfig config = new OtlpConfig(true, "127.0.0.1", 0, 0, MOST_REQUEST_BYTES);
+    RingConfig defaults = RingConfig.defaults();
+    RingConfig ringConfig =
+        new RingConfig(
+            true,
+            Path.of(arguments[0]),
+            defaults.group(),
+            defaults.maxRings(),
+            defaults.maxBytes(),
+            defaults.maxDictionaryBytes());
     try (OtlpReceiver otlp =
-        new OtlpReceiver(config, MOST_BYTES_BEING_READ, intake, new AnsweredRequests(0))) {
+            new OtlpReceiver(config, MOST_BYTES_BEING_READ, intake, new AnsweredRequests(0));
+        RingSource rings =
+            new RingSource(ringConfig, intake, List.of(), new AgentMetrics(), System::nanoTime)) {
       otlp.start();
+      rings.start();
+      while (!Files.isDirectory(ringConfig.directory())) {
+        Thread.sleep(LOOK_MILLIS);
+      }
       System.out.println("grpc=" + otlp.grpcPort() + " http=" + otlp.httpPort());
       intake.answer();
     }

@@ -28,9 +28,17 @@ import picocli.CommandLine.Option;
     })
 public final class Sqlite implements Callable<Integer> {
   private static final double MILLIS = 1e6;
-  private static final List<String> PROBABILITIES = List.of("1", "0.5", "0.1", "0.05", "0");
   private static final String BASE = "untraced";
   private static final String CONTROL = "untraced-again";
+  private static final List<String> VARIANTS =
+      Stream.of(
+              Stream.of(BASE, CONTROL),
+              sampled("sdk-otlp"),
+              sampled("sdk-ring"),
+              sampled("own-ring"),
+              Stream.of("events"))
+          .flatMap(names -> names)
+          .toList();
 
   @Mixin private Results results;
   @Mixin private Setup setup;
@@ -42,6 +50,12 @@ public final class Sqlite implements Callable<Integer> {
       names = "--script-rounds",
       description = "Rounds of 23 spans in each of them (default: ${DEFAULT-VALUE}).")
   private int scriptRounds = 1_000;
+
+  @Option(
+      names = "--variants",
+      split = ",",
+      description = "Which of them (default: ${DEFAULT-VALUE}).")
+  private List<String> variants = VARIANTS;
 
   private final Median wall = new Median();
   private final Median cpu = new Median();
@@ -56,18 +70,17 @@ public final class Sqlite implements Callable<Integer> {
     return 0;
   }
 
+  private static Stream<String> sampled(String kind) {
+    return Stream.of("1", "0.5", "0.1", "0.05", "0").map(each -> kind + "-" + each);
+  }
+
   private void measure(Path folder, Receiver receiver) throws Exception {
     results.columns("variant", "round", "spans", "wall_ms", "cpu_ms");
     List<Worker> scripts = new ArrayList<>();
     try {
-      scripts.add(script(BASE, "untraced", "0", receiver, folder));
-      scripts.add(script(CONTROL, "untraced", "0", receiver, folder));
-      for (String kind : List.of("sdk-otlp", "sdk-ring", "own-ring")) {
-        for (String probability : PROBABILITIES) {
-          scripts.add(script(kind + "-" + probability, kind, probability, receiver, folder));
-        }
+      for (String name : variants) {
+        scripts.add(script(name, receiver, folder));
       }
-      scripts.add(script("events", "events", "1", receiver, folder));
       for (Worker script : scripts) {
         script.answer();
       }
@@ -83,15 +96,23 @@ public final class Sqlite implements Callable<Integer> {
     } finally {
       scripts.forEach(Worker::close);
     }
-    summarise(scripts.stream().map(Worker::name).toList());
+    summarise();
   }
 
-  private Worker script(
-      String name, String kind, String probability, Receiver receiver, Path folder)
-      throws IOException {
+  /**
+   * @param name one of {@link #VARIANTS}
+   */
+  private Worker script(String name, Receiver receiver, Path folder) throws IOException {
+    boolean sampled = Character.isDigit(name.charAt(name.length() - 1));
+    int end = sampled ? name.lastIndexOf('-') : name.length();
+    String kind = name.substring(0, end).replace("-again", "");
     return new Worker(
         name,
-        List.of(setup.python().toString(), "perf/overhead/sqlite/rounds.py", kind, probability),
+        List.of(
+            setup.python().toString(),
+            "perf/overhead/sqlite/rounds.py",
+            kind,
+            sampled ? name.substring(end + 1) : "1"),
         receiver.environment(kind.endsWith("otlp") ? Way.OTLP_HTTP : Way.RING),
         -1,
         folder.resolve(name + ".log"));
@@ -115,10 +136,10 @@ public final class Sqlite implements Callable<Integer> {
     }
   }
 
-  private void summarise(List<String> names) throws IOException {
+  private void summarise() throws IOException {
     Map<String, Object> summary = new LinkedHashMap<>();
     Bars bars = new Bars("1,000 rounds of 23 spans around sqlite", "CPU, ms");
-    for (String name : names) {
+    for (String name : variants) {
       summary.put(key(name) + "_cpu_ms", cpu.of(name));
       if (!name.equals(CONTROL)) {
         bars.bar(name, cpu.of(name));

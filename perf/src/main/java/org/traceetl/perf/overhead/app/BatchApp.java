@@ -16,10 +16,12 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.traceetl.exporter.RingSpanProcessor;
 import org.traceetl.perf.process.CpuClock;
 
 /**
@@ -40,7 +42,10 @@ final class BatchApp {
       AttributeKey.longKey("http.response.status_code");
   private static final AttributeKey<String> AGENT = AttributeKey.stringKey("user_agent.original");
 
-  private final List<SpanData> ended = new ArrayList<>();
+  private static final Resource RESOURCE =
+      Resource.getDefault().toBuilder().put("service.name", "batch-java").build();
+
+  private final List<ReadableSpan> ended = new ArrayList<>();
   private final Tracer tracer =
       SdkTracerProvider.builder()
           .setResource(Resource.getDefault().toBuilder().put("service.name", "batch-java").build())
@@ -54,23 +59,29 @@ final class BatchApp {
   /**
    * Runs until its input ends.
    *
-   * @param arguments none
+   * @param arguments {@code ring}, or {@code otlp}, which is configured by the environment
    */
   public static void main(String... arguments) throws Exception {
     BatchApp app = new BatchApp();
-    try (SpanExporter exporter = exporter()) {
-      System.out.println("ready=1");
-      BufferedReader requests =
-          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-      String request;
-      while ((request = requests.readLine()) != null) {
-        System.out.println(app.run(Integer.parseInt(request.split(" ")[1]), exporter));
-      }
+    Export export = arguments[0].equals("ring") ? ring() : otlp();
+    System.out.println("ready=1");
+    BufferedReader requests =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+    String request;
+    while ((request = requests.readLine()) != null) {
+      System.out.println(app.run(Integer.parseInt(request.split(" ")[1]), export));
     }
   }
 
+  /** Takes a batch. */
+  @FunctionalInterface
+  private interface Export {
+    /** Whether it was taken. */
+    boolean batch(List<ReadableSpan> spans);
+  }
+
   /** What an application that is configured by its environment exports with. */
-  private static SpanExporter exporter() {
+  private static Export otlp() {
     AtomicReference<SpanExporter> exporter = new AtomicReference<>();
     AutoConfiguredOpenTelemetrySdk.builder()
         .addSpanExporterCustomizer((made, config) -> {
@@ -78,11 +89,28 @@ final class BatchApp {
           return made;
         })
         .build();
-    return exporter.get();
+    return spans -> {
+      // As the SDK's batch processor does.
+      List<SpanData> batch = new ArrayList<>(spans.size());
+      spans.forEach(span -> batch.add(span.toSpanData()));
+      return exporter.get().export(batch).join(EXPORT_SECONDS, TimeUnit.SECONDS).isSuccess();
+    };
   }
 
-  private String run(int count, SpanExporter exporter) {
-    List<List<SpanData>> batches = new ArrayList<>();
+  private static Export ring() {
+    RingSpanProcessor processor =
+        RingSpanProcessor.builder()
+            .setDirectory(Path.of(System.getenv("OTEL_EXPORTER_TRACE_ETL_DIRECTORY")))
+            .setResource(RESOURCE)
+            .build();
+    return spans -> {
+      spans.forEach(processor::onEnd);
+      return true;
+    };
+  }
+
+  private String run(int count, Export export) {
+    List<List<ReadableSpan>> batches = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       batches.add(batch());
     }
@@ -91,8 +119,8 @@ final class BatchApp {
     long cpuNanos = cpu.nanos();
     long startNanos = System.nanoTime();
     int failed = 0;
-    for (List<SpanData> batch : batches) {
-      if (!exporter.export(batch).join(EXPORT_SECONDS, TimeUnit.SECONDS).isSuccess()) {
+    for (List<ReadableSpan> batch : batches) {
+      if (!export.batch(batch)) {
         failed++;
       }
     }
@@ -102,7 +130,7 @@ final class BatchApp {
         .formatted(wallNanos, cpuNanos, count * SPANS, failed);
   }
 
-  private List<SpanData> batch() {
+  private List<ReadableSpan> batch() {
     ended.clear();
     for (int i = 0; i < SPANS; i++) {
       number++;
@@ -145,7 +173,7 @@ final class BatchApp {
 
     @Override
     public void onEnd(ReadableSpan span) {
-      ended.add(span.toSpanData());
+      ended.add(span);
     }
 
     @Override
