@@ -37,11 +37,18 @@ struct Span {
   8: optional i64 sampling_threshold
   /** Dictionary index of the status message. */
   9: optional i32 status_message
+  /**
+   * Events that are to be counted, one behind the other: dictionary index of the name, number of
+   * attributes, then key, value, key, value: dictionary indexes. A reader that does not know them
+   * counts spans as before.
+   */
+  10: optional list<i32> events
 }
 
 /**
- * Spans that are counted and no more: alike in all but their duration, without identity or place in
- * time, so that none of them can be found or shown as an example. Fields as in Span.
+ * Spans that are counted and no more: alike in all but their duration, events included, without
+ * identity or place in time, so that none of them can be found or shown as an example. Fields as in
+ * Span.
  */
 struct SpanGroup {
   1: required i32 name
@@ -51,6 +58,8 @@ struct SpanGroup {
   5: optional i64 sampling_threshold
   /** One for each span, 1 at least: exact for whatever buckets the reader has. */
   6: required list<i64> durations_nanos
+  /** Events of each of its spans. */
+  7: optional list<i32> events
 }
 
 struct SpanBatch {

@@ -38,6 +38,7 @@ struct Span {
   7: optional list<i32> attributes
   8: optional i64 sampling_threshold
   9: optional i32 status_message
+  10: optional list<i32> events
   12: optional bool flag
   200: optional Unknown after
 }
@@ -49,6 +50,7 @@ struct SpanGroup {
   4: optional list<i32> attributes
   5: optional i64 sampling_threshold
   6: optional list<i64> durations_nanos
+  7: optional list<i32> events
   9: optional bool flag
   200: optional Unknown after
 }

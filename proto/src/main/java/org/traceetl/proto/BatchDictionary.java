@@ -58,11 +58,15 @@ final class BatchDictionary {
     return at + end;
   }
 
-  /** Copies one string, without its length; answers where it ends. */
-  int copyTo(int index, byte[] out, int at) {
-    long place = places[index];
-    System.arraycopy(encoded, (int) (place >>> 32), out, at, (int) place);
-    return at + (int) place;
+  /** Bytes of one string. */
+  int length(int index) {
+    return (int) places[index];
+  }
+
+  /** Copies the bytes {@code [from, to)} of one string; answers where they end. */
+  int copyTo(int index, int from, int to, byte[] out, int at) {
+    System.arraycopy(encoded, (int) (places[index] >>> 32) + from, out, at, to - from);
+    return at + to - from;
   }
 
   /**

@@ -51,6 +51,7 @@ final class Compact {
   static final int ATTRIBUTES = 7;
   static final int SAMPLING_THRESHOLD = 8;
   static final int STATUS_MESSAGE = 9;
+  static final int EVENTS = 10;
 
   // Fields of SpanGroup.
   static final int GROUP_NAME = 1;
@@ -59,6 +60,7 @@ final class Compact {
   static final int GROUP_ATTRIBUTES = 4;
   static final int GROUP_SAMPLING_THRESHOLD = 5;
   static final int GROUP_DURATIONS_NANOS = 6;
+  static final int GROUP_EVENTS = 7;
 
   static final int FORMAT_VERSION = 1;
 

@@ -17,5 +17,14 @@ public final class Limits {
   /** Most attributes of one span or of the resource. */
   public static final int MAX_ATTRIBUTES = 1_024;
 
+  /** Most events of one span, and of the spans of one group. */
+  public static final int MAX_SPAN_EVENTS = 1_024;
+
+  /** Most numbers of the events of one span: two for each, and two for each of its attributes. */
+  public static final int MAX_EVENT_NUMBERS = 8 * MAX_SPAN_EVENTS;
+
+  /** Most events in a batch; those of a group count once. */
+  public static final int MAX_EVENTS = 65_536;
+
   private Limits() {}
 }

@@ -106,6 +106,11 @@ public final class SpanBatchReader {
   private int statusMessage;
   private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
   private int attributeCount;
+  private final int[] events = new int[Limits.MAX_EVENT_NUMBERS];
+  private int eventNumbers;
+
+  /** Of the batch so far. */
+  private int eventCount;
 
   private long[] groupDurationsNanos = new long[64];
   private int groupSize;
@@ -137,6 +142,8 @@ public final class SpanBatchReader {
     groupedSpansLeft = 0;
     groupSize = 0;
     attributeCount = 0;
+    eventNumbers = 0;
+    eventCount = 0;
     if (length > Limits.MAX_MESSAGE_BYTES) {
       input.refuse(Rejection.TOO_LARGE);
     } else {
@@ -152,6 +159,7 @@ public final class SpanBatchReader {
   public boolean next() {
     if (spansLeft == 0) {
       attributeCount = 0;
+      eventNumbers = 0;
       if (groupsStart == NONE && !input.isRefused()) {
         endSpans();
       }
@@ -170,6 +178,7 @@ public final class SpanBatchReader {
       throw new IllegalStateException(spansLeft + " spans stand before the groups");
     }
     attributeCount = 0;
+    eventNumbers = 0;
     groupSize = 0;
     if (groupsStart == NONE || input.isRefused()) {
       return false;
@@ -320,6 +329,20 @@ public final class SpanBatchReader {
    */
   public int[] attributes() {
     return attributes;
+  }
+
+  /**
+   * Events to be counted, of the span or of each span of the group, one behind the other in {@code
+   * [0, eventNumbers())}: the name, the number n of attributes, then n times key and value. All but
+   * n are dictionary indexes. Valid until {@link #next} or {@link #nextGroup}.
+   */
+  public int[] events() {
+    return events;
+  }
+
+  /** Numbers in {@link #events}: 0 without any event. */
+  public int eventNumbers() {
+    return eventNumbers;
   }
 
   /** Spans in the group at the cursor, at least 1; 0 when a span is there, or nothing. */
@@ -667,6 +690,7 @@ public final class SpanBatchReader {
     startUnixNanos = baseUnixNanos + startDelta;
     durationNanos = duration;
     attributeCount = count >> 1;
+    eventNumbers = 0;
     samplingThreshold = threshold;
     statusMessage = message;
     return true;
@@ -675,13 +699,14 @@ public final class SpanBatchReader {
   /** Reads the span that begins here, whatever it looks like; false if the batch is refused. */
   private boolean readAnySpan() {
     attributeCount = 0;
+    eventNumbers = 0;
     samplingThreshold = 0;
     statusMessage = NONE;
     int seen = 0;
     input.fieldsAfter(0);
     while (input.readFieldHeader()) {
       int id = input.fieldId();
-      if (id < Compact.IDS || id > Compact.STATUS_MESSAGE) {
+      if (id < Compact.IDS || id > Compact.EVENTS) {
         input.skipField();
         continue;
       }
@@ -696,7 +721,8 @@ public final class SpanBatchReader {
         case Compact.ATTRIBUTES -> attributeCount = readAttributes(attributes);
         case Compact.SAMPLING_THRESHOLD ->
             samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
-        default -> statusMessage = readIndex();
+        case Compact.STATUS_MESSAGE -> statusMessage = readIndex();
+        default -> readEvents();
       }
     }
     if ((seen & SPAN_REQUIRED) != SPAN_REQUIRED) {
@@ -704,6 +730,7 @@ public final class SpanBatchReader {
     }
     if (input.isRefused()) {
       attributeCount = 0;
+      eventNumbers = 0;
       spansLeft = 0;
       return false;
     }
@@ -717,7 +744,7 @@ public final class SpanBatchReader {
     input.fieldsAfter(0);
     while (input.readFieldHeader()) {
       int id = input.fieldId();
-      if (id < Compact.GROUP_NAME || id > Compact.GROUP_DURATIONS_NANOS) {
+      if (id < Compact.GROUP_NAME || id > Compact.GROUP_EVENTS) {
         input.skipField();
         continue;
       }
@@ -729,7 +756,8 @@ public final class SpanBatchReader {
         case Compact.GROUP_ATTRIBUTES -> attributeCount = readAttributes(attributes);
         case Compact.GROUP_SAMPLING_THRESHOLD ->
             samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
-        default -> readDurations();
+        case Compact.GROUP_DURATIONS_NANOS -> readDurations();
+        default -> readEvents();
       }
     }
     if ((seen & GROUP_REQUIRED) != GROUP_REQUIRED) {
@@ -737,6 +765,7 @@ public final class SpanBatchReader {
     }
     if (input.isRefused()) {
       attributeCount = 0;
+      eventNumbers = 0;
       groupSize = 0;
       return false;
     }
@@ -814,11 +843,39 @@ public final class SpanBatchReader {
       input.refuse(Rejection.BAD_LENGTH);
     }
     for (int i = 0; i < count && !input.isRefused(); i++) {
-      int index = Compact.unZigZag(input.readVarint32());
-      checkIndex(index);
-      out[i] = index;
+      out[i] = readElement();
     }
     return input.isRefused() ? 0 : count >> 1;
+  }
+
+  private void readEvents() {
+    int count = input.readListHeader(Compact.I32, events.length, 1);
+    int at = 0;
+    while (at < count && !input.isRefused()) {
+      events[at++] = readElement();
+      int pairs = at < count ? Compact.unZigZag(input.readVarint32()) : -1;
+      // The first comparison keeps the second from overflowing.
+      if (pairs < 0 || pairs > count || 2 * pairs > count - at - 1) {
+        input.refuse(Rejection.BAD_LENGTH);
+        return;
+      }
+      events[at++] = pairs;
+      for (int end = at + 2 * pairs; at < end; at++) {
+        events[at] = readElement();
+      }
+      eventCount++;
+    }
+    if (eventCount > Limits.MAX_EVENTS) {
+      input.refuse(Rejection.BAD_LENGTH);
+    }
+    eventNumbers = input.isRefused() ? 0 : count;
+  }
+
+  /** An index in a list. */
+  private int readElement() {
+    int index = Compact.unZigZag(input.readVarint32());
+    checkIndex(index);
+    return index;
   }
 
   private int readIndex() {

@@ -1,5 +1,7 @@
 package org.traceetl.proto;
 
+import java.util.Arrays;
+
 /**
  * Builds one {@code SpanBatch} message at a time from slices of bytes, without an object per span.
  *
@@ -55,6 +57,17 @@ public final class SpanBatchWriter {
   private int statusMessage;
   private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
   private int attributesLength;
+  private int[] events = new int[64];
+  private int eventNumbers;
+
+  /** Where the number of attributes of the last event stands in {@link #events}. */
+  private int lastEvent;
+
+  /** Of the span started. */
+  private int spanEvents;
+
+  /** Of all spans. */
+  private int eventCount;
 
   /** Starts a batch; the dictionary is empty. Forgets an unfinished one. */
   public void begin() {
@@ -65,6 +78,7 @@ public final class SpanBatchWriter {
     spanCount = 0;
     groups.clear();
     inSpan = false;
+    eventCount = 0;
   }
 
   /**
@@ -217,6 +231,8 @@ public final class SpanBatchWriter {
     samplingThreshold = threshold;
     statusMessage = NONE;
     attributesLength = 0;
+    eventNumbers = 0;
+    spanEvents = 0;
     inSpan = true;
   }
 
@@ -255,6 +271,49 @@ public final class SpanBatchWriter {
     }
   }
 
+  /**
+   * Adds an event that is to be counted to the span started; attributes of it follow.
+   *
+   * @param name dictionary index
+   * @return false if there is no room for it: the span has {@link Limits#MAX_SPAN_EVENTS} or {@link
+   *     Limits#MAX_EVENT_NUMBERS}, or the batch {@link Limits#MAX_EVENTS}
+   */
+  public boolean event(int name) {
+    if (spanEvents == Limits.MAX_SPAN_EVENTS
+        || !hasEventRoom()
+        || eventCount + spanEvents >= Limits.MAX_EVENTS) {
+      return false;
+    }
+    events[eventNumbers] = checkedIndex(name);
+    lastEvent = eventNumbers + 1;
+    events[lastEvent] = 0;
+    eventNumbers += 2;
+    spanEvents++;
+    return true;
+  }
+
+  /**
+   * Adds an attribute to the event added last; left out where the span has no room for it.
+   *
+   * @param key dictionary index
+   * @param value dictionary index
+   */
+  public void eventAttribute(int key, int value) {
+    if (hasEventRoom()) {
+      events[eventNumbers] = checkedIndex(key);
+      events[eventNumbers + 1] = checkedIndex(value);
+      eventNumbers += 2;
+      events[lastEvent]++;
+    }
+  }
+
+  private boolean hasEventRoom() {
+    if (eventNumbers == events.length && eventNumbers < Limits.MAX_EVENT_NUMBERS) {
+      events = Arrays.copyOf(events, 2 * eventNumbers);
+    }
+    return eventNumbers < events.length;
+  }
+
   /** Sets the status message of the span started, a dictionary index. */
   public void statusMessage(int index) {
     statusMessage = checkedIndex(index);
@@ -270,7 +329,9 @@ public final class SpanBatchWriter {
     if (!inSpan) {
       throw new IllegalStateException("no span was started");
     }
-    spans = Compact.grown(spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * attributesLength);
+    spans =
+        Compact.grown(
+            spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * (attributesLength + eventNumbers));
     byte[] out = spans;
     int at = spanEnd;
     // After the fields written so far a span and a group's head go on alike: attributes, threshold
@@ -289,14 +350,18 @@ public final class SpanBatchWriter {
     }
     delta++;
     if (grouped) {
-      out[at++] = Compact.field(delta, Compact.LIST);
-      inSpan = false;
-      groups.add(out, spansEnd, at - spansEnd, groupedNanos);
+      endGrouped(at, delta);
       return;
     }
     if (statusMessage != NONE) {
       out[at++] = Compact.field(delta, Compact.I32);
       at = Compact.putVarint(out, at, (long) statusMessage << 1);
+      delta = 0;
+    }
+    delta++;
+    if (eventNumbers != 0) {
+      out[at++] = Compact.field(delta, Compact.LIST);
+      at = putIndexes(out, at, events, eventNumbers);
     }
     out[at++] = Compact.STOP;
     inSpan = false;
@@ -306,11 +371,34 @@ public final class SpanBatchWriter {
     }
     spansEnd = at;
     spanCount++;
+    eventCount += spanEvents;
+  }
+
+  /**
+   * @param delta from the field before to that of the durations
+   */
+  private void endGrouped(int end, int delta) {
+    byte[] out = spans;
+    int at = end;
+    out[at++] = Compact.field(delta, Compact.LIST);
+    int head = at - spansEnd;
+    if (eventNumbers != 0) {
+      out[at++] = Compact.field(1, Compact.LIST);
+      at = putIndexes(out, at, events, eventNumbers);
+    }
+    inSpan = false;
+    groups.add(out, spansEnd, at - spansEnd, head, groupedNanos);
+    eventCount += spanEvents;
   }
 
   /** Spans ended in the batch so far, those in groups among them. */
   public int spanCount() {
     return spanCount + groups.spans();
+  }
+
+  /** Events in the batch so far, those of every span in a group among them. */
+  public int eventCount() {
+    return eventCount;
   }
 
   /** Groups in the batch so far. */
@@ -410,7 +498,7 @@ public final class SpanBatchWriter {
   public long heldBytes() {
     return message.length
         + spans.length
-        + 4L * (resource.length + attributes.length)
+        + 4L * (resource.length + attributes.length + events.length)
         + dictionary.heldBytes()
         + groups.heldBytes();
   }

@@ -4,12 +4,11 @@ import java.util.Arrays;
 
 /**
  * The groups of the batch being written: spans that are alike in all but their duration. A group is
- * found by the bytes that its fields before the durations have on the wire, which are written once;
- * from then on a span costs its duration. Starting anew costs what the last batch used, not what
- * the arrays hold.
+ * found by the bytes that its other fields have on the wire, which are written once; from then on a
+ * span costs its duration. Starting anew costs what the last batch used, not what the arrays hold.
  */
 final class SpanGroups {
-  /** Bytes of a group beyond its head at most: the list's header and the end. */
+  /** Bytes of a group beyond its fields at most: the list's header and the end. */
   private static final int GROUP_FRAME_BYTES = 6;
 
   /** Bytes of a duration as a varint, at most. */
@@ -17,9 +16,14 @@ final class SpanGroups {
 
   private static final int NONE = -1;
 
-  private final BatchDictionary heads = new BatchDictionary();
+  /** By group: its fields but the durations. */
+  private final BatchDictionary fields = new BatchDictionary();
 
   // By group
+
+  /** How many of the bytes of its fields stand before the durations. */
+  private int[] heads = new int[16];
+
   private int[] sizes = new int[16];
   private int[] firsts = new int[16];
   private int[] lasts = new int[16];
@@ -37,11 +41,11 @@ final class SpanGroups {
 
   /** Bytes of its arrays, which never shrink. */
   long heldBytes() {
-    return heads.heldBytes() + 12L * sizes.length + 12L * durationsNanos.length;
+    return fields.heldBytes() + 16L * sizes.length + 12L * durationsNanos.length;
   }
 
   void clear() {
-    heads.clear();
+    fields.clear();
     spans = 0;
     guess = 0;
   }
@@ -49,14 +53,15 @@ final class SpanGroups {
   /**
    * Adds a span.
    *
-   * @param head holds the encoded fields of its group in {@code [offset, offset + length)}, up to
-   *     and with the header of the durations' field
-   * @throws IllegalStateException when the heads of all groups outgrow {@link
+   * @param encoded holds the fields of its group in {@code [offset, offset + length)}, but the
+   *     durations: only the header of that field
+   * @param head how many of these bytes are up to and with that header
+   * @throws IllegalStateException when the fields of all groups outgrow {@link
    *     Limits#MAX_MESSAGE_BYTES}; the span is left out then
    */
-  void add(byte[] head, int offset, int length, long durationNanos) {
-    int known = heads.size();
-    int group = heads.intern(head, offset, length, guess);
+  void add(byte[] encoded, int offset, int length, int head, long durationNanos) {
+    int known = fields.size();
+    int group = fields.intern(encoded, offset, length, guess);
     guess = group;
     if (spans == durationsNanos.length) {
       durationsNanos = Arrays.copyOf(durationsNanos, 2 * spans);
@@ -66,7 +71,7 @@ final class SpanGroups {
     durationsNanos[span] = durationNanos;
     nexts[span] = NONE;
     if (group == known) {
-      open(group, span);
+      open(group, head, span);
     } else {
       nexts[lasts[group]] = span;
     }
@@ -74,19 +79,21 @@ final class SpanGroups {
     sizes[group]++;
   }
 
-  private void open(int group, int span) {
+  private void open(int group, int head, int span) {
     if (group == sizes.length) {
+      heads = Arrays.copyOf(heads, 2 * group);
       sizes = Arrays.copyOf(sizes, 2 * group);
       firsts = Arrays.copyOf(firsts, 2 * group);
       lasts = Arrays.copyOf(lasts, 2 * group);
     }
+    heads[group] = head;
     firsts[group] = span;
     sizes[group] = 0;
   }
 
   /** Groups so far. */
   int size() {
-    return heads.size();
+    return fields.size();
   }
 
   /** Spans in all groups. */
@@ -96,18 +103,19 @@ final class SpanGroups {
 
   /** Upper bound of the bytes that {@link #writeTo} writes. */
   int sizeBytes() {
-    return heads.bytes() + GROUP_FRAME_BYTES * heads.size() + DURATION_BYTES * spans;
+    return fields.bytes() + GROUP_FRAME_BYTES * fields.size() + DURATION_BYTES * spans;
   }
 
   /** Writes the elements of the list of groups; answers where they end. */
   int writeTo(byte[] out, int at) {
     int end = at;
-    for (int group = 0; group < heads.size(); group++) {
-      end = heads.copyTo(group, out, end);
+    for (int group = 0; group < fields.size(); group++) {
+      end = fields.copyTo(group, 0, heads[group], out, end);
       end = Compact.putListHeader(out, end, Compact.I64, sizes[group]);
       for (int span = firsts[group]; span != NONE; span = nexts[span]) {
         end = Compact.putVarint(out, end, Compact.zigZag(durationsNanos[span]));
       }
+      end = fields.copyTo(group, heads[group], fields.length(group), out, end);
       out[end++] = Compact.STOP;
     }
     return end;

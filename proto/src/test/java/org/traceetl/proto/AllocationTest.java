@@ -13,6 +13,7 @@ final class AllocationTest {
   private final SpanBatchReader reader = new SpanBatchReader();
   private long attributesRead;
   private long durationsRead;
+  private long eventsRead;
   private long idsRead;
 
   AllocationTest() {
@@ -42,6 +43,7 @@ final class AllocationTest {
             reader.wrap(writer.buffer(), 0, length);
             while (reader.next()) {
               attributesRead += reader.attributeCount();
+              eventsRead += reader.eventNumbers() / 4;
             }
             while (reader.nextGroup()) {
               durationsRead += reader.groupSize();
@@ -52,6 +54,7 @@ final class AllocationTest {
     assertThat(AllocatedBytes.by(work)).isZero();
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
     assertThat(attributesRead).isEqualTo(2L * MESSAGES * 20 * 12);
+    assertThat(eventsRead).isEqualTo(2L * MESSAGES * 7);
     assertThat(durationsRead).isEqualTo(2L * MESSAGES * 200);
   }
 
@@ -98,6 +101,10 @@ final class AllocationTest {
         writer.attribute(intern(a), intern(50 + (i + a) % 50));
       }
       writer.statusMessage(intern(i));
+      if (i % 3 == 0) {
+        writer.event(intern(40));
+        writer.eventAttribute(intern(41), intern(42 + i % 5));
+      }
       writer.endSpan();
     }
     for (int i = 0; i < 200; i++) {

@@ -66,6 +66,24 @@ final class Batches {
   }
 
   private static Arbitrary<Span> span(Arbitrary<Integer> indexes) {
+    return Combinators.combine(spanWithoutEvents(indexes), events(indexes).injectNull(0.7))
+        .as((span, events) -> span.setEvents(events));
+  }
+
+  /** Names, numbers of attributes, and those. */
+  private static Arbitrary<List<Integer>> events(Arbitrary<Integer> indexes) {
+    return Combinators.combine(indexes, pairs(indexes, 3))
+        .as((name, attributes) -> {
+          List<Integer> event = new ArrayList<>(List.of(name, attributes.size() / 2));
+          event.addAll(attributes);
+          return event;
+        })
+        .list()
+        .ofMaxSize(4)
+        .map(events -> events.stream().flatMap(List::stream).toList());
+  }
+
+  private static Arbitrary<Span> spanWithoutEvents(Arbitrary<Integer> indexes) {
     Arbitrary<byte[]> ids =
         Arbitraries.of(24, 32)
             .flatMap(length -> Arbitraries.bytes().array(byte[].class).ofSize(length));
@@ -116,8 +134,9 @@ final class Batches {
             Arbitraries.integers().between(0, 17),
             pairs(indexes, 20).injectNull(0.2),
             thresholds().injectNull(0.5),
-            durations().list().ofMinSize(1).ofMaxSize(40))
-        .as((name, kindAndStatus, attributes, threshold, durations) -> {
+            durations().list().ofMinSize(1).ofMaxSize(40),
+            events(indexes).injectNull(0.7))
+        .as((name, kindAndStatus, attributes, threshold, durations, events) -> {
           SpanGroup group = new SpanGroup();
           group.setName(name);
           group.setKind((byte) (kindAndStatus / 3));
@@ -127,6 +146,7 @@ final class Batches {
             group.setSampling_threshold(threshold);
           }
           group.setDurations_nanos(durations);
+          group.setEvents(events);
           return group;
         })
         .list()
@@ -239,6 +259,16 @@ final class Batches {
     return batch;
   }
 
+  /** The fixed batch with groups, and events in a span and in a group. */
+  static SpanBatch fixedWithEvents() {
+    SpanBatch batch = fixedWithGroups();
+    batch.getSpans().get(0).setEvents(List.of(12, 1, 13, 14, 12, 0, 69, 2, 15, 65, 3, 4));
+    batch.getSpans().get(2).setEvents(List.of(69, 0));
+    batch.getGroups().get(0).setEvents(List.of(12, 1, 13, 14));
+    batch.getGroups().get(1).setEvents(List.of(12, 0));
+    return batch;
+  }
+
   /** The batch as a later version's writer could send it, without unknown fields so far. */
   static org.traceetl.proto.extended.SpanBatch extended(SpanBatch batch) {
     var extended = new org.traceetl.proto.extended.SpanBatch();
@@ -267,6 +297,7 @@ final class Batches {
       if (span.isSetStatus_message()) {
         extendedSpan.setStatus_message(span.getStatus_message());
       }
+      extendedSpan.setEvents(span.getEvents());
       extended.addToSpans(extendedSpan);
     }
     if (batch.isSetGroups()) {
@@ -281,6 +312,7 @@ final class Batches {
           extendedGroup.setSampling_threshold(group.getSampling_threshold());
         }
         extendedGroup.setDurations_nanos(group.getDurations_nanos());
+        extendedGroup.setEvents(group.getEvents());
         extended.addToGroups(extendedGroup);
       }
     }

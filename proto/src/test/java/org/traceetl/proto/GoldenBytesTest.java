@@ -17,7 +17,8 @@ final class GoldenBytesTest {
   static Stream<Arguments> versions() {
     return Stream.of(
         Arguments.of("span_batch_1.hex", Batches.fixed()),
-        Arguments.of("span_batch_2.hex", Batches.fixedWithGroups()));
+        Arguments.of("span_batch_2.hex", Batches.fixedWithGroups()),
+        Arguments.of("span_batch_events.hex", Batches.fixedWithEvents()));
   }
 
   @ParameterizedTest(name = "{0}")

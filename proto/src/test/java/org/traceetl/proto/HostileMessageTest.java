@@ -35,8 +35,8 @@ final class HostileMessageTest {
     for (byte[] message :
         List.of(
             Messages.generated(Batches.fixed()),
-            Messages.generated(Batches.fixedWithGroups()),
-            Messages.generated(Batches.withUnknownFields(Batches.fixedWithGroups())))) {
+            Messages.generated(Batches.fixedWithEvents()),
+            Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())))) {
       for (int length = 0; length < message.length; length++) {
         // Cut where the array ends, and where it goes on.
         assertThat(outcome(Arrays.copyOf(message, length), 0, length))
@@ -59,8 +59,8 @@ final class HostileMessageTest {
     for (byte[] message :
         List.of(
             Messages.generated(Batches.fixed()),
-            Messages.generated(Batches.fixedWithGroups()),
-            Messages.generated(Batches.withUnknownFields(Batches.fixedWithGroups())))) {
+            Messages.generated(Batches.fixedWithEvents()),
+            Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())))) {
       for (int bit = 0; bit < 8 * message.length; bit++) {
         message[bit >> 3] ^= (byte) (1 << (bit & 7));
         outcome(message);
@@ -72,7 +72,7 @@ final class HostileMessageTest {
 
   @Property(tries = 2000)
   void severalChangedBytesAreReadOrRefused(@ForAll("seeds") long seed) {
-    byte[] message = Messages.generated(Batches.withUnknownFields(Batches.fixedWithGroups()));
+    byte[] message = Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents()));
     Random random = new Random(seed);
     for (int i = random.nextInt(8); i >= 0; i--) {
       message[random.nextInt(message.length)] = (byte) random.nextInt();
@@ -174,6 +174,20 @@ final class HostileMessageTest {
         badSpan("threshold 2^56", Rejection.BAD_VALUE, s -> s.setSampling_threshold(1L << 56)),
         badSpan("threshold negative", Rejection.BAD_VALUE, s -> s.setSampling_threshold(-1)),
         badSpan("message outside", Rejection.BAD_INDEX, s -> s.setStatus_message(70)),
+        badSpan("event outside", Rejection.BAD_INDEX, s -> s.setEvents(List.of(70, 0))),
+        badSpan("event without a count", Rejection.BAD_LENGTH, s -> s.setEvents(List.of(0))),
+        badSpan("event negative count", Rejection.BAD_LENGTH, s -> s.setEvents(List.of(0, -1))),
+        badSpan("event cut off", Rejection.BAD_LENGTH, s -> s.setEvents(List.of(0, 1, 0))),
+        badSpan(
+            "event of a huge count",
+            Rejection.BAD_LENGTH,
+            s -> s.setEvents(List.of(0, 1 << 30, 0, 0))),
+        badSpan("its key outside", Rejection.BAD_INDEX, s -> s.setEvents(List.of(0, 1, 70, 0))),
+        badSpan(
+            "too many events",
+            Rejection.BAD_LENGTH,
+            s -> s.setEvents(java.util.Collections.nCopies(8194, 0))),
+        badGroup("event outside", Rejection.BAD_INDEX, g -> g.setEvents(List.of(70, 0))),
         badGroup("no name", Rejection.MISSING_FIELD, SpanGroup::unsetName),
         badGroup("no kind", Rejection.MISSING_FIELD, SpanGroup::unsetKind),
         badGroup("no status", Rejection.MISSING_FIELD, SpanGroup::unsetStatus),

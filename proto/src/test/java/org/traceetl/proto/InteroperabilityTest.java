@@ -158,7 +158,7 @@ final class InteroperabilityTest {
 
   @Provide
   Arbitrary<List<Short>> spanFields() {
-    return Arbitraries.shuffle(shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 200));
+    return Arbitraries.shuffle(shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 200));
   }
 
   private static List<Short> shorts(int... values) {

@@ -74,6 +74,7 @@ final class Messages {
       if (span.isSetStatus_message()) {
         writer.statusMessage(span.getStatus_message());
       }
+      writeEvents(span.isSetEvents() ? span.getEvents() : List.of(), writer);
       writer.endSpan();
     }
     writeGroups(batch, writer);
@@ -103,12 +104,24 @@ final class Messages {
           for (int i = 0; i < group.getAttributesSize(); i += 2) {
             writer.attribute(group.getAttributes().get(i), group.getAttributes().get(i + 1));
           }
+          writeEvents(group.isSetEvents() ? group.getEvents() : List.of(), writer);
           writer.endSpan();
         }
       }
     }
     assertThat(writer.groupCount()).isEqualTo(groups.size());
     assertThat(writer.groupedSpanCount()).isEqualTo(Batches.grouped(batch));
+  }
+
+  private static void writeEvents(List<Integer> events, SpanBatchWriter writer) {
+    int at = 0;
+    while (at < events.size()) {
+      assertThat(writer.event(events.get(at))).isTrue();
+      int end = at + 2 + 2 * events.get(at + 1);
+      for (at += 2; at < end; at += 2) {
+        writer.eventAttribute(events.get(at), events.get(at + 1));
+      }
+    }
   }
 
   /** The message as the project's reader reads it; it must be a good one. */
@@ -182,6 +195,9 @@ final class Messages {
     if (reader.statusMessage() >= 0) {
       span.setStatus_message(reader.statusMessage());
     }
+    for (int i = 0; i < reader.eventNumbers(); i++) {
+      span.addToEvents(reader.events()[i]);
+    }
     return span;
   }
 
@@ -201,6 +217,9 @@ final class Messages {
     }
     for (int i = 0; i < reader.groupSize(); i++) {
       group.addToDurations_nanos(reader.groupDurationsNanos()[i]);
+    }
+    for (int i = 0; i < reader.eventNumbers(); i++) {
+      group.addToEvents(reader.events()[i]);
     }
     return group;
   }
@@ -226,6 +245,9 @@ final class Messages {
       if (span.getSampling_threshold() == 0) {
         span.unsetSampling_threshold();
       }
+      if (span.getEventsSize() == 0) {
+        span.unsetEvents();
+      }
       if (span.getIds().length == 32 && ByteBuffer.wrap(span.getIds()).getLong(24) == 0) {
         span.setIds(Arrays.copyOf(span.getIds(), 24));
       }
@@ -248,6 +270,9 @@ final class Messages {
     }
     if (copy.getSampling_threshold() == 0) {
       copy.unsetSampling_threshold();
+    }
+    if (copy.getEventsSize() == 0) {
+      copy.unsetEvents();
     }
     return copy;
   }

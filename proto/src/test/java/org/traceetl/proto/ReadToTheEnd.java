@@ -35,8 +35,9 @@ final class ReadToTheEnd {
       for (int i = 0; i < 2 * reader.attributeCount(); i++) {
         checkIndex(reader.attributes()[i], dictionary);
       }
+      checkEvents(reader, dictionary);
     }
-    check(reader.attributeCount() == 0);
+    check(reader.attributeCount() == 0 && reader.eventNumbers() == 0);
     while (reader.nextGroup()) {
       check(first == Rejection.NONE && reader.rejection() == Rejection.NONE);
       checkIndex(reader.name(), dictionary);
@@ -46,19 +47,32 @@ final class ReadToTheEnd {
       for (int i = 0; i < 2 * reader.attributeCount(); i++) {
         checkIndex(reader.attributes()[i], dictionary);
       }
+      checkEvents(reader, dictionary);
       check(reader.groupSize() > 0);
       for (int i = 0; i < reader.groupSize(); i++) {
         check(reader.groupDurationsNanos()[i] >= 0);
       }
       spans += reader.groupSize();
     }
-    check(reader.attributeCount() == 0 && reader.groupSize() == 0);
+    check(reader.attributeCount() == 0 && reader.groupSize() == 0 && reader.eventNumbers() == 0);
     if (reader.rejection() == Rejection.NONE) {
       check(spans == reader.spanCount());
     } else {
       check(spans <= reader.spanCount());
     }
     return reader.rejection();
+  }
+
+  private static void checkEvents(SpanBatchReader reader, int dictionary) {
+    int at = 0;
+    while (at < reader.eventNumbers()) {
+      checkIndex(reader.events()[at], dictionary);
+      int end = at + 2 + 2 * reader.events()[at + 1];
+      check(end > at && end <= reader.eventNumbers());
+      for (at += 2; at < end; at++) {
+        checkIndex(reader.events()[at], dictionary);
+      }
+    }
   }
 
   private static void checkIndex(int index, int dictionary) {

@@ -75,6 +75,41 @@ final class SpanBatchWriterTest {
   }
 
   @Test
+  void eventsBeyondTheLimitsAreLeftOut() {
+    writer.application(intern("service"));
+    span(0);
+    for (int i = 0; i < Limits.MAX_SPAN_EVENTS; i++) {
+      assertThat(writer.event(0)).isTrue();
+    }
+    assertThat(writer.event(0)).isFalse();
+    writer.endSpan();
+    span(0);
+    writer.event(0);
+    for (int i = 0; i < Limits.MAX_EVENT_NUMBERS; i++) {
+      writer.eventAttribute(0, 0);
+    }
+    assertThat(writer.event(0)).isFalse();
+    writer.endSpan();
+    int spans = 2;
+    for (; writer.eventCount() < Limits.MAX_EVENTS; spans++) {
+      span(0);
+      for (int i = 0; i < Limits.MAX_SPAN_EVENTS && writer.event(0); i++) {}
+      writer.endSpan();
+    }
+    int length = writer.finish(1, 2, 3, 4);
+    assertThat(reader.wrap(writer.buffer(), 0, length)).isEqualTo(Rejection.NONE);
+    int events = 0;
+    for (int i = 0; i < spans; i++) {
+      assertThat(reader.next()).isTrue();
+      events += i == 1 ? 1 : reader.eventNumbers() / 2;
+      assertThat(reader.eventNumbers()).isLessThanOrEqualTo(Limits.MAX_EVENT_NUMBERS);
+    }
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    assertThat(events).isEqualTo(Limits.MAX_EVENTS);
+  }
+
+  @Test
   void aLongStringIsCutBetweenCharacters() {
     String head = "x".repeat(Limits.MAX_STRING_BYTES - 2);
     assertThat(kept(head + "yyy")).isEqualTo(head + "yy");

@@ -195,6 +195,48 @@ final class EndToEndTest {
   }
 
   @Test
+  void exceptionsAreCountedByTypeAndOtherEventsAreNot() throws Exception {
+    String service = "throwing";
+    for (boolean grpc : new boolean[] {true, false}) {
+      try (Spans spans =
+          grpc
+              ? Spans.overGrpc(service, installation.otlpGrpcPort())
+              : Spans.overHttp(service, installation.otlpHttpPort())) {
+        for (int i = 0; i < 50; i++) {
+          IOException away = new IOException("away");
+          spans.sendFailed("GET /cart", List.of(away, away), "retry");
+          spans.sendFailed("GET /cart", List.of(new IllegalStateException()));
+        }
+        spans.flush();
+      }
+    }
+
+    String events = "traces_span_metrics_events_total{service_name=\"throwing\"}";
+    eventually("the exceptions")
+        .untilAsserted(() ->
+            assertThat(
+                    prometheus.query(events).stream()
+                        .map(sample ->
+                            String.join(
+                                " ",
+                                sample.labels().get("span_name"),
+                                sample.labels().get("span_kind"),
+                                sample.labels().get("status_code"),
+                                sample.labels().get("event_name"),
+                                sample.labels().get("exception_type"),
+                                Long.toString((long) sample.value()))))
+                .containsExactlyInAnyOrder(
+                    "GET /cart SPAN_KIND_SERVER STATUS_CODE_ERROR exception"
+                        + " java.io.IOException 200",
+                    "GET /cart SPAN_KIND_SERVER STATUS_CODE_ERROR exception"
+                        + " java.lang.IllegalStateException 100"));
+    assertThat(prometheus.value("sum(traces_span_metrics_calls_total{service_name=\"throwing\"})"))
+        .isEqualTo(200);
+    assertHistoryAgrees(service);
+    assertBooksBalance();
+  }
+
+  @Test
   void linesOfARotatedTraceLogCountOnceEach() throws Exception {
     String application = "log-writer";
     Path log = Files.createDirectories(directory.resolve("log/log-writer/trace"));

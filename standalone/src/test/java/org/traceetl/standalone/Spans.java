@@ -13,6 +13,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -91,6 +92,17 @@ final class Spans implements AutoCloseable {
     }
     span.end(endNanos, TimeUnit.NANOSECONDS);
     return span.getSpanContext().getTraceId();
+  }
+
+  /** A failed span that ends now, with these exceptions and events of these names. */
+  void sendFailed(String name, List<? extends Throwable> exceptions, String... events) {
+    Span span = tracer.spanBuilder(name).setNoParent().setSpanKind(SpanKind.SERVER).startSpan();
+    exceptions.forEach(span::recordException);
+    for (String event : events) {
+      span.addEvent(event);
+    }
+    span.setStatus(StatusCode.ERROR);
+    span.end();
   }
 
   /** Returns when the agent has confirmed everything. */

@@ -171,7 +171,7 @@ final class DocumentationTest {
                 d.rocketmq(),
                 d.journal(),
                 d.window(),
-                d.series(),
+                null,
                 profile.histogram(),
                 d.documents(),
                 new MetricsConfig(profile, null, null, QueueLabel.ALWAYS),
@@ -179,6 +179,7 @@ final class DocumentationTest {
                 d.history(),
                 d.hotspots(),
                 d.ozhera(),
+                null,
                 d.web(),
                 d.drainWithin()),
             Clock.systemUTC());

@@ -26,6 +26,9 @@ import org.traceetl.agent.config.RoutingRules.Spread;
  * otlp.grpc-port} is the variable {@code TRACE_ETL_AGENT_OTLP_GRPC_PORT}.
  */
 public final class ConfigReader {
+  /** Names of events, and keys of their attributes: as many as are looked up quickly. */
+  private static final int MAX_EVENT_TEXTS = 256;
+
   private final Settings settings;
   private final AgentConfig config;
 
@@ -246,7 +249,21 @@ public final class ConfigReader {
         settings.integer("pipeline.batch-bytes", standard.batchBytes(), 1_024, 1024 * 1024),
         settings.integer("pipeline.batch-spans", standard.batchSpans(), 1, 16_384),
         settings.integer("pipeline.linger-millis", standard.lingerMillis(), 0, 10_000),
-        settings.integer("pipeline.open-batches", standard.openBatches(), 1, 4_096));
+        settings.integer("pipeline.open-batches", standard.openBatches(), 1, 4_096),
+        events(standard.events()));
+  }
+
+  private EventsConfig events(EventsConfig standard) {
+    return new EventsConfig(
+        texts("events.names", standard.names()), texts("events.attributes", standard.attributes()));
+  }
+
+  private List<String> texts(String key, List<String> standard) {
+    List<String> texts = settings.texts(key, standard);
+    if (texts.size() > MAX_EVENT_TEXTS) {
+      settings.problem(key, texts.size() + " of them", "more than " + MAX_EVENT_TEXTS);
+    }
+    return texts;
   }
 
   private SpoolConfig spool(SpoolConfig standard) {

@@ -1,7 +1,7 @@
 package org.traceetl.agent.config;
 
 /**
- * Bounds of what is under way between the sources and the broker.
+ * Bounds of what is under way between the sources and the broker, and what of spans is.
  *
  * @param maxBytesInFlight bytes of payloads accepted and not yet in the spool; above it sources are
  *     told to wait. As much again bounds OTLP requests being read, and the batches in memory
@@ -11,9 +11,27 @@ package org.traceetl.agent.config;
  *     counted is one
  * @param lingerMillis longest time that a span waits for others in its batch
  * @param openBatches batches filled at the same time; one more closes the oldest
+ * @param events what is sent of spans' events
  */
 public record PipelineConfig(
-    int maxBytesInFlight, int batchBytes, int batchSpans, int lingerMillis, int openBatches) {
+    int maxBytesInFlight,
+    int batchBytes,
+    int batchSpans,
+    int lingerMillis,
+    int openBatches,
+    EventsConfig events) {
+  /** With the events that are sent by default. */
+  public PipelineConfig(
+      int maxBytesInFlight, int batchBytes, int batchSpans, int lingerMillis, int openBatches) {
+    this(
+        maxBytesInFlight,
+        batchBytes,
+        batchSpans,
+        lingerMillis,
+        openBatches,
+        EventsConfig.defaults());
+  }
+
   /** 64 MiB under way; batches of 64 KiB, 1,024 spans or 20 ms; 128 of them open. */
   public static PipelineConfig defaults() {
     return new PipelineConfig(64 * 1024 * 1024, 64 * 1024, 1024, 20, 128);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Locale;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.Limits;
 
@@ -125,6 +126,29 @@ public final class SpanFilter {
       changes[Change.ATTRIBUTE_NOT_ALLOWED.ordinal()] += span.attributesNotWanted;
     }
     attributes(filters, span.attributes, keys, whole, false, made.attributes);
+    events(filters, span.events);
+    made.eventsLeftOut = span.eventsLeftOut;
+  }
+
+  /** Names and values are changed as those of spans; which attributes there are is settled. */
+  private void events(ApplicationFilters filters, SpanEvents from) {
+    made.events.clear();
+    Attributes attributes = from.attributes();
+    for (int event = 0; event < from.size(); event++) {
+      look(from.name(event), from.nameOffset(event), from.nameLength(event));
+      redact(filters.names, Change.NAME_REDACTED);
+      cut(filters.limits.nameBytes(), Change.NAME_CUT);
+      made.events.add(text, textOffset, textLength);
+      for (int i = from.firstAttribute(event); i < from.firstAttribute(event + 1); i++) {
+        byte[] key = attributes.key(i);
+        int keyOffset = attributes.keyOffset(i);
+        int keyLength = attributes.keyLength(i);
+        look(attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i));
+        redactValue(filters.values, key, keyOffset, keyLength);
+        cut(filters.limits.valueBytes(), Change.VALUE_CUT);
+        made.events.addAttribute(key, keyOffset, keyLength, text, textOffset, textLength);
+      }
+    }
   }
 
   /**
@@ -249,6 +273,7 @@ public final class SpanFilter {
     made.name = NOTHING;
     made.statusMessage = NOTHING;
     made.attributes.forget();
+    made.events.forget();
     madeResource.forget();
   }
 }

@@ -16,6 +16,11 @@ public interface SpanSink {
     return null;
   }
 
+  /** The events that are to be counted; a decoder passes over others. The same for all payloads. */
+  default WantedEvents wantedEvents() {
+    return WantedEvents.NONE;
+  }
+
   /** A span of the last resource. The view is valid during the call. */
   void span(SpanView span);
 

@@ -45,4 +45,10 @@ public final class SpanView {
   public int attributesNotWanted;
 
   public final Attributes attributes = new Attributes();
+
+  /** Those that are {@linkplain SpanSink#wantedEvents wanted}, with the attributes that are. */
+  public final SpanEvents events = new SpanEvents();
+
+  /** Events wanted that the decoder has left out because the span has too many. */
+  public int eventsLeftOut;
 }

@@ -13,6 +13,7 @@ import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.SeriesHash;
@@ -57,6 +58,7 @@ final class Batcher implements SpanSink {
   private final Resources resources;
   private final SeriesHash seriesHash = new SeriesHash();
   private final SpanFilter filter = new SpanFilter();
+  private final WantedEvents wantedEvents;
   // In the order of opening.
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
@@ -86,6 +88,7 @@ final class Batcher implements SpanSink {
       long mostFrameBytes,
       AgentMetrics metrics) {
     this.config = config;
+    this.wantedEvents = WantedEvents.of(config.events().names(), config.events().attributes());
     this.identity = identity;
     this.frame = frame;
     this.mostFrameBytes = mostFrameBytes;
@@ -157,6 +160,11 @@ final class Batcher implements SpanSink {
   }
 
   @Override
+  public WantedEvents wantedEvents() {
+    return wantedEvents;
+  }
+
+  @Override
   public void span(SpanView span) {
     if (resourceTooLarge) {
       rejected("resource_too_large");
@@ -186,7 +194,11 @@ final class Batcher implements SpanSink {
   }
 
   private void batch(SpanView span, boolean measured) {
-    long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
+    long text =
+        (long) span.nameLength
+            + span.statusMessageLength
+            + span.attributes.textBytes()
+            + span.events.textBytes();
     if (text > MAX_SPAN_TEXT_BYTES) {
       rejected("span_too_large");
       return;
@@ -207,6 +219,12 @@ final class Batcher implements SpanSink {
       batch.add(span);
     }
     payload.accept();
+    if (span.events.size() > 0) {
+      metrics.eventsAccepted.inc(span.events.size());
+    }
+    if (span.eventsLeftOut > 0) {
+      metrics.eventsLeftOut.inc(span.eventsLeftOut);
+    }
     if (batch.isFull(config.batchSpans())) {
       close(batch, Cause.SPANS);
     } else if (batch.spanBytes() >= config.batchBytes()) {

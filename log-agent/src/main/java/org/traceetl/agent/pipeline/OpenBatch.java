@@ -2,6 +2,7 @@ package org.traceetl.agent.pipeline;
 
 import java.util.Arrays;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.Limits;
 import org.traceetl.proto.SpanBatchWriter;
@@ -42,6 +43,7 @@ final class OpenBatch {
       writer.statusMessage(
           writer.intern(span.statusMessage, span.statusMessageOffset, span.statusMessageLength));
     }
+    events(span.events);
     writer.endSpan();
   }
 
@@ -58,7 +60,25 @@ final class OpenBatch {
         span.durationNanos,
         span.samplingThreshold);
     attributes(span);
+    events(span.events);
     writer.endSpan();
+  }
+
+  private void events(SpanEvents events) {
+    for (int event = 0; event < events.size(); event++) {
+      int name =
+          writer.intern(events.name(event), events.nameOffset(event), events.nameLength(event));
+      if (!writer.event(name)) {
+        throw new IllegalStateException("isFull leaves room for the events of a span");
+      }
+      Attributes attributes = events.attributes();
+      for (int i = events.firstAttribute(event); i < events.firstAttribute(event + 1); i++) {
+        writer.eventAttribute(
+            writer.intern(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i)),
+            writer.intern(
+                attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i)));
+      }
+    }
   }
 
   private void attributes(SpanView span) {
@@ -89,11 +109,14 @@ final class OpenBatch {
 
   /**
    * Whether it has so many entries, or as many spans as a batch may have. A group is one entry,
-   * whatever it holds: one more span in it costs a few bytes, which {@link #spanBytes} counts.
+   * whatever it holds: one more span in it costs a few bytes, which {@link #spanBytes} counts. Or
+   * whether it may have no room for the events of one more span.
    */
   boolean isFull(int mostEntries) {
     int entries = writer.spanCount() - writer.groupedSpanCount() + writer.groupCount();
-    return entries >= mostEntries || writer.spanCount() == Limits.MAX_SPANS;
+    return entries >= mostEntries
+        || writer.spanCount() == Limits.MAX_SPANS
+        || writer.eventCount() > Limits.MAX_EVENTS - Limits.MAX_SPAN_EVENTS;
   }
 
   /**

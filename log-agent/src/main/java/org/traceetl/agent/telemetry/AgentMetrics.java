@@ -59,6 +59,14 @@ public final class AgentMetrics {
           "source",
           "change");
 
+  public final Counter eventsAccepted =
+      counter("span_events_accepted_total", "Events of spans accepted that are to be counted.");
+
+  public final Counter eventsLeftOut =
+      counter(
+          "span_events_left_out_total",
+          "Events to be counted that were left out because their span had too many.");
+
   public final Counter batchesClosed =
       counter("batches_closed_total", "Batches closed, by what closed them.", "cause");
 

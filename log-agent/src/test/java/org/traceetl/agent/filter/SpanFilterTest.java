@@ -14,6 +14,7 @@ import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.filter.SpanFilter.Change;
 import org.traceetl.agent.filter.SpanFilter.Verdict;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
 
 final class SpanFilterTest {
@@ -44,6 +45,30 @@ final class SpanFilterTest {
     assertThat(of("a", "drop: [{application: b*}]")).isNull();
     assertThat(of("a", "drop: [{application: [b, a]}]")).isNotNull();
     assertThat(of("a", "limits: {max-name-bytes: 10}")).isNotNull();
+  }
+
+  @Test
+  void textsOfEventsAreChangedAsThoseOfSpans() throws ConfigException {
+    byte[] name = "retry 17".getBytes(UTF_8);
+    byte[] key = "exception.type".getBytes(UTF_8);
+    byte[] value = "Error4711".getBytes(UTF_8);
+    span.events.add(name, 0, name.length);
+    span.events.addAttribute(key, 0, key.length, value, 0, value.length);
+    ApplicationFilters filters =
+        of("a", "redact: [{pattern: '[0-9]+', in: [names, values]}]\nlimits: {max-value-bytes: 5}");
+
+    assertThat(filter.apply(filters, span)).isEqualTo(Verdict.KEPT);
+    SpanEvents events = filter.span().events;
+    assertThat(events.size()).isEqualTo(1);
+    assertThat(text(events.name(0), events.nameOffset(0), events.nameLength(0)))
+        .isEqualTo("retry [redacted]");
+    Attributes attributes = events.attributes();
+    assertThat(text(attributes.value(0), attributes.valueOffset(0), attributes.valueLength(0)))
+        .isEqualTo("Error");
+  }
+
+  private static String text(byte[] bytes, int offset, int length) {
+    return new String(bytes, offset, length, UTF_8);
   }
 
   @Test

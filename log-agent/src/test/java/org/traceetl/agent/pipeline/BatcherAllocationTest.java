@@ -152,6 +152,11 @@ final class BatcherAllocationTest {
       span.nameLength = span.name.length;
       span.attributes.clear();
       span.attributes.add(key, 0, key.length, value, 0, value.length);
+      span.events.clear();
+      if (i % 4 == 0) {
+        span.events.add(key, 0, 4);
+        span.events.addAttribute(key, 5, 8, value, 0, value.length);
+      }
       batcher.span(span);
       if (i % SPANS_PER_COMMIT == 0) {
         commit();

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.Limits;
 import org.traceetl.proto.Rejection;
@@ -122,6 +125,77 @@ final class OpenBatchTest {
     assertThat(reader.groupSize()).isEqualTo(1);
     assertThat(reader.nextGroup()).isFalse();
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  private void event(String name, String... attributes) {
+    byte[] bytes = name.getBytes(UTF_8);
+    span.events.add(bytes, 0, bytes.length);
+    for (int i = 0; i < attributes.length; i += 2) {
+      byte[] key = attributes[i].getBytes(UTF_8);
+      byte[] value = attributes[i + 1].getBytes(UTF_8);
+      span.events.addAttribute(key, 0, key.length, value, 0, value.length);
+    }
+  }
+
+  private List<String> events() {
+    List<String> events = new ArrayList<>();
+    for (int at = 0; at < reader.eventNumbers(); ) {
+      StringBuilder event = new StringBuilder(text(reader.events()[at]));
+      int end = at + 2 + 2 * reader.events()[at + 1];
+      for (at += 2; at < end; at++) {
+        event.append(' ').append(text(reader.events()[at]));
+      }
+      events.add(event.toString());
+    }
+    return events;
+  }
+
+  @Test
+  void eventsGoWithTheirSpansAndTellGroupsApart() {
+    event("exception", "exception.type", "IOException");
+    event("retry");
+    event("exception", "exception.type", "KeyError", "n", "3");
+    batch.add(span("SET", 1_000));
+    batch.addUnremarkable(span("SET", 5));
+    batch.addUnremarkable(span("SET", 6));
+    span.events.clear();
+    batch.addUnremarkable(span("SET", 7));
+    read();
+
+    List<String> events =
+        List.of(
+            "exception exception.type IOException",
+            "retry",
+            "exception exception.type KeyError n 3");
+    assertThat(reader.next()).isTrue();
+    assertThat(events()).isEqualTo(events);
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(events()).isEqualTo(events);
+    assertThat(reader.groupSize()).isEqualTo(2);
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(events()).isEmpty();
+    assertThat(reader.groupSize()).isEqualTo(1);
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void aBatchIsFullBeforeASpanMayHaveMoreEventsThanFit() {
+    for (int i = 0; i < SpanEvents.MAX; i++) {
+      event("e");
+    }
+    int spans = 0;
+    for (; !batch.isFull(ENTRIES); spans++) {
+      batch.add(span("SET", 5));
+    }
+    read();
+    int events = 0;
+    while (reader.next()) {
+      events += reader.eventNumbers() / 2;
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    assertThat(events).isEqualTo(spans * SpanEvents.MAX);
   }
 
   @Test

@@ -65,6 +65,7 @@ public class OzheraDecodeBenchmark {
             null,
             null,
             null,
+            null,
             null);
     mapped =
         new BatchDecoder(

@@ -66,6 +66,11 @@ public record SeriesConfig(
     return new SeriesConfig(null, null, null, null, null, null, null, null, null);
   }
 
+  /** Whether events of spans have series: there are dimensions of them. */
+  public boolean countsEvents() {
+    return dimensions.stream().anyMatch(dimension -> dimension.from() == From.EVENT_NAME);
+  }
+
   /** The same with other dimensions. */
   SeriesConfig withDimensions(List<Dimension> others) {
     return new SeriesConfig(
@@ -136,14 +141,18 @@ public record SeriesConfig(
     /** In the resource alone. */
     RESOURCE,
     /** In the span, and if it has none in the resource. */
-    ANY;
+    ANY,
+    /** In an event of the span: {@link EventsConfig#dimensions}. */
+    EVENT,
+    /** The event's name. */
+    EVENT_NAME;
 
     public boolean readsSpan() {
-      return this != RESOURCE;
+      return this == SPAN || this == ANY;
     }
 
     public boolean readsResource() {
-      return this != SPAN;
+      return this == RESOURCE || this == ANY;
     }
   }
 

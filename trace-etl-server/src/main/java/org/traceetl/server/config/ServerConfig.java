@@ -24,6 +24,7 @@ public record ServerConfig(
     HistoryConfig history,
     HotspotsConfig hotspots,
     OzheraConfig ozhera,
+    EventsConfig events,
     WebConfig web,
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
@@ -46,6 +47,7 @@ public record ServerConfig(
     history = orElse(history, HistoryConfig.defaults());
     hotspots = orElse(hotspots, HotspotsConfig.defaults());
     ozhera = orElse(ozhera, OzheraConfig.defaults());
+    events = orElse(events, EventsConfig.defaults()).in(metrics.profile());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -61,6 +63,7 @@ public record ServerConfig(
     if (metrics.profile() == MetricsConfig.Profile.OZHERA) {
       series = ofOzhera(series, histogram);
     }
+    series = events.addTo(series, metrics.profile());
     if (index.elasticsearch().layout() == IndexConfig.Elasticsearch.Layout.OZHERA) {
       check(
           metrics.profile() == MetricsConfig.Profile.OZHERA,
@@ -113,6 +116,6 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

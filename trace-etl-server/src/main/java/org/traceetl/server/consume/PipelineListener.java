@@ -21,6 +21,9 @@ public interface PipelineListener {
   /** A batch that was refused. */
   default void rejected(int bytes, Rejection reason) {}
 
+  /** Events of a batch's spans: counted in series of their own, in overflow series, left out. */
+  default void events(int recorded, int overflowed, int filtered) {}
+
   /** Patterns were not tried on so many names of a batch: it had too many. */
   default void namesUnmatched(int names) {}
 

@@ -133,7 +133,7 @@ public final class QueueAggregator {
 
   private final long schema;
 
-  // What became of the batch's spans
+  // What became of the batch's spans, then of their events
   private int recorded;
   private int overflowed;
   private int filtered;
@@ -167,7 +167,7 @@ public final class QueueAggregator {
             symbols,
             aggregation.slow,
             aggregation.series.maxApplications(),
-            mapped ? SeriesTable.KINDS_AND_STATUSES : 1);
+            mapped ? SeriesTable.KINDS_AND_STATUSES : SeriesTable.SPANS_AND_EVENTS);
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications, mapped);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
@@ -241,6 +241,7 @@ public final class QueueAggregator {
     if (insane > 0) {
       open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
     }
+    recordEvents(application, nowMillis);
     listener.accepted(message.length);
   }
 
@@ -264,12 +265,17 @@ public final class QueueAggregator {
     return application;
   }
 
-  private void record(int application, long nowMillis) {
+  private void beginCounts() {
     recorded = 0;
     overflowed = 0;
     filtered = 0;
     insane = 0;
     heldBack = 0;
+  }
+
+  /** Finds the series of all entries of the batch, and counts its spans. */
+  private void record(int application, long nowMillis) {
+    beginCounts();
     int entries = texts.size();
     if (symbolOf.length < entries) {
       symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
@@ -328,7 +334,7 @@ public final class QueueAggregator {
     for (int span = 0; span < firstGroup; span++) {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
     }
-    for (int group = firstGroup; group < size; group++) {
+    for (int group = firstGroup; group < spans.firstEvent(); group++) {
       recordGroup(spans, group, application, nowMillis);
     }
     if (names.unmatched() > 0) {
@@ -389,7 +395,28 @@ public final class QueueAggregator {
   }
 
   /**
-   * Finds the series of a span or group, and notes what becomes of its spans.
+   * Counts the events of the batch's spans, after {@link #record}. They are in no book of spans; an
+   * event of a span that stands for others does so too.
+   */
+  private void recordEvents(int application, long nowMillis) {
+    SpanColumns spans = decoder.columns();
+    int size = spans.size();
+    if (spans.firstEvent() == size) {
+      return;
+    }
+    beginCounts();
+    for (int event = spans.firstEvent(); event < size; event++) {
+      int count = spans.spans(event);
+      int row = settle(spans, event, count, application, nowMillis);
+      for (int i = 0; row >= 0 && i < count; i++) {
+        count(row, buckets[0], 0, spans.samplingThreshold(event));
+      }
+    }
+    listener.events(recorded, overflowed, filtered + insane);
+  }
+
+  /**
+   * Finds the series of an entry, and notes what becomes of its spans, or events.
    *
    * @param count how many they are
    * @return the series' row, or {@link #NONE} if they are not counted

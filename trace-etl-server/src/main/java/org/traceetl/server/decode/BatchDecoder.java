@@ -36,6 +36,9 @@ public final class BatchDecoder {
   /** Whether there are dimensions, and attributes fill them: a mapping fills them itself. */
   private final boolean copiesDimensions;
 
+  /** Whether events are counted. */
+  private final boolean countsEvents;
+
   private final Messages messages;
   private final SpanBatchReader reader = new SpanBatchReader();
   private final Texts texts = new Texts();
@@ -60,6 +63,7 @@ public final class BatchDecoder {
     this.dimensions = dimensions;
     this.mapping = mapping;
     copiesDimensions = mapping == null && dimensions.count() > 0;
+    countsEvents = copiesDimensions && dimensions.eventName() >= 0;
     this.messages = messages;
     span = new OzheraSpan(texts, mapping == null ? null : mapping.keys());
     columns = new SpanColumns(dimensions.count());
@@ -130,13 +134,20 @@ public final class BatchDecoder {
       if (copiesDimensions) {
         addDimensions();
       }
+      if (countsEvents && reader.eventNumbers() > 0) {
+        addEvents();
+      }
     }
     while (reader.nextGroup()) {
       columns.addGroup(reader, inherited);
       if (copiesDimensions) {
         addDimensions();
       }
+      if (countsEvents && reader.eventNumbers() > 0) {
+        addEvents();
+      }
     }
+    columns.endSpans();
     return reader.rejection();
   }
 
@@ -162,6 +173,21 @@ public final class BatchDecoder {
       }
       if (dimension != AttributeKeys.NONE) {
         columns.setDimension(dimension, attributes[i + 1]);
+      }
+    }
+  }
+
+  private void addEvents() {
+    int[] events = reader.events();
+    int at = 0;
+    while (at < reader.eventNumbers()) {
+      columns.addEvent(dimensions.eventName(), events[at]);
+      int end = at + 2 + 2 * events[at + 1];
+      for (at += 2; at < end; at += 2) {
+        int dimension = find(dimensions.ofEvent(), events[at]);
+        if (dimension != AttributeKeys.NONE) {
+          columns.setEventDimension(dimension, events[at + 1]);
+        }
       }
     }
   }
@@ -224,7 +250,7 @@ public final class BatchDecoder {
     return texts;
   }
 
-  /** The batch's spans and groups. */
+  /** The batch's spans, groups and events. */
   public SpanColumns columns() {
     return columns;
   }

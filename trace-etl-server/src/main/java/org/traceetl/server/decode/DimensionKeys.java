@@ -2,11 +2,17 @@ package org.traceetl.server.decode;
 
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
 
-/** Which attributes of spans and resources are dimensions, numbered as configured. Immutable. */
+/**
+ * Which attributes of spans, resources and events are dimensions, numbered as configured.
+ * Immutable.
+ */
 public final class DimensionKeys {
   private final AttributeKeys ofSpan;
   private final AttributeKeys ofResource;
+  private final AttributeKeys ofEvent;
+  private final int eventName;
 
   public DimensionKeys(List<Dimension> dimensions) {
     ofSpan =
@@ -15,6 +21,10 @@ public final class DimensionKeys {
     ofResource =
         new AttributeKeys(
             dimensions.stream().map(d -> d.from().readsResource() ? d.attribute() : null).toList());
+    ofEvent =
+        new AttributeKeys(
+            dimensions.stream().map(d -> d.from() == From.EVENT ? d.attribute() : null).toList());
+    eventName = dimensions.stream().map(Dimension::from).toList().indexOf(From.EVENT_NAME);
   }
 
   int count() {
@@ -27,5 +37,14 @@ public final class DimensionKeys {
 
   AttributeKeys ofResource() {
     return ofResource;
+  }
+
+  AttributeKeys ofEvent() {
+    return ofEvent;
+  }
+
+  /** The dimension that is an event's name; below 0 where events are not counted. */
+  int eventName() {
+    return eventName;
   }
 }

@@ -11,7 +11,9 @@ import org.traceetl.server.series.SeriesTable;
  * until the next batch is decoded.
  *
  * <p>Entries from {@link #firstGroup} on stand for groups of spans: they have what a series is made
- * of, and a list of durations instead of identity, start, duration and message.
+ * of, and a list of durations instead of identity, start, duration and message. Entries from {@link
+ * #firstEvent} on stand for events that are counted: each is as the span or group that it is of but
+ * for its kind and its own dimensions.
  */
 public final class SpanColumns {
   /** No such value. */
@@ -50,15 +52,30 @@ public final class SpanColumns {
   private int[] groupStarts = new int[16];
   private int[] groupEnds = new int[16];
 
+  /** Those that are entries, and after {@link #endSpans} all there are. */
+  private int events;
+
+  /** Those there are: they become entries behind all spans and groups. */
+  private int eventsAdded;
+
+  /** By event: the span or group that it is of. */
+  private int[] eventParents = new int[16];
+
+  /** Values of event i's dimensions from {@code i * dimensions} on, the span's among them. */
+  private int[] eventDimensionValues;
+
   SpanColumns(int dimensions) {
     this.dimensions = dimensions;
     dimensionValues = new int[INITIAL_SPANS * dimensions];
+    eventDimensionValues = new int[eventParents.length * dimensions];
   }
 
   void clear() {
     size = 0;
     groups = 0;
     groupDurations = 0;
+    events = 0;
+    eventsAdded = 0;
   }
 
   /**
@@ -151,6 +168,49 @@ public final class SpanColumns {
     groups++;
   }
 
+  /**
+   * Adds an event of the last span or group added, which has all its dimensions.
+   *
+   * @param dimension that of an event's name
+   */
+  void addEvent(int dimension, int name) {
+    if (eventsAdded == eventParents.length) {
+      eventParents = Arrays.copyOf(eventParents, eventsAdded * 2);
+      eventDimensionValues = Arrays.copyOf(eventDimensionValues, eventParents.length * dimensions);
+    }
+    eventParents[eventsAdded] = size - 1;
+    System.arraycopy(
+        dimensionValues,
+        (size - 1) * dimensions,
+        eventDimensionValues,
+        eventsAdded * dimensions,
+        dimensions);
+    eventsAdded++;
+    setEventDimension(dimension, name);
+  }
+
+  /** Gives the last event added a value in a dimension. */
+  void setEventDimension(int dimension, int value) {
+    eventDimensionValues[(eventsAdded - 1) * dimensions + dimension] = value;
+  }
+
+  /** All spans and groups are there: events become entries. */
+  void endSpans() {
+    while (events < eventsAdded) {
+      int parent = eventParents[events];
+      int entry = repeat(parent);
+      System.arraycopy(
+          eventDimensionValues,
+          events * dimensions,
+          dimensionValues,
+          entry * dimensions,
+          dimensions);
+      kindsAndStatuses[entry] =
+          SeriesTable.kindAndStatus(kinds[parent] | SeriesTable.OF_EVENTS, statuses[parent]);
+      events++;
+    }
+  }
+
   /** Gives the last span or group added a value of its own in a dimension. */
   void setDimension(int dimension, int value) {
     dimensionValues[(size - 1) * dimensions + dimension] = value;
@@ -216,7 +276,7 @@ public final class SpanColumns {
     return repeat(group);
   }
 
-  /** Adds an entry that is as another one, without attributes. */
+  /** Adds an entry that is as another one, without attributes of its own. */
   private int repeat(int entry) {
     int i = begin();
     traceIdHighs[i] = traceIdHighs[entry];
@@ -253,19 +313,25 @@ public final class SpanColumns {
     attributeStarts = Arrays.copyOf(attributeStarts, capacity + 1);
   }
 
-  /** Entries: spans, and groups after them. */
+  /** Entries: spans, groups after them, and events. */
   public int size() {
     return size;
   }
 
-  /** The first entry that is a group; {@link #size} without any. */
+  /** The first entry that is a group; {@link #firstEvent} without any. */
   public int firstGroup() {
-    return size - groups;
+    return size - groups - events;
   }
 
-  /** Spans that an entry stands for: 1, or those of a group. */
+  /** The first entry that is an event; {@link #size} without any. */
+  public int firstEvent() {
+    return size - events;
+  }
+
+  /** Spans that an entry stands for, or has the event of: 1, or those of a group. */
   public int spans(int entry) {
-    int g = entry - firstGroup();
+    int event = entry - firstEvent();
+    int g = (event < 0 ? entry : eventParents[event]) - firstGroup();
     return g < 0 ? 1 : groupEnds[g] - groupStarts[g];
   }
 

@@ -3,7 +3,9 @@ package org.traceetl.server.expose;
 /** The families of a page, in its order. */
 enum Family {
   CALLS(SeriesBlock.SERIES),
-  DURATION(16);
+  DURATION(16),
+  /** Only where events are counted. */
+  EVENTS(SeriesBlock.SERIES);
 
   private final int sectionSeries;
 

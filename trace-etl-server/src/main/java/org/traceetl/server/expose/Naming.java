@@ -13,6 +13,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
+import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
@@ -20,6 +21,9 @@ import org.traceetl.server.window.SeriesDefinition;
 /** Names of the families and their labels under one profile, as the bytes that stand on a page. */
 public final class Naming {
   private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
+  private static final String EVENTS_HELP =
+      "Events of spans, by the span's service, name, kind and status and the event's name.";
+
   private static final int UNIT_MILLI_DIGITS = 6;
   private static final int UNIT_SECOND_DIGITS = 9;
 
@@ -42,6 +46,8 @@ public final class Naming {
   private final boolean namesQueues;
   final byte[] callsTotal;
   final byte[] callsCreated;
+  final byte[] eventsTotal;
+  final byte[] eventsCreated;
   final byte[] durationBucket;
   final byte[] durationSum;
   final byte[] durationCount;
@@ -58,6 +64,8 @@ public final class Naming {
 
   private final boolean classic;
   private final String calls;
+  private final String events;
+  private final boolean countsEvents;
   private final String duration;
   private final boolean durationNamesUnit;
 
@@ -76,6 +84,10 @@ public final class Naming {
                 : "_latency");
     callsTotal = bytes(calls + "_total{");
     callsCreated = bytes(calls + "_created{");
+    events = metrics.namespace() + "_events";
+    countsEvents = series.countsEvents();
+    eventsTotal = bytes(events + "_total{");
+    eventsCreated = bytes(events + "_created{");
     durationBucket = bytes(duration + "_bucket{");
     durationSum = bytes(duration + "_sum{");
     durationCount = bytes(duration + "_count{");
@@ -121,6 +133,16 @@ public final class Naming {
     return nativeBuckets;
   }
 
+  /** Whether pages have a family. */
+  boolean has(Family family) {
+    return family != Family.EVENTS || countsEvents;
+  }
+
+  /** Whether a series counts events of spans. */
+  boolean isOfEvents(SeriesDefinition definition) {
+    return countsEvents && definition.isOfEvents();
+  }
+
   /**
    * What stands before a family's samples. Given without samples as well: a page never is empty.
    *
@@ -132,7 +154,8 @@ public final class Naming {
     }
     boolean openMetrics = format == Format.OPENMETRICS;
     return switch (family) {
-      case CALLS -> callsHeader(openMetrics);
+      case CALLS -> counterHeader(calls, CALLS_HELP, openMetrics);
+      case EVENTS -> counterHeader(events, EVENTS_HELP, openMetrics);
       case DURATION -> durationHeader(openMetrics);
     };
   }
@@ -142,6 +165,8 @@ public final class Naming {
     switch (family) {
       case CALLS ->
           MetricProto.family(out, calls + "_total", CALLS_HELP, MetricProto.COUNTER, null);
+      case EVENTS ->
+          MetricProto.family(out, events + "_total", EVENTS_HELP, MetricProto.COUNTER, null);
       case DURATION ->
           MetricProto.family(
               out,
@@ -162,9 +187,9 @@ public final class Naming {
     return "Duration of spans in " + unit() + ".";
   }
 
-  private byte[] callsHeader(boolean openMetrics) {
-    String family = openMetrics ? calls : calls + "_total";
-    return bytes("# HELP " + family + " " + CALLS_HELP + "\n# TYPE " + family + " counter\n");
+  private static byte[] counterHeader(String name, String help, boolean openMetrics) {
+    String family = openMetrics ? name : name + "_total";
+    return bytes("# HELP " + family + " " + help + "\n# TYPE " + family + " counter\n");
   }
 
   private byte[] durationHeader(boolean openMetrics) {
@@ -214,17 +239,20 @@ public final class Naming {
     return namesQueues || definition.overflow() ? queue.toString() : null;
   }
 
-  private static String shown(int dimension, String value) {
+  private String shown(int dimension, String value) {
     return switch (dimension) {
-      case SeriesDefinition.SPAN_KIND -> named(KINDS, value);
-      case SeriesDefinition.STATUS_CODE -> named(STATUSES, value);
+      case SeriesDefinition.SPAN_KIND -> named(KINDS, kindOfSpan(Integer.parseInt(value)));
+      case SeriesDefinition.STATUS_CODE -> named(STATUSES, Integer.parseInt(value));
       default -> value;
     };
   }
 
-  private static String named(String[] names, String number) {
-    int i = number.length() == 1 ? number.charAt(0) - '0' : -1;
-    return i >= 0 && i < names.length ? names[i] : names[0];
+  private int kindOfSpan(int kind) {
+    return countsEvents && kind >= SeriesTable.OF_EVENTS ? kind - SeriesTable.OF_EVENTS : kind;
+  }
+
+  private static String named(String[] names, int number) {
+    return number >= 0 && number < names.length ? names[number] : names[0];
   }
 
   /**

@@ -91,7 +91,7 @@ final class QueueSeries {
     for (SeriesBlock block : blocks) {
       for (int place = 0; block != null && place < SeriesBlock.SERIES; place++) {
         if (block.labels(place) != null) {
-          labelSets.remove(hash(block.labels(place)));
+          labelSets.remove(hash(block.labels(place), block.isOfEvents(place)));
         }
       }
     }
@@ -110,8 +110,9 @@ final class QueueSeries {
     if (blocks[number] == null) {
       blocks[number] = new SeriesBlock(naming.stride());
     }
-    byte[] labels = label(definition);
-    blocks[number].create(place(series), labels, definition.createdMillis());
+    boolean ofEvents = naming.isOfEvents(definition);
+    byte[] labels = label(definition, ofEvents);
+    blocks[number].create(place(series), labels, definition.createdMillis(), ofEvents);
     size++;
     labelBytes += labels.length;
   }
@@ -121,11 +122,11 @@ final class QueueSeries {
    * as Prometheus keeps the first; adding them up would look like a reset when one of the queues
    * leaves. So the later one is told apart by its queue, and if need be by its number as well.
    */
-  private byte[] label(SeriesDefinition definition) {
+  private byte[] label(SeriesDefinition definition, boolean ofEvents) {
     String queueLabel = naming.queueLabel(definition, queue);
     while (true) {
       byte[] candidate = naming.labels(definition, queueLabel);
-      if (labelSets.add(hash(candidate))) {
+      if (labelSets.add(hash(candidate, ofEvents))) {
         return candidate;
       }
       queueLabel = queueLabel == null ? queue.toString() : queueLabel + "/" + definition.series();
@@ -140,7 +141,7 @@ final class QueueSeries {
     byte[] labels = block.labels(place(series));
     size--;
     labelBytes -= labels.length;
-    labelSets.remove(hash(labels));
+    labelSets.remove(hash(labels, block.isOfEvents(place(series))));
     block.evict(place(series));
     if (block.size() == 0) {
       blocks[series / SeriesBlock.SERIES] = null;
@@ -158,8 +159,10 @@ final class QueueSeries {
     return series % SeriesBlock.SERIES;
   }
 
-  private static long hash(byte[] labels) {
-    return Hashing.farmHashFingerprint64().hashBytes(labels).asLong();
+  /** Events have a family of their own: there the same labels are another series. */
+  private static long hash(byte[] labels, boolean ofEvents) {
+    long hash = Hashing.farmHashFingerprint64().hashBytes(labels).asLong();
+    return ofEvents ? ~hash : hash;
   }
 
   /** Adds the sections of a family, rendering those that are not there in the wanted forms. */

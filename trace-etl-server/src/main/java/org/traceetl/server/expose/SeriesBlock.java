@@ -1,6 +1,7 @@
 package org.traceetl.server.expose;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.NativeTotals;
@@ -31,6 +32,9 @@ final class SeriesBlock {
   private final byte[][] labels = new byte[SERIES][];
 
   private final long[] createdMillis = new long[SERIES];
+
+  /** Those that count events. */
+  private final BitSet ofEvents = new BitSet(SERIES);
 
   /** Lower halves of the counts, by place, then bucket; not cumulative over the buckets. */
   private final int[] counts;
@@ -80,6 +84,11 @@ final class SeriesBlock {
     return labels[place];
   }
 
+  /** Whether a series counts events. */
+  boolean isOfEvents(int place) {
+    return ofEvents.get(place);
+  }
+
   /** When the first span of a series was recorded, milliseconds since 1970. */
   long createdMillis(int place) {
     return createdMillis[place];
@@ -113,7 +122,8 @@ final class SeriesBlock {
   }
 
   /** Begins a series with nothing in it at a place that is free. */
-  void create(int place, byte[] ofSeries, long sinceMillis) {
+  void create(int place, byte[] ofSeries, long sinceMillis, boolean countsEvents) {
+    ofEvents.set(place, countsEvents);
     touch(place);
     size++;
     labels[place] = ofSeries;
@@ -236,7 +246,7 @@ final class SeriesBlock {
         writer.begin(wantPlain, wantGzip);
         int first = i * family.sectionSeries();
         for (int place = first; place < first + family.sectionSeries(); place++) {
-          if (labels[place] != null) {
+          if (labels[place] != null && ofEvents.get(place) == (family == Family.EVENTS)) {
             form.write(family, this, place, writer);
           }
         }

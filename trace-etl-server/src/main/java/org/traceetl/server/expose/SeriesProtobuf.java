@@ -43,7 +43,7 @@ final class SeriesProtobuf implements SeriesForm {
   public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
     out.clear();
     switch (family) {
-      case CALLS -> writeCalls(block, place);
+      case CALLS, EVENTS -> writeCounter(block, place);
       case DURATION -> writeDuration(block, place);
     }
     writeLabels(block.labels(place));
@@ -60,7 +60,7 @@ final class SeriesProtobuf implements SeriesForm {
     return calls;
   }
 
-  private void writeCalls(SeriesBlock block, int place) {
+  private void writeCounter(SeriesBlock block, int place) {
     int before = out.size();
     out.timestamp(MetricProto.COUNTER_CREATED, block.createdMillis(place));
     out.decimal(MetricProto.VALUE, calls(block, place));

@@ -51,23 +51,25 @@ final class SeriesText implements SeriesForm {
   @Override
   public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
     switch (family) {
-      case CALLS -> writeCalls(block, place, writer);
+      case CALLS -> writeCounter(naming.callsTotal, naming.callsCreated, block, place, writer);
+      case EVENTS -> writeCounter(naming.eventsTotal, naming.eventsCreated, block, place, writer);
       case DURATION -> writeDuration(block, place, writer);
     }
   }
 
-  private void writeCalls(SeriesBlock block, int place, SectionWriter writer) {
+  private void writeCounter(
+      byte[] total, byte[] created, SeriesBlock block, int place, SectionWriter writer) {
     byte[] labels = block.labels(place);
-    writer.ensure(2 * (naming.callsCreated.length + labels.length + MAX_VALUE_BYTES));
+    writer.ensure(2 * (created.length + labels.length + MAX_VALUE_BYTES));
     long calls = 0;
     for (int bucket = 0; bucket < stride; bucket++) {
       calls += block.count(place, bucket);
     }
-    begin(writer, naming.callsTotal, labels);
+    begin(writer, total, labels);
     writer.write(calls);
     writer.write('\n');
     if (openMetrics) {
-      writeCreated(writer, naming.callsCreated, labels, block.createdMillis(place));
+      writeCreated(writer, created, labels, block.createdMillis(place));
     }
   }
 

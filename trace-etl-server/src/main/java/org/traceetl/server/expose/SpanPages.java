@@ -347,6 +347,9 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     boolean inflated = plain && textBytes() > maxPlainBytes;
     List<Section> sections = new ArrayList<>();
     for (Family family : Family.values()) {
+      if (!naming.has(family)) {
+        continue;
+      }
       List<Section> ofFamily = new ArrayList<>();
       for (QueueSeries queue : shown) {
         queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofFamily);

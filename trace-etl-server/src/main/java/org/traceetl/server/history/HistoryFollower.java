@@ -64,6 +64,7 @@ public final class HistoryFollower implements AutoCloseable {
   private final long lookBackMillis;
   private final long schema;
   private final int stride;
+  private final boolean countsEvents;
   private final Predicate<SeriesDefinition> bucketsOfHistory;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
@@ -92,6 +93,7 @@ public final class HistoryFollower implements AutoCloseable {
    *     is a snapshot before it
    * @param schema of series with this server's buckets
    * @param stride their number
+   * @param countsEvents whether there are series of events, which are no calls
    * @param bucketsOfHistory whether a series of that schema has the buckets of the history; of
    *     others only calls, errors and durations count
    */
@@ -101,6 +103,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
+      boolean countsEvents,
       Predicate<SeriesDefinition> bucketsOfHistory,
       Listener listener,
       InstantSource clock) {
@@ -110,6 +113,7 @@ public final class HistoryFollower implements AutoCloseable {
         lookBack,
         schema,
         stride,
+        countsEvents,
         bucketsOfHistory,
         listener,
         clock,
@@ -122,6 +126,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       long schema,
       int stride,
+      boolean countsEvents,
       Predicate<SeriesDefinition> bucketsOfHistory,
       Listener listener,
       InstantSource clock,
@@ -131,6 +136,7 @@ public final class HistoryFollower implements AutoCloseable {
     this.lookBackMillis = lookBack.toMillis();
     this.schema = schema;
     this.stride = stride;
+    this.countsEvents = countsEvents;
     this.bucketsOfHistory = bucketsOfHistory;
     this.listener = listener;
     this.clock = clock;
@@ -219,7 +225,8 @@ public final class HistoryFollower implements AutoCloseable {
   }
 
   private Followed follow(QueueId queue, long nowNanos) {
-    SeriesApplications series = new SeriesApplications(schema, stride, bucketsOfHistory);
+    SeriesApplications series =
+        new SeriesApplications(schema, stride, countsEvents, bucketsOfHistory);
     return new Followed(
         new PacedTail(
             queue,

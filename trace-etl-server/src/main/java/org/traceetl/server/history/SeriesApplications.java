@@ -43,6 +43,10 @@ final class SeriesApplications {
   /** Those that have other buckets than a tally. */
   private final BitSet otherBuckets = new BitSet();
 
+  /** Those that count something else than spans. */
+  private final BitSet ofEvents = new BitSet();
+
+  private final boolean countsEvents;
   private final Predicate<SeriesDefinition> bucketsOfTally;
   private final Map<String, Application> byName = new HashMap<>();
   private long unknownRows;
@@ -50,9 +54,12 @@ final class SeriesApplications {
   /**
    * @param schema of series with this server's buckets
    * @param stride buckets of a series
+   * @param countsEvents whether there are series of events
    * @param bucketsOfTally whether a series of that schema has the buckets of a tally
    */
-  SeriesApplications(long schema, int stride, Predicate<SeriesDefinition> bucketsOfTally) {
+  SeriesApplications(
+      long schema, int stride, boolean countsEvents, Predicate<SeriesDefinition> bucketsOfTally) {
+    this.countsEvents = countsEvents;
     this.bucketsOfTally = bucketsOfTally;
     this.schema = schema;
     this.stride = stride;
@@ -78,6 +85,9 @@ final class SeriesApplications {
       int series = window.series()[row];
       if (!known(series)) {
         unknownRows++;
+        continue;
+      }
+      if (ofEvents.get(series)) {
         continue;
       }
       tallies
@@ -116,6 +126,7 @@ final class SeriesApplications {
     application.series++;
     applications[series] = application;
     otherBuckets.set(series, !bucketsOfTally.test(definition));
+    ofEvents.set(series, countsEvents && definition.isOfEvents());
     failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
   }
 

@@ -100,7 +100,7 @@ final class Preview {
     for (int span = 0; span < spans.size(); span++) {
       if (spans.kindAndStatus(span) == SpanColumns.NONE
           || !filter.isEmpty() && leavesOut(application, spans, span)) {
-        filtered += spans.spans(span);
+        filtered += counted(spans, span);
         continue;
       }
       for (int i = 0; i < values.length; i++) {
@@ -112,8 +112,13 @@ final class Preview {
               name(spans.name(span), nameHashes),
               spans.kindAndStatus(span),
               values,
-              spans.spans(span));
+              counted(spans, span));
     }
+  }
+
+  /** Events make series, and are no spans. */
+  private static int counted(SpanColumns spans, int entry) {
+    return entry < spans.firstEvent() ? spans.spans(entry) : 0;
   }
 
   private boolean leavesOut(String application, SpanColumns spans, int span) {

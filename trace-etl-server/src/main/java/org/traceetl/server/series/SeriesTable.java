@@ -20,9 +20,9 @@ import org.traceetl.server.window.SeriesDefinition;
  * </pre>
  *
  * <p>A series is made at its first span, if its application and the process have room; otherwise
- * its spans go to the application's overflow series: one, or one of each kind and status. Beyond
- * the limits are the overflow series and series that gave their place away, at most {@value
- * #MAX_RETIRED} until they end. One owner thread.
+ * its spans go to the application's overflow series: one, or one of each kind and status; and
+ * another one for events. Beyond the limits are the overflow series and series that gave their
+ * place away, at most {@value #MAX_RETIRED} until they end. One owner thread.
  */
 public final class SeriesTable {
   /** Place of the application in a key. */
@@ -46,6 +46,21 @@ public final class SeriesTable {
 
   /** Overflow series of an application where each kind and status has its own. */
   public static final int KINDS_AND_STATUSES = KINDS << STATUS_BITS;
+
+  /**
+   * Added to OTLP's kind: such a series counts events of spans of that kind. Kinds that a mapping
+   * has made are other numbers, without events.
+   */
+  public static final int OF_EVENTS = 8;
+
+  /**
+   * Overflow series of an application that has not one of each kind and status: of all its spans,
+   * and of all their events.
+   */
+  public static final int SPANS_AND_EVENTS = 2;
+
+  private static final int PLACE_OF_SPANS = 0;
+  private static final int PLACE_OF_EVENTS = 1;
 
   private static final long MILLIS_PER_SECOND = 1_000;
 
@@ -126,7 +141,7 @@ public final class SeriesTable {
 
   /**
    * @param overflowsByKind whether an application has an overflow series of each kind and status,
-   *     as many as {@link #KINDS_AND_STATUSES}, or one of all its spans
+   *     as many as {@link #KINDS_AND_STATUSES}, or {@link #SPANS_AND_EVENTS}
    */
   public SeriesTable(
       SeriesConfig config,
@@ -250,7 +265,7 @@ public final class SeriesTable {
 
   /** The application's overflow series for such spans, made if need be. */
   public int overflow(int application, int kindAndStatus, long nowMillis) {
-    int place = overflowsByKind ? kindAndStatus : 0;
+    int place = place(kindAndStatus);
     int series = applications.overflowSeries(application, place);
     if (series == NONE) {
       series = claim(nowMillis);
@@ -260,12 +275,23 @@ public final class SeriesTable {
       if (overflowsByKind) {
         values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind(place));
         values[SeriesDefinition.STATUS_CODE] = Integer.toString(status(place));
+      } else if (place == PLACE_OF_EVENTS) {
+        values[SeriesDefinition.SPAN_KIND] = Integer.toString(OF_EVENTS);
+        values[SeriesDefinition.STATUS_CODE] = "0";
       }
       created.add(
           new SeriesDefinition(
               series, nowMillis, true, Collections.unmodifiableList(Arrays.asList(values))));
     }
     return series;
+  }
+
+  /** Which of an application's overflow series takes such spans, or events. */
+  private int place(int kindAndStatus) {
+    if (overflowsByKind) {
+      return kindAndStatus;
+    }
+    return kind(kindAndStatus) < OF_EVENTS ? PLACE_OF_SPANS : PLACE_OF_EVENTS;
   }
 
   private void addOverflow(int series, int application, int place) {
@@ -294,7 +320,7 @@ public final class SeriesTable {
       return false;
     }
     boolean ofKind = values.get(SeriesDefinition.SPAN_KIND) != null;
-    if (ofKind != (overflowsByKind || !definition.overflow())) {
+    if (!ofKind && (overflowsByKind || !definition.overflow())) {
       return false;
     }
     int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
@@ -305,12 +331,13 @@ public final class SeriesTable {
                 Integer.parseInt(values.get(SeriesDefinition.STATUS_CODE)))
             : 0;
     if (definition.overflow()) {
-      if (applications.overflowSeries(application, kindAndStatus) != NONE) {
+      int place = place(kindAndStatus);
+      if (applications.overflowSeries(application, place) != NONE) {
         return false;
       }
       claim(series, lastMillis);
       carry(series, carry);
-      addOverflow(series, application, kindAndStatus);
+      addOverflow(series, application, place);
       return true;
     }
     int[] key = new int[width];

@@ -16,6 +16,9 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter accepted;
   private final Counter duplicate;
   private final Map<Rejection, Counter.Child> rejected = new EnumMap<>(Rejection.class);
+  private final Counter.Child eventsRecorded;
+  private final Counter.Child eventsOverflowed;
+  private final Counter.Child eventsFiltered;
   private final Counter namesUnmatched;
   private final Timer swap;
   private final Timer seal;
@@ -51,6 +54,13 @@ final class PipelineTelemetry implements PipelineListener {
         rejected.put(reason, byReason.labels(reason.label()));
       }
     }
+    Counter events =
+        Counter.build("trace_etl_span_events_total", "Events of spans, by what became of them.")
+            .labelNames("outcome")
+            .register(registry);
+    eventsRecorded = events.labels("recorded");
+    eventsOverflowed = events.labels("overflowed");
+    eventsFiltered = events.labels("filtered");
     namesUnmatched =
         counter(
             registry,
@@ -120,6 +130,13 @@ final class PipelineTelemetry implements PipelineListener {
   public void rejected(int bytes, Rejection reason) {
     receivedBytes.inc(bytes);
     rejected.get(reason).inc();
+  }
+
+  @Override
+  public void events(int recorded, int overflowed, int filtered) {
+    eventsRecorded.inc(recorded);
+    eventsOverflowed.inc(overflowed);
+    eventsFiltered.inc(filtered);
   }
 
   @Override

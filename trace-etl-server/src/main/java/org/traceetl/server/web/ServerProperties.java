@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistoryConfig;
 import org.traceetl.server.config.HotspotsConfig;
@@ -35,6 +36,7 @@ record ServerProperties(
     HistoryConfig history,
     HotspotsConfig hotspots,
     OzheraConfig ozhera,
+    EventsConfig events,
     Web web,
     Duration drainWithin) {
 
@@ -61,6 +63,7 @@ record ServerProperties(
         history,
         hotspots,
         ozhera,
+        events,
         web == null ? null : WebConfig.of(web.token, web.tokenFile),
         drainWithin);
   }

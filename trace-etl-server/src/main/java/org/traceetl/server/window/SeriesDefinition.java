@@ -22,4 +22,13 @@ public record SeriesDefinition(
 
   /** How many dimensions every series has before the configured ones. */
   public static final int FIXED_DIMENSIONS = 4;
+
+  /** From this span kind on it is events that are counted; in profile ozhera kinds are its own. */
+  private static final int FIRST_KIND_OF_EVENTS = 8;
+
+  /** Whether it counts events of spans. Not to be asked in profile ozhera. */
+  public boolean isOfEvents() {
+    String kind = values.get(SPAN_KIND);
+    return kind != null && Integer.parseInt(kind) >= FIRST_KIND_OF_EVENTS;
+  }
 }

@@ -45,6 +45,35 @@ class ConfigTest {
   }
 
   @Test
+  void eventsAreCountedInProfileOtelUnlessItIsSaidOtherwise() {
+    SeriesConfig series =
+        EventsConfig.defaults().addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OTEL);
+    assertThat(series.dimensions())
+        .extracting(Dimension::label)
+        .containsExactly("event_name", "exception_type");
+    assertThat(series.countsEvents()).isTrue();
+    assertThat(EventsConfig.defaults().addTo(series, MetricsConfig.Profile.OTEL)).isSameAs(series);
+    for (MetricsConfig.Profile profile :
+        List.of(MetricsConfig.Profile.TEMPO, MetricsConfig.Profile.OZHERA)) {
+      assertThat(EventsConfig.defaults().addTo(SeriesConfig.defaults(), profile).countsEvents())
+          .isFalse();
+    }
+    assertThat(ServerConfig.defaults().series()).isEqualTo(series);
+    EventsConfig wanted = new EventsConfig(true, List.of("db.operation.name"));
+    assertThat(wanted.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.TEMPO).dimensions())
+        .extracting(Dimension::label)
+        .containsExactly("event_name", "db_operation_name");
+    assertThatThrownBy(() -> wanted.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OZHERA))
+        .hasMessageStartingWith("trace-etl.events.enabled = true: must be absent");
+    assertThatThrownBy(() -> new EventsConfig(null, List.of("")))
+        .hasMessageStartingWith("trace-etl.events.dimensions = : must name");
+    SeriesConfig ofEvent =
+        SeriesConfig.defaults().withDimensions(List.of(new Dimension("a", null, From.EVENT)));
+    assertThatThrownBy(() -> EventsConfig.defaults().addTo(ofEvent, MetricsConfig.Profile.OTEL))
+        .hasMessageStartingWith("trace-etl.series.dimensions.from = event: must be span");
+  }
+
+  @Test
   void aWrongValueOfLearntNamesIsNamed() {
     assertThatThrownBy(() -> new LearnConfig(null, 19, null, null))
         .hasMessage("trace-etl.series.templates.learn.more-than = 19: must be 20 to 10000");

@@ -17,6 +17,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig.Messages;
@@ -162,6 +163,41 @@ class AllocationTest {
     assertThat(allocated).isZero();
     assertThat(aggregator.symbolCount()).isLessThan(10);
     assertThat(books(aggregator, Books::overflowed)).isEqualTo(sequence * 50L - 5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {5, 1_000})
+  void anEventAllocatesNothing(int maxPerApplication) {
+    Aggregation aggregation =
+        new Aggregation(
+            EventsConfig.defaults()
+                .addTo(
+                    new SeriesConfig(
+                        null, null, null, maxPerApplication, null, null, null, null, null),
+                    MetricsConfig.Profile.OTEL),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < ROUNDS; sequence++) {
+      Batch batch = new Batch("shop");
+      for (int span = 0; span < 200; span++) {
+        if (span % 2 == 0) {
+          batch.span("GET " + span % 10, 1_000);
+        } else {
+          batch.grouped("GET " + span % 10, Batch.CLIENT, Batch.UNSET, 1_000, 1L << 55);
+        }
+        batch.event("exception", "exception.type", "T" + span % 3).event("retry");
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
   }
 
   @ParameterizedTest

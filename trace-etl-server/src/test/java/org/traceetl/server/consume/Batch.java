@@ -66,6 +66,17 @@ final class Batch {
     return this;
   }
 
+  /** An event of the last span, with keys and values of attributes in turn. */
+  Batch event(String name, String... attributes) {
+    if (!writer.event(intern(name))) {
+      throw new IllegalStateException("no room for events");
+    }
+    for (int i = 0; i < attributes.length; i += 2) {
+      writer.eventAttribute(intern(attributes[i]), intern(attributes[i + 1]));
+    }
+    return this;
+  }
+
   Batch message(String text) {
     writer.statusMessage(intern(text));
     return this;

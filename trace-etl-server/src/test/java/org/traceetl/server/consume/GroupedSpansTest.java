@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -36,16 +37,20 @@ class GroupedSpansTest {
       int maxSeries, int maxPerApplication, int maxApplications) {
     Aggregation aggregation =
         new Aggregation(
-            new SeriesConfig(
-                List.of(new Dimension("route", null, null), new Dimension("zone", null, null)),
-                List.of(new Filter(null, "GET /health", null)),
-                maxSeries,
-                maxPerApplication,
-                maxApplications,
-                null,
-                null,
-                null,
-                null),
+            EventsConfig.defaults()
+                .addTo(
+                    new SeriesConfig(
+                        List.of(
+                            new Dimension("route", null, null), new Dimension("zone", null, null)),
+                        List.of(new Filter(null, "GET /health", null)),
+                        maxSeries,
+                        maxPerApplication,
+                        maxApplications,
+                        null,
+                        null,
+                        null,
+                        null),
+                    MetricsConfig.Profile.OTEL),
             new HistogramConfig(List.of(10.0, 100.0), HistogramConfig.Kind.BOTH, null),
             new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null),
             new WindowConfig(null, null),
@@ -87,6 +92,14 @@ class GroupedSpansTest {
     batch.span(text(at, at.name()), at.kind(), at.status(), durationNanos, at.samplingThreshold());
     for (int i = 0; i < at.attributeCount(); i++) {
       batch.attribute(text(at, at.attributes()[2 * i]), text(at, at.attributes()[2 * i + 1]));
+    }
+    for (int i = 0; i < at.eventNumbers(); ) {
+      String[] attributes = new String[2 * at.events()[i + 1]];
+      for (int a = 0; a < attributes.length; a++) {
+        attributes[a] = text(at, at.events()[i + 2 + a]);
+      }
+      batch.event(text(at, at.events()[i]), attributes);
+      i += 2 + attributes.length;
     }
   }
 
@@ -151,6 +164,13 @@ class GroupedSpansTest {
     }
     if (random.nextInt(3) == 0) {
       batch.attribute("of no dimension", "v" + random.nextInt(3));
+    }
+    for (int events = random.nextInt(6); events > 3; events--) {
+      if (random.nextBoolean()) {
+        batch.event("retry");
+      } else {
+        batch.event("exception", "exception.type", "T" + random.nextInt(2), "other", "o");
+      }
     }
   }
 

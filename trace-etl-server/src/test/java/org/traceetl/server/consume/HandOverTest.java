@@ -9,7 +9,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.dedup.BatchHistory;
@@ -34,16 +36,19 @@ class HandOverTest {
 
   private Aggregation newAggregation() {
     return new Aggregation(
-        new SeriesConfig(
-            List.of(new SeriesConfig.Dimension("route", null, null)),
-            null,
-            maxSeries,
-            maxPerApplication,
-            null,
-            null,
-            null,
-            maxValueBytes,
-            null),
+        EventsConfig.defaults()
+            .addTo(
+                new SeriesConfig(
+                    List.of(new SeriesConfig.Dimension("route", null, null)),
+                    null,
+                    maxSeries,
+                    maxPerApplication,
+                    null,
+                    null,
+                    null,
+                    maxValueBytes,
+                    null),
+                MetricsConfig.Profile.OTEL),
         new HistogramConfig(List.of(10.0, 100.0)),
         DocumentsConfig.defaults(),
         new WindowConfig(null, null));
@@ -112,6 +117,9 @@ class HandOverTest {
       if (random.nextInt(4) > 0) {
         batch.attribute("route", "/r/" + random.nextInt(2));
       }
+      for (int events = random.nextInt(8); events > 5; events--) {
+        batch.event("e" + random.nextInt(2), "exception.type", "T" + random.nextInt(3));
+      }
     }
     return batch.message(random.nextInt(1, 3), random.nextInt(1, 3), random.nextInt(60));
   }
@@ -134,11 +142,16 @@ class HandOverTest {
 
   private static QueueImage copy(QueueImage image, Aggregation aggregation)
       throws MalformedRecordException {
+    QueueImage copy = aggregation.newImage();
+    copy(image, copy);
+    return copy;
+  }
+
+  /** Through a snapshot's bytes. */
+  static void copy(QueueImage image, QueueImage to) throws MalformedRecordException {
     RecordWriter writer = new RecordWriter();
     SnapshotFormat.encode(image, writer);
-    QueueImage copy = aggregation.newImage();
-    SnapshotFormat.decode(writer.buffer(), 0, writer.size(), copy);
-    return copy;
+    SnapshotFormat.decode(writer.buffer(), 0, writer.size(), to);
   }
 
   /** The image after a window with these spans, by an owner of these limits. */

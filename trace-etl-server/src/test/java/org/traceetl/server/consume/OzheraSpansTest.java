@@ -89,6 +89,7 @@ class OzheraSpansTest {
         null,
         null,
         null,
+        null,
         null);
   }
 

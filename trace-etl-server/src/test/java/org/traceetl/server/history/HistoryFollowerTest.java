@@ -79,6 +79,7 @@ final class HistoryFollowerTest {
         Duration.ofMinutes(70),
         SCHEMA,
         STRIDE,
+        true,
         definition -> !definition.values().getFirst().equals("cache"),
         new HistoryFollower.Listener() {
           @Override
@@ -222,6 +223,21 @@ final class HistoryFollowerTest {
     assertThat(calls("cache")).isEqualTo(16);
     assertThat(history.minutes("cache", 1).getFirst().p50Millis()).isNaN();
     assertThat(history.minutes("shop", 1).getFirst().p50Millis()).isEqualTo(10);
+  }
+
+  @Test
+  void eventsAreNoCalls() throws Exception {
+    SeriesDefinition events =
+        new SeriesDefinition(1, 1, false, Arrays.asList("shop", "GET /", "10", "2"));
+    journals
+        .take(A)
+        .journal()
+        .append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0"), events), 0, 1, 1, 5));
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(2);
+    assertThat(history.minutes("shop", 1).getFirst().errors()).isZero();
+    assertThat(follower.unknownRows()).isZero();
   }
 
   @Test

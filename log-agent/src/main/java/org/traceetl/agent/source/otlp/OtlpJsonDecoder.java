@@ -1,5 +1,7 @@
 package org.traceetl.agent.source.otlp;
 
+import static java.util.Map.entry;
+
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -72,6 +74,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     RESOURCE,
     SCOPE_SPANS,
     SPAN,
+    EVENT,
     STATUS,
     KEY_VALUE,
     ANY_VALUE,
@@ -87,17 +90,20 @@ public final class OtlpJsonDecoder implements SpanDecoder {
         case RESOURCE -> Map.of("attributes", Field.many(1, KEY_VALUE));
         case SCOPE_SPANS -> Map.of("spans", Field.many(2, SPAN));
         case SPAN ->
-            Map.of(
-                "traceId", Field.of(1, Type.HEX),
-                "spanId", Field.of(2, Type.HEX),
-                "traceState", Field.of(3, Type.STRING),
-                "parentSpanId", Field.of(4, Type.HEX),
-                "name", Field.of(5, Type.STRING),
-                "kind", Field.of(6, Type.KIND),
-                "startTimeUnixNano", Field.of(7, Type.FIXED64),
-                "endTimeUnixNano", Field.of(8, Type.FIXED64),
-                "attributes", Field.many(9, KEY_VALUE),
-                "status", Field.one(15, STATUS));
+            Map.ofEntries(
+                entry("traceId", Field.of(1, Type.HEX)),
+                entry("spanId", Field.of(2, Type.HEX)),
+                entry("traceState", Field.of(3, Type.STRING)),
+                entry("parentSpanId", Field.of(4, Type.HEX)),
+                entry("name", Field.of(5, Type.STRING)),
+                entry("kind", Field.of(6, Type.KIND)),
+                entry("startTimeUnixNano", Field.of(7, Type.FIXED64)),
+                entry("endTimeUnixNano", Field.of(8, Type.FIXED64)),
+                entry("attributes", Field.many(9, KEY_VALUE)),
+                entry("events", Field.many(11, EVENT)),
+                entry("status", Field.one(15, STATUS)));
+        case EVENT ->
+            Map.of("name", Field.of(2, Type.STRING), "attributes", Field.many(3, KEY_VALUE));
         case STATUS ->
             Map.of("message", Field.of(2, Type.STRING), "code", Field.of(3, Type.STATUS));
         case KEY_VALUE -> Map.of("key", Field.of(1, Type.STRING), "value", Field.one(2, ANY_VALUE));

@@ -12,6 +12,7 @@ import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.source.payload.Utf8Text;
 import org.traceetl.agent.source.payload.ValueText;
 
@@ -47,9 +48,13 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private static final int SPAN_START = tagOf(7, FIXED64);
   private static final int SPAN_END = tagOf(8, FIXED64);
   private static final int SPAN_ATTRIBUTES = tagOf(9, LENGTH_DELIMITED);
+  private static final int SPAN_EVENTS = tagOf(11, LENGTH_DELIMITED);
   private static final int SPAN_STATUS = tagOf(15, LENGTH_DELIMITED);
   private static final int STATUS_MESSAGE = tagOf(2, LENGTH_DELIMITED);
   private static final int STATUS_CODE = tagOf(3, VARINT);
+
+  private static final int EVENT_NAME = tagOf(2, LENGTH_DELIMITED);
+  private static final int EVENT_ATTRIBUTES = tagOf(3, LENGTH_DELIMITED);
 
   private static final int KEY_VALUE_KEY = tagOf(1, LENGTH_DELIMITED);
   private static final int KEY_VALUE_VALUE = tagOf(2, LENGTH_DELIMITED);
@@ -82,6 +87,9 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private int leftOut;
   // Of spans' attributes, null for all.
   private KeySet wanted;
+  private WantedEvents wantedEvents = WantedEvents.NONE;
+  // Of the event at hand.
+  private final Attributes eventAttributes = new Attributes();
 
   // The slice read last.
   private byte[] sliceBytes = EMPTY;
@@ -131,6 +139,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     sliceBytes = EMPTY;
     resource.forget();
     span.attributes.forget();
+    span.events.forget();
+    eventAttributes.forget();
     span.name = EMPTY;
     span.statusMessage = EMPTY;
     wanted = null;
@@ -182,6 +192,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     spanTextStart = text.position();
     sink.resource(resource);
     wanted = sink.wantedKeys();
+    wantedEvents = sink.wantedEvents();
     in.position = start;
     while (in.position < end) {
       int tag = in.tag(end);
@@ -241,6 +252,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.statusMessageLength = 0;
     view.attributes.clear();
     view.attributesNotWanted = 0;
+    view.events.clear();
+    view.eventsLeftOut = 0;
     long endUnixNanos = 0;
     boolean parentIsId = true;
     while (plainAttributes(end, view.attributes) < end) {
@@ -276,6 +289,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         endUnixNanos = in.fixed64(end);
       } else if (tag == SPAN_STATUS) {
         status(in.enter(end));
+      } else if (tag == SPAN_EVENTS && wantedEvents != WantedEvents.NONE) {
+        event(in.enter(end));
       } else if (tag == SPAN_TRACE_STATE) {
         int stateEnd = in.enter(end);
         TraceState.read(in.bytes, in.position, stateEnd, view);
@@ -306,6 +321,69 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
     view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
     return null;
+  }
+
+  /** Reads an event if it is wanted. Its name, which decides, may stand behind its attributes. */
+  private void event(int end) {
+    int start = in.position;
+    sliceBytes = EMPTY;
+    sliceOffset = 0;
+    sliceLength = 0;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == EVENT_NAME) {
+        string(end);
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    if (in.broken || !wantedEvents.contains(sliceBytes, sliceOffset, sliceLength)) {
+      return;
+    }
+    if (!span.events.add(sliceBytes, sliceOffset, sliceLength)) {
+      span.eventsLeftOut++;
+      return;
+    }
+    in.position = start;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == EVENT_ATTRIBUTES) {
+        eventAttribute(in.enter(end));
+      } else {
+        in.skip(tag, end);
+      }
+    }
+  }
+
+  /** The key decides: values that are not wanted, such as stack traces, are not looked at. */
+  private void eventAttribute(int end) {
+    int start = in.position;
+    sliceBytes = EMPTY;
+    sliceOffset = 0;
+    sliceLength = 0;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == KEY_VALUE_KEY) {
+        string(end);
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    if (in.broken || !wantedEvents.containsAttribute(sliceBytes, sliceOffset, sliceLength)) {
+      return;
+    }
+    in.position = start;
+    eventAttributes.clear();
+    attribute(end, eventAttributes);
+    if (eventAttributes.size() > 0) {
+      span.events.addAttribute(
+          eventAttributes.key(0),
+          eventAttributes.keyOffset(0),
+          eventAttributes.keyLength(0),
+          eventAttributes.value(0),
+          eventAttributes.valueOffset(0),
+          eventAttributes.valueLength(0));
+    }
   }
 
   private void status(int end) {

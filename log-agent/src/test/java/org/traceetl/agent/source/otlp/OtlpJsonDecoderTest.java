@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 
 class OtlpJsonDecoderTest {
@@ -48,6 +50,22 @@ class OtlpJsonDecoderTest {
                 1_000_000_000,
                 0,
                 Map.of("my.span.attr", "some value", "n", "-12", "m", "7", "nan", "NaN")));
+  }
+
+  @Test
+  void eventsAreRead() throws Exception {
+    sink.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type"));
+    String events =
+        """
+        "events":[{"timeUnixNano":"1","name":"other"},{"timeUnixNano":"1","name":"exception",
+          "attributes":[{"key":"exception.message","value":{"stringValue":"m"}},
+            {"key":"exception.type","value":{"stringValue":"KeyError"}}],
+          "droppedAttributesCount":1}],
+        """;
+    decode(request(SPAN.replaceFirst("\"name\"", events + "\"name\"")));
+
+    assertThat(sink.events)
+        .containsExactly(List.of(Map.entry("exception", Map.of("exception.type", "KeyError"))));
   }
 
   @ParameterizedTest

@@ -24,14 +24,17 @@ import java.lang.management.ManagementFactory;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 
 class OtlpProtobufDecoderTest {
@@ -417,6 +420,90 @@ class OtlpProtobufDecoderTest {
   }
 
   @Test
+  void eventsAreReadByNameWithTheAttributesThatAreWanted() throws Exception {
+    sink.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type", "n"));
+    Span.Event exception =
+        Span.Event.newBuilder()
+            .setTimeUnixNano(START)
+            .addAttributes(attribute("exception.stacktrace", "at a\nat b"))
+            .addAttributes(attribute("exception.type", "java.io.IOException"))
+            .addAttributes(attribute("n", AnyValue.newBuilder().setIntValue(3).build()))
+            .setName("exception")
+            .build();
+    // What protobuf allows: the name behind the attributes.
+    ByteString late =
+        exception.toBuilder()
+            .clearName()
+            .build()
+            .toByteString()
+            .concat(ByteString.copyFrom(new byte[] {2 << 3 | 2, 9}))
+            .concat(ByteString.copyFromUtf8("exception"));
+    decode(
+        request(
+            span(1)
+                .addEvents(exception)
+                .addEvents(Span.Event.newBuilder().setName("other"))
+                .addEvents(Span.Event.parseFrom(late))
+                .addEvents(Span.Event.newBuilder().setName("exception")),
+            span(2),
+            span(3).addEvents(Span.Event.newBuilder())));
+
+    var read = Map.entry("exception", Map.of("exception.type", "java.io.IOException", "n", "3"));
+    assertThat(sink.events)
+        .containsExactly(
+            List.of(read, read, Map.entry("exception", Map.of())), List.of(), List.of());
+  }
+
+  @Test
+  void eventsAreNotLookedAtWhereNoneIsWanted() throws Exception {
+    decode(request(span(1).addEvents(Span.Event.newBuilder().setName("exception"))));
+
+    assertThat(sink.events).containsExactly(List.of());
+    assertThat(sink.rejected).isEmpty();
+  }
+
+  @Test
+  void damageInsideAnEventCostsItsSpan() throws Exception {
+    sink.wantedEvents = WantedEvents.of(List.of(WantedEvents.ANY), List.of());
+    // Field 2 of the event, the name, claims 100 bytes.
+    byte[] broken =
+        span(1)
+            .build()
+            .toByteString()
+            .concat(ByteString.copyFrom(new byte[] {11 << 3 | 2, 2, 2 << 3 | 2, 100}))
+            .toByteArray();
+    byte[] spans =
+        new ProtobufBuffer(64)
+            .bytes(2, broken)
+            .bytes(2, span(2).build().toByteArray())
+            .toByteArray();
+    byte[] resourceSpans = new ProtobufBuffer(64).bytes(2, spans).toByteArray();
+
+    decoder.decode(new ProtobufBuffer(64).bytes(1, resourceSpans).toByteArray(), sink);
+
+    assertThat(sink.rejected).containsExactly("malformed_span");
+    assertThat(sink.spans).extracting(Recorded::spanId).containsExactly(2L);
+  }
+
+  @Test
+  void eventsBeyondTheLimitAreLeftOutAndCounted() throws Exception {
+    sink.wantedEvents = WantedEvents.of(List.of(WantedEvents.ANY), List.of("k"));
+    Span.Builder many = span(1);
+    for (int i = 0; i < SpanEvents.MAX + 7; i++) {
+      many.addEvents(
+          Span.Event.newBuilder()
+              .setName("e" + i)
+              .addAttributes(attribute("k", "v"))
+              .addAttributes(attribute("k", "w")));
+    }
+    decode(request(many, span(2).addEvents(Span.Event.newBuilder().setName("last"))));
+
+    assertThat(sink.events.getFirst()).hasSize(SpanEvents.MAX);
+    assertThat(sink.eventsLeftOut).isEqualTo(7);
+    assertThat(sink.events.getLast()).containsExactly(Map.entry("last", Map.of()));
+  }
+
+  @Test
   void payloadsAreLetGoWhetherTheyCouldBeReadOrNot() {
     byte[] whole = Samples.realistic(3).toByteArray();
     OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
@@ -463,6 +550,7 @@ class OtlpProtobufDecoderTest {
     long allocated = threads.getCurrentThreadAllocatedBytes() - before;
 
     assertThat(counting.spans).isEqualTo(300L * 512);
+    assertThat(counting.events).isEqualTo(300L * 512);
     // A few hundred bytes in all may be the measurement's own; a byte a span would be 51,200.
     assertThat(allocated).isLessThan(2_048);
   }
@@ -486,7 +574,15 @@ class OtlpProtobufDecoderTest {
   }
 
   private static final class CountingSink implements SpanSink {
+    private final WantedEvents wantedEvents =
+        WantedEvents.of(List.of("exception"), List.of("exception.type"));
     private long spans;
+    private long events;
+
+    @Override
+    public WantedEvents wantedEvents() {
+      return wantedEvents;
+    }
 
     @Override
     public void resource(Attributes attributes) {}
@@ -494,6 +590,7 @@ class OtlpProtobufDecoderTest {
     @Override
     public void span(SpanView span) {
       spans++;
+      events += span.events.size();
     }
 
     @Override

@@ -5,10 +5,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 
 /** Keeps copies of what a decoder emits. */
 final class RecordingSink implements SpanSink {
@@ -32,6 +35,12 @@ final class RecordingSink implements SpanSink {
   final List<Long> randomness = new ArrayList<>();
   final List<String> rejected = new ArrayList<>();
 
+  /** Of each span: name and attributes of each event. */
+  final List<List<Map.Entry<String, Map<String, String>>>> events = new ArrayList<>();
+
+  WantedEvents wantedEvents = WantedEvents.NONE;
+  int eventsLeftOut;
+
   /** Null for all. */
   KeySet wanted;
 
@@ -43,6 +52,11 @@ final class RecordingSink implements SpanSink {
   }
 
   @Override
+  public WantedEvents wantedEvents() {
+    return wantedEvents;
+  }
+
+  @Override
   public void resource(Attributes attributes) {
     resources.add(copy(attributes));
   }
@@ -51,6 +65,9 @@ final class RecordingSink implements SpanSink {
   public void span(SpanView span) {
     notWanted += span.attributesNotWanted;
     randomness.add(span.randomness);
+    eventsLeftOut += span.eventsLeftOut;
+    events.add(
+        IntStream.range(0, span.events.size()).mapToObj(i -> event(span.events, i)).toList());
     spans.add(
         new Recorded(
             resources.getLast(),
@@ -77,9 +94,19 @@ final class RecordingSink implements SpanSink {
     return resources.isEmpty() && spans.isEmpty() && rejected.isEmpty();
   }
 
+  private static Map.Entry<String, Map<String, String>> event(SpanEvents events, int i) {
+    return Map.entry(
+        text(events.name(i), events.nameOffset(i), events.nameLength(i)),
+        copy(events.attributes(), events.firstAttribute(i), events.firstAttribute(i + 1)));
+  }
+
   private static Map<String, String> copy(Attributes attributes) {
+    return copy(attributes, 0, attributes.size());
+  }
+
+  private static Map<String, String> copy(Attributes attributes, int from, int to) {
     Map<String, String> copy = new LinkedHashMap<>();
-    for (int i = 0; i < attributes.size(); i++) {
+    for (int i = from; i < to; i++) {
       copy.put(
           text(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i)),
           text(attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i)));

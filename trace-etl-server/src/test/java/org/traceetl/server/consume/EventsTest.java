@@ -1,0 +1,259 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.Filter;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.MalformedRecordException;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.RecordWriter;
+import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+
+/** Events of spans are counted, all of them, in series of their own. */
+class EventsTest {
+  private static final QueueId QUEUE = new QueueId("b", 0);
+  private static final long HALF = 1L << 55;
+
+  private final List<Integer> told = new ArrayList<>(List.of(0, 0, 0));
+
+  private static Aggregation aggregation(EventsConfig events, int maxPerApplication) {
+    return aggregation(events, maxPerApplication, 10);
+  }
+
+  private static Aggregation aggregation(
+      EventsConfig events, int maxPerApplication, int maxApplications) {
+    return new Aggregation(
+        events.addTo(
+            new SeriesConfig(
+                List.of(new Dimension("route", null, null)),
+                List.of(new Filter(null, "GET /health", null)),
+                null,
+                maxPerApplication,
+                maxApplications,
+                null,
+                null,
+                null,
+                null),
+            MetricsConfig.Profile.OTEL),
+        new HistogramConfig(List.of(10.0, 100.0)),
+        DocumentsConfig.defaults(),
+        new WindowConfig(null, null));
+  }
+
+  private QueueAggregator owner(Aggregation aggregation, QueueImage image) {
+    return aggregation.newAggregator(
+        QUEUE,
+        aggregation.newDecoder(),
+        new PipelineListener() {
+          @Override
+          public void events(int recorded, int overflowed, int filtered) {
+            told.set(0, told.get(0) + recorded);
+            told.set(1, told.get(1) + overflowed);
+            told.set(2, told.get(2) + filtered);
+          }
+        },
+        image);
+  }
+
+  private static SealedWindow seal(QueueAggregator aggregator, long nowMillis)
+      throws MalformedRecordException {
+    FilledWindow filled = aggregator.swap(nowMillis, nowMillis);
+    SealedWindow window = filled.seal();
+    filled.giveBack();
+    RecordWriter writer = new RecordWriter();
+    WindowFormat.encode(window, writer);
+    return WindowFormat.decode(writer.buffer(), 0, writer.size(), QUEUE);
+  }
+
+  /** What each series of the image counts, by its values; overflow series by application. */
+  private static Map<List<String>, Long> counts(QueueImage image, boolean ofEvents) {
+    Map<List<String>, Long> counts = new HashMap<>();
+    for (int series = 0; series < image.slots(); series++) {
+      SeriesDefinition definition = image.definition(series);
+      if (definition != null && definition.isOfEvents() == ofEvents) {
+        long count = 0;
+        for (int bucket = 0; bucket < 3; bucket++) {
+          count += image.count(series, bucket);
+        }
+        counts.merge(definition.values(), count, Long::sum);
+      }
+    }
+    return counts;
+  }
+
+  private static List<String> values(String... values) {
+    return Arrays.asList(values);
+  }
+
+  @Test
+  void eachEventCountsBySpanNameTypeAndDimension() throws MalformedRecordException {
+    Aggregation aggregation = aggregation(EventsConfig.defaults(), 100);
+    QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
+    aggregator.accept(
+        new Batch("shop")
+            .span("GET /", 5)
+            .attribute("route", "/")
+            .event("exception", "exception.type", "IOException", "exception.message", "no")
+            .event("exception", "exception.type", "IOException")
+            .event("exception", "exception.type", "KeyError")
+            .span("GET /", 5)
+            .attribute("exception.type", "of the span")
+            .event("retry")
+            .span("GET /health", 5)
+            .event("retry")
+            .message(0),
+        1_000);
+    SealedWindow window = seal(aggregator, 2_000);
+    QueueImage image = aggregation.newImage();
+    image.apply(window);
+
+    assertThat(counts(image, true))
+        .isEqualTo(
+            Map.of(
+                values("shop", "GET /", "10", "0", "/", "exception", "IOException"), 2L,
+                values("shop", "GET /", "10", "0", "/", "exception", "KeyError"), 1L,
+                values("shop", "GET /", "10", "0", null, "retry", null), 1L));
+    assertThat(counts(image, false))
+        .isEqualTo(
+            Map.of(
+                values("shop", "GET /", "2", "0", "/", null, null), 1L,
+                values("shop", "GET /", "2", "0", null, null, null), 1L));
+    assertThat(window.durationNanos()).containsOnly(5, 0);
+    assertThat(window.books()).containsExactly(new Books("shop", 3, 2, 0, 1, 0, Map.of(), 0));
+    assertThat(told).containsExactly(4, 0, 1);
+  }
+
+  @Test
+  void eventsOfSampledAndOfGroupedSpansStandForAll() throws MalformedRecordException {
+    Aggregation aggregation = aggregation(EventsConfig.defaults(), 100);
+    QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
+    Batch batch = new Batch("shop");
+    for (int i = 0; i < 5; i++) {
+      batch.span("op", Batch.CLIENT, Batch.ERROR, 5, HALF).event("retry").event("retry");
+      batch.grouped("op", Batch.CLIENT, Batch.ERROR, i, 0).event("retry");
+    }
+    batch.span("op", Batch.CLIENT, Batch.ERROR, 5, (1L << 56) - 1).event("retry");
+    aggregator.accept(batch.message(0), 1_000);
+    QueueImage image = aggregation.newImage();
+    image.apply(seal(aggregator, 2_000));
+
+    assertThat(counts(image, true))
+        .isEqualTo(Map.of(values("shop", "op", "11", "2", null, "retry", null), 5L * 2 * 2 + 5));
+    assertThat(told).containsExactly(15, 0, 1);
+  }
+
+  @Test
+  void aRepeatedBatchAndADamagedOneCountNoEvents() throws MalformedRecordException {
+    Aggregation aggregation = aggregation(EventsConfig.defaults(), 100);
+    QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
+    byte[] message = new Batch("shop").span("op", 5).event("retry").message(0);
+    byte[] damaged = message.clone();
+    // The number of the event's attributes, before the ends of the span and of the batch.
+    damaged[message.length - 3] = 2;
+    aggregator.accept(damaged, 1_000);
+    aggregator.accept(message, 1_000);
+    aggregator.accept(message, 1_000);
+    QueueImage image = aggregation.newImage();
+    image.apply(seal(aggregator, 2_000));
+
+    assertThat(counts(image, true).values()).containsExactly(1L);
+    assertThat(told).containsExactly(1, 0, 0);
+  }
+
+  @Test
+  void withoutEventsSpansCountAsEver() throws MalformedRecordException {
+    Aggregation aggregation = aggregation(new EventsConfig(false, null), 100);
+    QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
+    aggregator.accept(new Batch("shop").span("op", 5).event("retry").message(0), 1_000);
+    SealedWindow window = seal(aggregator, 2_000);
+
+    assertThat(window.created())
+        .extracting(SeriesDefinition::values)
+        .containsExactly(values("shop", "op", "2", "0", null));
+    assertThat(told).containsExactly(0, 0, 0);
+  }
+
+  /**
+   * Whatever finds a series of its own, and through however many owners the queue goes: the events
+   * of an application add up to what its spans stood for.
+   */
+  @Property(tries = 100)
+  void noEventIsLostOrCountedTwice(@ForAll long seed) throws MalformedRecordException {
+    Random random = new Random(seed);
+    int maxPerApplication = random.nextBoolean() ? 4 : 1_000;
+    int maxApplications = random.nextBoolean() ? 2 : 10;
+    told.replaceAll(count -> 0);
+    Aggregation aggregation =
+        aggregation(EventsConfig.defaults(), maxPerApplication, maxApplications);
+    QueueImage image = aggregation.newImage();
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    Map<String, Long> expected = new HashMap<>();
+    Map<List<String>, Long> exact = new HashMap<>();
+    int events = 0;
+    for (int window = 0; window < 6; window++) {
+      long nowMillis = 1_000_000 + window * 15_000L;
+      for (int batches = random.nextInt(4); batches >= 0; batches--) {
+        String application = "app " + random.nextInt(3);
+        Batch batch = new Batch(application);
+        for (int spans = random.nextInt(30); spans > 0; spans--) {
+          String name = List.of("get", "set", "del", "ping").get(random.nextInt(4));
+          long threshold = random.nextInt(3) == 0 ? HALF : 0;
+          if (random.nextBoolean()) {
+            batch.span(name, Batch.SERVER, Batch.UNSET, 5, threshold);
+          } else {
+            batch.grouped(name, Batch.SERVER, Batch.UNSET, 5, threshold);
+          }
+          for (int i = random.nextInt(3); i > 0; i--) {
+            String type = "T" + random.nextInt(3);
+            batch.event("exception", "exception.type", type);
+            long weight = threshold == 0 ? 1 : 2;
+            events++;
+            expected.merge(application, weight, Long::sum);
+            exact.merge(
+                values(application, name, "10", "0", null, "exception", type), weight, Long::sum);
+          }
+        }
+        owner.accept(batch.message(window * 10L + batches), nowMillis);
+      }
+      image.apply(seal(owner, nowMillis + 15_000));
+      if (random.nextInt(3) == 0) {
+        owner.release();
+        aggregation = aggregation(EventsConfig.defaults(), maxPerApplication, maxApplications);
+        QueueImage taken = aggregation.newImage();
+        HandOverTest.copy(image, taken);
+        owner = owner(aggregation, taken);
+      }
+    }
+    Map<List<String>, Long> counts = counts(image, true);
+    Map<String, Long> byApplication = new HashMap<>();
+    counts.forEach((values, count) -> byApplication.merge(values.getFirst(), count, Long::sum));
+    if (maxApplications > 2) {
+      assertThat(byApplication).isEqualTo(expected);
+    }
+    assertThat(byApplication.values().stream().mapToLong(Long::longValue).sum())
+        .isEqualTo(expected.values().stream().mapToLong(Long::longValue).sum());
+    assertThat(told.get(0) + told.get(1)).isEqualTo(events);
+    if (maxPerApplication == 1_000 && maxApplications > 2) {
+      assertThat(counts).isEqualTo(exact);
+    }
+  }
+}
