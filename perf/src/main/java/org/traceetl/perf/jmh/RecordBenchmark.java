@@ -18,7 +18,10 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.load.RecordLoad;
 import org.traceetl.perf.load.SpanStream;
+import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
 
 /**
  * A worker's batches, from bytes to the open windows of its four queues: decode, find the series,
@@ -49,6 +52,10 @@ public class RecordBenchmark {
   @Param({"CLASSIC", "NATIVE", "BOTH"})
   private HistogramConfig.Kind histogram;
 
+  /** Whether there is room for events in the key of a series; there are none. */
+  @Param("true")
+  private boolean events;
+
   private RecordLoad load;
 
   @Setup(Level.Trial)
@@ -56,7 +63,20 @@ public class RecordBenchmark {
     load =
         new RecordLoad(
             new SpanStream(1, 30, 50).pairs(PAIRS, MIN_SPANS, MAX_SPANS),
-            dimensions ? SpanStream.DIMENSIONS : List.of(),
+            new EventsConfig(events, null)
+                .addTo(
+                    new SeriesConfig(
+                        dimensions ? SpanStream.DIMENSIONS : List.of(),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null),
+                    MetricsConfig.Profile.OTEL)
+                .dimensions(),
             histogram,
             QUEUES,
             SPANS_PER_WINDOW);

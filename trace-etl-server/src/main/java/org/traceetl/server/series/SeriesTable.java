@@ -47,11 +47,8 @@ public final class SeriesTable {
   /** Overflow series of an application where each kind and status has its own. */
   public static final int KINDS_AND_STATUSES = KINDS << STATUS_BITS;
 
-  /**
-   * Added to OTLP's kind: such a series counts events of spans of that kind. Kinds that a mapping
-   * has made are other numbers, without events.
-   */
-  public static final int OF_EVENTS = 8;
+  /** {@link SeriesDefinition#OF_EVENTS}. */
+  public static final int OF_EVENTS = SeriesDefinition.OF_EVENTS;
 
   /**
    * Overflow series of an application that has not one of each kind and status: of all its spans,

@@ -6,6 +6,7 @@ import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.source.payload.Utf8Text;
 import org.traceetl.agent.source.payload.ValueText;
 import org.traceetl.proto.ring.RingDictionary;
@@ -33,6 +34,7 @@ final class RingSpanDecoder {
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
   private final SpanView span = new SpanView();
+  private WantedEvents wantedEvents = WantedEvents.NONE;
 
   // The value read last.
   private byte[] valueBytes = EMPTY;
@@ -82,6 +84,7 @@ final class RingSpanDecoder {
     try {
       sink.resource(resource.attributes);
       KeySet wanted = sink.wantedKeys();
+      wantedEvents = sink.wantedEvents();
       while (records.next()) {
         String fault = span(payload, records.bodyOffset(), records.bodyEnd(), strings, wanted);
         if (fault == null) {
@@ -100,6 +103,7 @@ final class RingSpanDecoder {
     boolean _ = records.wrap(EMPTY, 0);
     in.forget();
     span.attributes.forget();
+    span.events.forget();
     span.name = EMPTY;
     span.statusMessage = EMPTY;
     valueBytes = EMPTY;
@@ -112,6 +116,8 @@ final class RingSpanDecoder {
     RingSpanReader in = this.in;
     view.attributes.clear();
     view.attributesNotWanted = 0;
+    view.events.clear();
+    view.eventsLeftOut = 0;
     text.rewind(0);
     if (!in.span(bytes, from, to, strings)) {
       return "malformed_span";
@@ -127,6 +133,9 @@ final class RingSpanDecoder {
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
     view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
     attributes(in, view, wanted);
+    if (wantedEvents != WantedEvents.NONE) {
+      events(in, view);
+    }
     repair(in.name);
     view.name = in.name.bytes;
     view.nameOffset = in.name.offset;
@@ -165,6 +174,27 @@ final class RingSpanDecoder {
         add(in, view.attributes);
       } else {
         attributesLeftOut.increment();
+      }
+    }
+  }
+
+  private void events(RingSpanReader in, SpanView view) {
+    while (in.nextEvent()) {
+      RingSpanReader.Slice name = in.eventName;
+      repair(name);
+      if (!wantedEvents.contains(name.bytes, name.offset, name.length)) {
+        continue;
+      }
+      if (!view.events.add(name.bytes, name.offset, name.length)) {
+        view.eventsLeftOut++;
+        continue;
+      }
+      while (in.nextAttribute()) {
+        RingSpanReader.Slice key = in.key;
+        if (wantedEvents.containsAttribute(key.bytes, key.offset, key.length) && value(in)) {
+          view.events.addAttribute(
+              key.bytes, key.offset, key.length, valueBytes, valueOffset, valueLength);
+        }
       }
     }
   }

@@ -20,8 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.proto.ring.RingCursor;
 import org.traceetl.proto.ring.RingDictionary;
 import org.traceetl.proto.ring.RingHeader;
@@ -112,6 +114,43 @@ final class RingSpanDecoderTest {
   }
 
   @Test
+  void eventsThatAreWantedAreReadWithTheAttributesThatAre() throws Exception {
+    RingSpan.Event retry = new RingSpan.Event("retry", -1, Map.of("n", 2L, "other", "x"));
+    RingSpan.Event other = new RingSpan.Event("other", 0, Map.of("n", 3L));
+    write(List.of(withEvents(FULL, retry, other, retry), FULL, plain(1)));
+
+    Recorder exceptions = new Recorder(null);
+    exceptions.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type"));
+    decoder.decode(payload, length, resource, strings(), exceptions);
+    assertThat(exceptions.events).containsExactly("", "exception exception.type=x;", "");
+
+    Recorder retries = new Recorder(null);
+    retries.wantedEvents = WantedEvents.of(List.of("retry"), List.of("n"));
+    decoder.decode(payload, length, resource, strings(), retries);
+    assertThat(retries.events).containsExactly("retry n=2;retry n=2;", "", "");
+
+    assertThat(decode(null).events).containsExactly("", "", "");
+  }
+
+  private static RingSpan withEvents(RingSpan of, RingSpan.Event... events) {
+    return new RingSpan(
+        of.traceIdHigh(),
+        of.traceIdLow(),
+        of.spanId(),
+        of.parentSpanId(),
+        of.startUnixNanos(),
+        of.durationNanos(),
+        of.kind(),
+        of.status(),
+        of.samplingThreshold(),
+        of.randomness(),
+        of.name(),
+        of.statusMessage(),
+        of.attributes(),
+        List.of(events));
+  }
+
+  @Test
   void attributesAboveTheMostAreLeftOut() throws Exception {
     Map<String, Object> many = new LinkedHashMap<>();
     for (int i = 0; i < RingSpanDecoder.MAX_ATTRIBUTES + 5; i++) {
@@ -169,6 +208,7 @@ final class RingSpanDecoderTest {
     write(IntStream.range(0, 2_000).mapToObj(i -> i % 2 == 0 ? FULL : plain(i)).toList());
     Recorder counter = new Recorder(null);
     counter.keeping = false;
+    counter.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type"));
     RingDictionary.Strings strings = strings();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;
@@ -260,6 +300,11 @@ final class RingSpanDecoderTest {
     private final KeySet wanted;
     private final List<Map<String, String>> attributes = new ArrayList<>();
     private final List<String> rejected = new ArrayList<>();
+
+    /** Of each span. */
+    private final List<String> events = new ArrayList<>();
+
+    private WantedEvents wantedEvents = WantedEvents.NONE;
     private boolean keeping = true;
     private int spans;
     private int notWanted;
@@ -272,6 +317,11 @@ final class RingSpanDecoderTest {
     @Override
     public KeySet wantedKeys() {
       return wanted;
+    }
+
+    @Override
+    public WantedEvents wantedEvents() {
+      return wantedEvents;
     }
 
     @Override
@@ -291,7 +341,28 @@ final class RingSpanDecoderTest {
               new String(all.value(i), all.valueOffset(i), all.valueLength(i), UTF_8));
         }
         attributes.add(copy);
+        events.add(text(span.events));
       }
+    }
+
+    private static String text(SpanEvents events) {
+      StringBuilder text = new StringBuilder();
+      Attributes all = events.attributes();
+      for (int event = 0; event < events.size(); event++) {
+        text.append(text(events.name(event), events.nameOffset(event), events.nameLength(event)));
+        for (int i = events.firstAttribute(event); i < events.firstAttribute(event + 1); i++) {
+          text.append(' ')
+              .append(text(all.key(i), all.keyOffset(i), all.keyLength(i)))
+              .append('=')
+              .append(text(all.value(i), all.valueOffset(i), all.valueLength(i)));
+        }
+        text.append(';');
+      }
+      return text.toString();
+    }
+
+    private static String text(byte[] bytes, int offset, int length) {
+      return new String(bytes, offset, length, UTF_8);
     }
 
     @Override
