@@ -1,6 +1,7 @@
 """The provider of our own, held to the SDK's: each scenario runs through both."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import pytest
 from conftest import WRITERS
@@ -588,6 +590,61 @@ def test_ids_differ_in_threads_and_forks(provider, directory):
     found = [span for ring in rings(directory) for span in ring.spans()]
     assert len(rings(directory)) == 2
     assert len({span.span_id for span in found}) == len({span.trace_id for span in found}) == 3000
+
+
+def test_threads_that_change_a_span_while_it_ends(provider, directory):
+    """Nothing of it may crash, and what is written must be whole."""
+    tracer = provider.get_tracer("test")
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def change(span):
+        for number in range(8):
+            span.set_attributes({"list": [number], "plain": number, f"k{number}": (number,)})
+            span.add_event(f"event {number}", {"list": [number]})
+            span.set_status(StatusCode.ERROR, f"why {number}")
+            span.update_name(f"name {number}")
+
+    logging.disable()
+    try:
+        for _ in range(50):
+            span = tracer.start_span("a", attributes={"many": tuple(range(100))})
+            threads = [threading.Thread(target=change, args=(span,)) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            span.end()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+        logging.disable(logging.NOTSET)
+    assert len(only_ring(directory).spans()) == 50
+
+
+def test_an_interrupt_within_end_goes_on(provider, directory):
+    class Interrupting:
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    tracer = provider.get_tracer("test")
+    tracer.start_span("first").end()
+    with pytest.raises(KeyboardInterrupt):
+        tracer.start_span(Interrupting()).end()
+    with pytest.raises(KeyboardInterrupt):
+        with tracer.start_as_current_span(Interrupting()):
+            pass
+    assert trace.get_current_span() is trace.INVALID_SPAN
+    assert len(only_ring(directory).spans()) == 3
+
+
+def test_providers_do_not_outlive_their_use(directory):
+    made = TracerProvider(outlet=Outlet(dict, str(directory)), shutdown_on_exit=False)
+    made.get_tracer("test").start_span("a").end()
+    reference = weakref.ref(made)
+    del made
+    gc.collect()
+    assert reference() is None
+    assert not only_ring(directory).has_writer
 
 
 def test_a_child_has_another_instance(directory, monkeypatch):

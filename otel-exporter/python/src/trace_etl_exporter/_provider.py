@@ -14,7 +14,7 @@ from opentelemetry.sdk.util import BoundedList
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.util._importlib_metadata import entry_points
 
-from ._outlet import Outlet, _logger
+from ._outlet import Outlet, Writer, _logger
 from ._sdk import RingSpanProcessor
 
 try:
@@ -109,15 +109,9 @@ class _RingTracerProvider(trace.TracerProvider):
     def _set_writer(self, writer) -> None:
         self._recorder.writer = writer
 
-    def _elsewhere(self, span) -> None:
+    def _elsewhere(self, span, refused: Writer | None) -> None:
         """Takes a span for which there was no ring: the first, one of a fork, one without agent."""
-        readable = _readable(span)
-        gone = self._outlet.writer
-        if gone is not None and gone.usable:
-            self._outlet.give_up(gone)
-        writer = self._outlet.find_writer()
-        if writer is None or not writer.write(readable):
-            self._outlet.otlp(readable)
+        self._outlet.write_elsewhere(_readable(span), refused)
 
 
 def TracerProvider(

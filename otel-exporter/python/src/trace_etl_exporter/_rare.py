@@ -62,19 +62,12 @@ def _limit(number: int) -> int | None:
     return None if number < 0 else number
 
 
-def set_attributes(to: dict, attributes: Mapping, most: int, longest: int) -> int:
-    """Sets what the API's attributes make of the mapping; returns how many were dropped."""
+def clean(attributes: Mapping, most: int, longest: int) -> tuple[dict, int]:
+    """What the API's attributes make of the mapping, and how many of it they drop."""
     if most == 0:
-        return len(attributes)
+        return {}, len(attributes)
     cleaned = BoundedAttributes(None, attributes, max_value_len=_limit(longest))
-    dropped = cleaned.dropped
-    for key, value in cleaned.items():
-        to.pop(key, None)
-        if 0 < most <= len(to):
-            del to[next(iter(to))]
-            dropped += 1
-        to[key] = value
-    return dropped
+    return {str.__str__(key): value for key, value in cleaned.items()}, cleaned.dropped
 
 
 def new_link(

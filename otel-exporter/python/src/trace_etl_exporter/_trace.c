@@ -84,7 +84,7 @@ static PyObject *current_variable;  /* the ContextVar of the API's context, or N
 static PyObject *attach, *detach, *get_current, *set_value;
 static uint8_t random_flag;
 /* from _rare.py */
-static PyObject *rare_set, *rare_link, *rare_own_link, *rare_exception, *rare_warn, *rare_decorate,
+static PyObject *rare_clean, *rare_link, *rare_own_link, *rare_exception, *rare_warn, *rare_decorate,
     *rare_events, *rare_description;
 static PyObject *str_is_valid, *str_span_id, *str_trace_id, *str_trace_flags, *str_trace_state,
     *str_is_remote, *str_get_span_context, *str_should_sample, *str_decision, *str_attributes,
@@ -186,37 +186,40 @@ static bool are_plain(PyObject *attributes, Py_ssize_t longest) {
   return true;
 }
 
-/* Sets what a mapping holds; *to is made if it is NULL. What the SDK would change or refuse goes
-   through the SDK's own code. */
-static int put_all(PyObject **to, PyObject *attributes, Py_ssize_t most, Py_ssize_t longest,
-                   Py_ssize_t *dropped) {
-  if (most != 0 && are_plain(attributes, longest)) {
-    if (*to == NULL && (most < 0 || PyDict_GET_SIZE(attributes) <= most)) {
-      *to = PyDict_Copy(attributes);
-      return *to == NULL ? -1 : 0;
-    }
-    if (*to == NULL && (*to = PyDict_New()) == NULL) {
-      return -1;
-    }
-    Py_ssize_t position = 0;
-    PyObject *key, *value;
-    while (PyDict_Next(attributes, &position, &key, &value)) {
-      if (put_attribute(*to, key, value, most, dropped) < 0) {
-        return -1;
-      }
-    }
-    return 0;
+/* Sets what a dict of plain attributes holds; *to is made if it is NULL. Runs no Python code. */
+static int put_plain(PyObject **to, PyObject *attributes, Py_ssize_t most, Py_ssize_t *dropped) {
+  if (*to == NULL && (most < 0 || PyDict_GET_SIZE(attributes) <= most)) {
+    *to = PyDict_Copy(attributes);
+    return *to == NULL ? -1 : 0;
   }
   if (*to == NULL && (*to = PyDict_New()) == NULL) {
     return -1;
   }
-  PyObject *count = PyObject_CallFunction(rare_set, "OOnn", *to, attributes, most, longest);
-  if (count == NULL) {
-    return -1;
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (PyDict_Next(attributes, &position, &key, &value)) {
+    if (put_attribute(*to, key, value, most, dropped) < 0) {
+      return -1;
+    }
   }
-  *dropped += PyLong_AsSsize_t(count);
-  Py_DECREF(count);
-  return PyErr_Occurred() ? -1 : 0;
+  return 0;
+}
+
+/* A mapping as the SDK would have it: itself where it is plain, else what the SDK's own code makes of
+   it, with exact strings for keys. That is Python code: the span may have ended when it is done. */
+static PyObject *cleaned(PyObject *attributes, Py_ssize_t most, Py_ssize_t longest,
+                         Py_ssize_t *dropped) {
+  if (most != 0 && are_plain(attributes, longest)) {
+    return Py_NewRef(attributes);
+  }
+  PyObject *pair = PyObject_CallFunction(rare_clean, "Onn", attributes, most, longest);
+  if (pair == NULL) {
+    return NULL;
+  }
+  PyObject *dict = Py_NewRef(PyTuple_GET_ITEM(pair, 0));
+  *dropped += PyLong_AsSsize_t(PyTuple_GET_ITEM(pair, 1));
+  Py_DECREF(pair);
+  return dict;
 }
 
 /* ---- spans ---- */
@@ -287,12 +290,25 @@ static PyObject *span_is_recording(PyObject *object, PyObject *none) {
   return PyBool_FromLong(((Span *)object)->recording);
 }
 
-static PyObject *span_set_attributes(PyObject *object, PyObject *attributes) {
-  Span *self = (Span *)object;
+static int set_all(Span *self, PyObject *attributes) {
   const Recorder *limits = self->tracer->recorder;
-  if (is_open(self, "Setting attribute on ended span.") &&
-      put_all(&self->attributes, attributes, limits->max_attributes, limits->max_span_length,
-              &self->dropped_attributes) < 0) {
+  Py_ssize_t dropped = 0;
+  PyObject *plain = cleaned(attributes, limits->max_attributes, limits->max_span_length, &dropped);
+  if (plain == NULL) {
+    return -1;
+  }
+  int failed = 0;
+  if (self->recording) {
+    self->dropped_attributes += dropped;
+    failed = put_plain(&self->attributes, plain, limits->max_attributes, &self->dropped_attributes);
+  }
+  Py_DECREF(plain);
+  return failed;
+}
+
+static PyObject *span_set_attributes(PyObject *object, PyObject *attributes) {
+  if (is_open((Span *)object, "Setting attribute on ended span.") &&
+      set_all((Span *)object, attributes) < 0) {
     return NULL;
   }
   Py_RETURN_NONE;
@@ -314,8 +330,7 @@ static PyObject *set_one(Span *self, PyObject *key, PyObject *value) {
     }
     Py_RETURN_NONE;
   }
-  if (limits->max_attributes == 0 || !PyUnicode_Check(key) || PyObject_Size(key) == 0) {
-    PyErr_Clear();
+  if (limits->max_attributes == 0 || !PyUnicode_Check(key) || PyUnicode_GET_LENGTH(key) == 0) {
     self->dropped_attributes++;
     if (limits->max_attributes != 0) {
       warn("An attribute's key must be a non-empty string; the attribute is dropped.");
@@ -323,13 +338,11 @@ static PyObject *set_one(Span *self, PyObject *key, PyObject *value) {
     Py_RETURN_NONE;
   }
   PyObject *one = PyDict_New();
-  if (one == NULL || PyDict_SetItem(one, key, value) < 0 ||
-      put_all(&self->attributes, one, limits->max_attributes, limits->max_span_length,
-              &self->dropped_attributes) < 0) {
-    Py_XDECREF(one);
+  int failed = one == NULL || PyDict_SetItem(one, key, value) < 0 || set_all(self, one) < 0;
+  Py_XDECREF(one);
+  if (failed) {
     return NULL;
   }
-  Py_DECREF(one);
   Py_RETURN_NONE;
 }
 
@@ -404,9 +417,12 @@ static PyObject *add_event(Span *self, PyObject *name, PyObject *attributes, PyO
   }
   int failed = 0;
   if (attributes != NULL && attributes != Py_None) {
-    failed = put_all(&dict, attributes, limits->max_event_attributes, limits->max_length, &dropped);
+    PyObject *plain =
+        cleaned(attributes, limits->max_event_attributes, limits->max_length, &dropped);
+    failed = plain == NULL || put_plain(&dict, plain, limits->max_event_attributes, &dropped) < 0;
+    Py_XDECREF(plain);
   }
-  if (!failed) {
+  if (!failed && self->recording) {
     event = PyTuple_Pack(3, name, nanos, dict == NULL ? Py_None : dict);
     failed = event == NULL ||
              append_bounded(&self->events, event, limits->max_events, &self->dropped_events) < 0;
@@ -433,7 +449,7 @@ static PyObject *span_add_event(PyObject *object, PyObject *const *args, Py_ssiz
 /* Appends a link of our own with bounded attributes, or None where what was given is not valid. */
 static int append_link(Span *self, PyObject *link) {
   int failed = link == NULL ? -1
-               : link == Py_None
+               : link == Py_None || !self->recording
                    ? 0
                    : append_bounded(&self->links, link, self->tracer->recorder->max_links,
                                     &self->dropped_links);
@@ -514,6 +530,10 @@ static PyObject *set_status(Span *self, PyObject *status, PyObject *description)
       return NULL;
     }
   }
+  if (!self->recording) {
+    Py_XDECREF(message); /* it ended while the description was made */
+    Py_RETURN_NONE;
+  }
   self->status = (uint8_t)code;
   if (message == Py_None) {
     Py_CLEAR(message);
@@ -562,12 +582,22 @@ static PyObject *span_record_exception(PyObject *object, PyObject *const *args, 
                                         bound[1] == NULL ? Py_None : bound[1], bound[2], escaped);
 }
 
+/* Reports an error of ours that must not reach the application; -1 for what is no Exception
+   (KeyboardInterrupt, SystemExit), which goes on. */
+static int report(PyObject *where) {
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
+    return -1;
+  }
+  PyErr_WriteUnraisable(where);
+  return 0;
+}
+
 /* What a with was left by. An error in saying so must not hide it. */
-static void record_error(Span *self, PyObject *exception, bool record, bool set, bool escaped) {
+static int record_error(Span *self, PyObject *exception, bool record, bool set, bool escaped) {
   if (record) {
     PyObject *done = record_exception(self, exception, Py_None, NULL, escaped);
-    if (done == NULL) {
-      PyErr_WriteUnraisable((PyObject *)self);
+    if (done == NULL && report((PyObject *)self) < 0) {
+      return -1;
     }
     Py_XDECREF(done);
   }
@@ -575,31 +605,40 @@ static void record_error(Span *self, PyObject *exception, bool record, bool set,
     const char *type = strrchr(Py_TYPE(exception)->tp_name, '.');
     PyObject *text = PyUnicode_FromFormat(
         "%s: %S", type == NULL ? Py_TYPE(exception)->tp_name : type + 1, exception);
-    PyErr_Clear();
-    PyObject *done = set_status(self, status_codes[ERROR], text);
-    if (done == NULL) {
-      PyErr_WriteUnraisable((PyObject *)self);
+    if (text == NULL) {
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+        return -1;
+      }
+      PyErr_Clear();
     }
+    PyObject *done = set_status(self, status_codes[ERROR], text);
     Py_XDECREF(text);
+    if (done == NULL && report((PyObject *)self) < 0) {
+      return -1;
+    }
     Py_XDECREF(done);
   }
+  return 0;
 }
 
-static void end(Span *self, PyObject *end_time) {
+static int end(Span *self, PyObject *end_time) {
   if (!is_open(self, "Calling end() on an ended span.")) {
-    return;
+    return 0;
   }
-  self->end_nanos =
+  int64_t end_nanos =
       end_time == NULL || end_time == Py_None ? now_nanos() : nanos_of(end_time);
+  self->end_nanos = end_nanos;
+  /* From here on nobody changes the span: what others do after Python code of theirs, they do after
+     another look at this. */
   self->recording = false;
   self->ended = true;
   if (!(self->flags & FLAG_SAMPLED)) {
-    return;
+    return 0;
   }
   Recorder *recorder = self->tracer->recorder;
-  PyObject *writer = Py_NewRef(recorder->writer);
+  PyObject *writer = Py_IS_TYPE(recorder->writer, writer_type) ? Py_NewRef(recorder->writer) : NULL;
   bool written = false;
-  if (Py_IS_TYPE(writer, writer_type)) {
+  if (writer != NULL) {
     SpanFields fields = {
         .trace_high = self->trace_high,
         .trace_low = self->trace_low,
@@ -617,25 +656,25 @@ static void end(Span *self, PyObject *end_time) {
     };
     written = writer_put((Writer *)writer, &fields);
   }
-  Py_DECREF(writer);
-  if (written) {
-    return;
+  if (written || PyErr_Occurred()) {
+    Py_XDECREF(writer);
+    return PyErr_Occurred() ? -1 : 0;
   }
-  PyObject *done = PyObject_CallOneArg(recorder->elsewhere, (PyObject *)self);
-  if (done == NULL) {
-    PyErr_WriteUnraisable(recorder->elsewhere);
-  }
+  PyObject *done = PyObject_CallFunctionObjArgs(recorder->elsewhere, (PyObject *)self,
+                                                writer == NULL ? Py_None : writer, NULL);
+  Py_XDECREF(writer);
   Py_XDECREF(done);
+  return done == NULL ? report(recorder->elsewhere) : 0;
 }
 
 static PyObject *span_end(PyObject *object, PyObject *const *args, Py_ssize_t count,
                           PyObject *names) {
   static const char *const slots[] = {"end_time"};
   PyObject *bound[1] = {0};
-  if (bind("end", slots, 1, 0, args, count, names, bound) < 0) {
+  if (bind("end", slots, 1, 0, args, count, names, bound) < 0 ||
+      end((Span *)object, bound[0]) < 0) {
     return NULL;
   }
-  end((Span *)object, bound[0]);
   Py_RETURN_NONE;
 }
 
@@ -643,10 +682,13 @@ static PyObject *span_enter(PyObject *object, PyObject *none) { return Py_NewRef
 
 static PyObject *span_exit(PyObject *object, PyObject *const *args, Py_ssize_t count) {
   Span *self = (Span *)object;
-  if (count == 3 && args[1] != Py_None && self->recording) {
-    record_error(self, args[1], self->record_exception, self->set_status_on_exception, true);
+  if (count == 3 && args[1] != Py_None && self->recording &&
+      record_error(self, args[1], self->record_exception, self->set_status_on_exception, true) < 0) {
+    return NULL;
   }
-  end(self, NULL);
+  if (end(self, NULL) < 0) {
+    return NULL;
+  }
   Py_RETURN_NONE;
 }
 
@@ -977,8 +1019,7 @@ static PyObject *start_span(Tracer *tracer, PyObject *const *arguments, bool rec
   }
   if (attributes != NULL && attributes != Py_None) {
     int any = PyObject_IsTrue(attributes);
-    if (any < 0 || (any && put_all(&span->attributes, attributes, recorder->max_attributes,
-                                   recorder->max_span_length, &span->dropped_attributes) < 0)) {
+    if (any < 0 || (any && set_all(span, attributes) < 0)) {
       goto failed;
     }
   }
@@ -1165,11 +1206,12 @@ static PyObject *current_exit(PyObject *object, PyObject *const *args, Py_ssize_
   Span *span = (Span *)self->span;
   /* What is no Exception (GeneratorExit, SystemExit) is no error of the operation's. */
   if (count == 3 && args[1] != Py_None && span->recording &&
-      PyObject_TypeCheck(args[1], (PyTypeObject *)PyExc_Exception)) {
-    record_error(span, args[1], self->record_exception, self->set_status_on_exception, false);
+      PyObject_TypeCheck(args[1], (PyTypeObject *)PyExc_Exception) &&
+      record_error(span, args[1], self->record_exception, self->set_status_on_exception, false) < 0) {
+    return NULL;
   }
-  if (self->end_on_exit) {
-    end(span, NULL);
+  if (self->end_on_exit && end(span, NULL) < 0) {
+    return NULL;
   }
   Py_RETURN_FALSE;
 }
@@ -1355,7 +1397,7 @@ int trace_setup(PyObject *module) {
       {&detach, "detach"},
       {&get_current, "get_current"},
       {&set_value, "set_value"},
-      {&rare_set, "set_attributes"},
+      {&rare_clean, "clean"},
       {&rare_link, "new_link"},
       {&rare_own_link, "own_link"},
       {&rare_exception, "exception_attributes"},
