@@ -55,10 +55,12 @@ unsigned fork_generation;
 
 static PyObject *other_value; /* (value) -> (type, text), from _values.py */
 static PyObject *kinds[5];
+static PyObject *status_codes[3];
+static PyObject *bounded_attributes, *bounded_list; /* types of the API's and the SDK's */
 static PyObject *str_context, *str_name, *str_kind, *str_parent, *str_start_time, *str_end_time,
     *str_status, *str_attributes, *str_events, *str_trace_id, *str_span_id, *str_trace_flags,
-    *str_trace_state, *str_status_code, *str_description, *str_value, *str_copy, *str_timestamp,
-    *str_get, *str_ot;
+    *str_trace_state, *str_status_code, *str_description, *str_copy, *str_timestamp,
+    *str_get, *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque;
 
 static void in_forked_child(void) { fork_generation++; }
 
@@ -594,6 +596,34 @@ static PyObject *dict_of(Writer *self, PyObject *attributes) {
   return copy;
 }
 
+/* A copy of the dict that is behind a span's attributes in the SDKs that we know: what the public
+   property shows goes through a truth test, a view and a copy in Python code. NULL, without an error:
+   another kind of span. */
+static PyObject *own_dict_of(PyObject *sdk_span) {
+  PyObject *attributes = PyObject_GetAttr(sdk_span, str_own_attributes);
+  PyObject *dict = attributes != NULL && (PyObject *)Py_TYPE(attributes) == bounded_attributes
+                       ? PyObject_GetAttr(attributes, str_dict)
+                       : NULL;
+  PyObject *copy = dict != NULL && PyDict_CheckExact(dict) ? PyDict_Copy(dict) : NULL;
+  PyErr_Clear();
+  Py_XDECREF(attributes);
+  Py_XDECREF(dict);
+  return copy;
+}
+
+/* Whether a span of a known SDK has no events, which the public property says slowly. */
+static bool has_no_events(PyObject *sdk_span) {
+  PyObject *events = PyObject_GetAttr(sdk_span, str_own_events);
+  PyObject *deque = events != NULL && (PyObject *)Py_TYPE(events) == bounded_list
+                        ? PyObject_GetAttr(events, str_deque)
+                        : NULL;
+  bool none = deque != NULL && PyObject_Size(deque) == 0;
+  PyErr_Clear();
+  Py_XDECREF(events);
+  Py_XDECREF(deque);
+  return none;
+}
+
 static PyObject *events_of(Writer *self, PyObject *events) {
   PyObject *all = PySequence_Fast(events, "events");
   PyObject *list = all == NULL ? NULL : PyList_New(0);
@@ -711,25 +741,32 @@ static PyObject *writer_write(PyObject *object, PyObject *sdk_span) {
   if (value != Py_None) {
     PyObject *code = PyObject_GetAttr(value, str_status_code);
     span.message = PyObject_GetAttr(value, str_description);
-    span.status = code == NULL ? 0 : (uint8_t)long_attribute(code, str_value);
+    for (uint8_t at = 0; at < 3; at++) {
+      if (status_codes[at] == code) {
+        span.status = at;
+      }
+    }
     Py_XDECREF(code);
-    if (span.message == NULL) {
+    if (code == NULL || span.message == NULL) {
       goto done;
     }
     if (span.message == Py_None) {
       Py_CLEAR(span.message);
     }
   }
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_attributes));
-  if (value == NULL) {
-    goto done;
+  span.attributes = own_dict_of(sdk_span);
+  if (span.attributes == NULL) {
+    Py_SETREF(value, PyObject_GetAttr(sdk_span, str_attributes));
+    if (value == NULL) {
+      goto done;
+    }
+    span.attributes = dict_of(self, value);
   }
-  span.attributes = dict_of(self, value);
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_events));
-  if (value == NULL) {
-    goto done;
-  }
-  if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) > 0) {
+  if (!has_no_events(sdk_span)) {
+    Py_SETREF(value, PyObject_GetAttr(sdk_span, str_events));
+    if (value == NULL) {
+      goto done;
+    }
     span.events = events_of(self, value);
   }
   span.name = PyObject_GetAttr(sdk_span, str_name);
@@ -918,9 +955,11 @@ int writer_setup(PyObject *module) {
       {&str_events, "events"},           {&str_trace_id, "trace_id"},
       {&str_span_id, "span_id"},         {&str_trace_flags, "trace_flags"},
       {&str_trace_state, "trace_state"}, {&str_status_code, "status_code"},
-      {&str_description, "description"}, {&str_value, "value"},
+      {&str_description, "description"}, 
       {&str_copy, "copy"},               {&str_timestamp, "timestamp"},
       {&str_get, "get"},                 {&str_ot, "ot"},
+      {&str_own_attributes, "_attributes"}, {&str_dict, "_dict"},
+      {&str_own_events, "_events"},      {&str_deque, "_dq"},
   };
   for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
     if ((*names[at].name = PyUnicode_InternFromString(names[at].text)) == NULL) {
@@ -932,10 +971,24 @@ int writer_setup(PyObject *module) {
   Py_XDECREF(values);
   PyObject *api = PyImport_ImportModule("opentelemetry.trace");
   PyObject *kind = api == NULL ? NULL : PyObject_GetAttrString(api, "SpanKind");
-  Py_XDECREF(api);
-  if (other_value == NULL || kind == NULL) {
+  PyObject *code = api == NULL ? NULL : PyObject_GetAttrString(api, "StatusCode");
+  PyObject *attributes = PyImport_ImportModule("opentelemetry.attributes");
+  PyObject *util = PyImport_ImportModule("opentelemetry.sdk.util");
+  if (other_value == NULL || kind == NULL || code == NULL || attributes == NULL || util == NULL ||
+      (bounded_attributes = PyObject_GetAttrString(attributes, "BoundedAttributes")) == NULL ||
+      (bounded_list = PyObject_GetAttrString(util, "BoundedList")) == NULL) {
     return -1;
   }
+  Py_DECREF(api);
+  Py_DECREF(attributes);
+  Py_DECREF(util);
+  static const char *code_names[] = {"UNSET", "OK", "ERROR"};
+  for (int at = 0; at < 3; at++) {
+    if ((status_codes[at] = PyObject_GetAttrString(code, code_names[at])) == NULL) {
+      return -1;
+    }
+  }
+  Py_DECREF(code);
   static const char *kind_names[] = {"INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"};
   for (int at = 0; at < 5; at++) {
     if ((kinds[at] = PyObject_GetAttrString(kind, kind_names[at])) == NULL) {
