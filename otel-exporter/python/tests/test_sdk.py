@@ -1,5 +1,6 @@
 """The exporter under OpenTelemetry's SDK."""
 
+import logging
 import os
 import signal
 import sqlite3
@@ -65,7 +66,7 @@ def new_provider(directory):
 def run(script, directory, **environment):
     return subprocess.run(
         [sys.executable, "-c", script],
-        env=os.environ | {"OTEL_TRACE_ETL_DIRECTORY": str(directory)} | environment,
+        env=os.environ | {"OTEL_EXPORTER_TRACE_ETL_DIRECTORY": str(directory)} | environment,
         check=True,
         capture_output=True,
         text=True,
@@ -146,6 +147,110 @@ def test_a_ring_that_was_removed_is_replaced(new_provider, directory, writer):
     assert [span.name for span in only_ring(directory).spans()] == ["x" * 100]
 
 
+def test_threads_that_meet_at_the_first_span_share_a_ring(directory, writer):
+    others = 3
+    waiting = threading.Semaphore(0)
+    going = threading.Event()
+
+    def resource():
+        going.wait()
+        return {}
+
+    class Slow(Outlet):
+        def find_writer(self):
+            waiting.release()
+            return super().find_writer()
+
+    other = Collecting()
+    provider = TracerProvider()
+    outlet = Slow(resource, str(directory), fallback=other)
+    provider.add_span_processor(RingSpanProcessor(provider, outlet))
+    tracer = provider.get_tracer("test")
+    threads = [threading.Thread(target=tracer.start_span("a").end) for _ in range(others)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        waiting.acquire()
+    going.set()
+    for thread in threads:
+        thread.join()
+    assert len(only_ring(directory).spans()) == others
+    assert only_ring(directory).has_writer and other.names == []
+    provider.shutdown()
+
+
+def test_a_late_refusal_does_not_close_the_ring_of_others(directory, writer):
+    outlet = Outlet(dict, str(directory))
+    provider = TracerProvider()
+    provider.add_span_processor(RingSpanProcessor(provider, outlet))
+    tracer = provider.get_tracer("test")
+    tracer.start_span("first").end()
+    # As a thread that saw no writer before the first span made one.
+    outlet.write_elsewhere(tracer.start_span("second")._readable_span(), None)
+    tracer.start_span("third").end()
+    assert [span.name for span in only_ring(directory).spans()] == ["first", "second", "third"]
+    provider.shutdown()
+
+
+def test_a_log_handler_may_end_spans(new_provider, directory, writer):
+    tracer = new_provider().get_tracer("test")
+
+    class Tracing(logging.Handler):
+        def emit(self, record):
+            thread = threading.Thread(target=tracer.start_span("logged").end)
+            thread.start()
+            thread.join()
+            tracer.start_span("logged here").end()
+
+    handler = Tracing()
+    log = logging.getLogger("trace_etl_exporter")
+    log.addHandler(handler)
+    level = log.level
+    log.setLevel(logging.INFO)
+    try:
+        tracer.start_span("span").end()
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+    names = {span.name for span in only_ring(directory).spans()}
+    assert names == {"span", "logged", "logged here"}
+
+
+def test_a_value_may_end_spans_while_it_is_written(new_provider, directory, writer):
+    tracer = new_provider().get_tracer("test")
+
+    class Name:
+        def __str__(self):
+            tracer.start_span("within").end()
+            return "name"
+
+    for _ in range(2):
+        tracer.start_span(Name()).end()
+    ring = only_ring(directory)
+    names = [span.name for span in ring.spans()]
+    assert names.count("name") == 2
+    assert names.count("within") + ring.dropped_full == 2
+
+
+def test_an_interrupt_is_not_swallowed(new_provider, directory, writer):
+    tracer = new_provider().get_tracer("test")
+
+    class Interrupting:
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    class Failing:
+        def __str__(self):
+            raise ValueError
+
+    tracer.start_span(Failing()).end()
+    with pytest.raises(KeyboardInterrupt):
+        tracer.start_span(Interrupting()).end()
+    tracer.start_span("after").end()
+    names = [span.name for span in only_ring(directory).spans()]
+    assert (names[0], names[-1]) == ("", "after")
+
+
 def test_a_child_has_a_ring_of_its_own(new_provider, directory, writer):
     tracer = new_provider().get_tracer("test")
     tracer.start_span("parent before").end()
@@ -219,7 +324,7 @@ def test_beside_another_exporter(directory):
 
 
 def test_behind_a_processor_that_it_cannot_see_it_writes_batches(directory, monkeypatch):
-    monkeypatch.setenv("OTEL_TRACE_ETL_DIRECTORY", str(directory))
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_DIRECTORY", str(directory))
     provider = TracerProvider(resource=Resource({"service.name": "shop"}))
     provider.add_span_processor(BatchSpanProcessor(trace_etl_exporter.SpanExporter()))
     provider.get_tracer("test").start_span("span").end()
@@ -242,6 +347,26 @@ def test_an_instrumentation_library(new_provider, directory):
     assert ("db.statement", "SELECT 1") in span.attributes
 
 
+ANOTHERS = """
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from trace_etl_exporter import SpanExporter
+one, other = TracerProvider(), TracerProvider()
+trace.set_tracer_provider(one)
+other.add_span_processor(BatchSpanProcessor(SpanExporter()))
+for number in range(3):
+    one.get_tracer("test").start_span("one").end()
+    other.get_tracer("test").start_span("other").end()
+other.force_flush()
+"""
+
+
+def test_an_exporter_of_another_provider_than_the_global_one(directory):
+    run(ANOTHERS, directory)
+    assert [span.name for span in only_ring(directory).spans()] == ["other"] * 3
+
+
 KILLED = """
 import sys
 from opentelemetry.sdk.trace import TracerProvider
@@ -259,7 +384,7 @@ while True:
 
 
 def test_a_process_that_is_killed_loses_no_span_that_ended(directory):
-    environment = os.environ | {"OTEL_TRACE_ETL_DIRECTORY": str(directory)}
+    environment = os.environ | {"OTEL_EXPORTER_TRACE_ETL_DIRECTORY": str(directory)}
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED], env=environment, stdout=subprocess.PIPE, text=True
     )
@@ -278,22 +403,22 @@ def test_a_process_that_is_killed_loses_no_span_that_ended(directory):
 
 
 def test_sizes_are_checked():
-    with pytest.raises(ValueError, match="OTEL_TRACE_ETL_RING_BYTES = 65537"):
+    with pytest.raises(ValueError, match="OTEL_EXPORTER_TRACE_ETL_RING_BYTES = 65537"):
         Outlet(dict, "/nowhere", ring_bytes=65537)
-    with pytest.raises(ValueError, match="OTEL_TRACE_ETL_DICTIONARY_BYTES = 1"):
+    with pytest.raises(ValueError, match="OTEL_EXPORTER_TRACE_ETL_DICTIONARY_BYTES = 1"):
         Outlet(dict, "/nowhere", dictionary_bytes=1)
 
 
 def test_the_environment_sizes_it(directory, monkeypatch):
-    monkeypatch.setenv("OTEL_TRACE_ETL_RING_BYTES", "131072")
-    monkeypatch.setenv("OTEL_TRACE_ETL_DICTIONARY_BYTES", "8192")
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_RING_BYTES", "131072")
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_DICTIONARY_BYTES", "8192")
     outlet = Outlet(dict, str(directory))
     assert outlet.find_writer() is not None
     ring = only_ring(directory)
     assert (ring.ring_bytes, ring.dictionary_bytes) == (131072, 8192)
     outlet.shutdown()
-    monkeypatch.setenv("OTEL_TRACE_ETL_RING_BYTES", "many")
-    with pytest.raises(ValueError, match="OTEL_TRACE_ETL_RING_BYTES = many"):
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_RING_BYTES", "many")
+    with pytest.raises(ValueError, match="OTEL_EXPORTER_TRACE_ETL_RING_BYTES = many"):
         Outlet(dict, str(directory))
 
 

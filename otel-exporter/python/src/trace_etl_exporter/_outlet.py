@@ -27,9 +27,9 @@ except ImportError as missing:
         missing,
     )
 
-DIRECTORY = "OTEL_TRACE_ETL_DIRECTORY"
-RING_BYTES = "OTEL_TRACE_ETL_RING_BYTES"
-DICTIONARY_BYTES = "OTEL_TRACE_ETL_DICTIONARY_BYTES"
+DIRECTORY = "OTEL_EXPORTER_TRACE_ETL_DIRECTORY"
+RING_BYTES = "OTEL_EXPORTER_TRACE_ETL_RING_BYTES"
+DICTIONARY_BYTES = "OTEL_EXPORTER_TRACE_ETL_DICTIONARY_BYTES"
 
 DEFAULT_DIRECTORY = "/dev/shm/trace-etl"
 LOOK_AGAIN_SECONDS = 30
@@ -66,7 +66,10 @@ class Outlet:
         self._next_look = 0.0
         self._looked = False
         self._shut_down = False
-        self._lock = threading.Lock()
+        # An application's code may run in here (a finalizer, a signal's handler, an exporter that is
+        # loaded) and end a span of its own: it comes in again and is turned away by _busy.
+        self._lock = threading.RLock()
+        self._busy = False
         self.writer: Writer | None = None
         # Set by who writes by himself: called with each new writer, and with None.
         self.on_writer: Callable[[Writer | None], None] = lambda writer: None
@@ -86,35 +89,52 @@ class Outlet:
             return writer
         if not self._is_time():
             return None
+        said = None
         with self._lock:
             writer = self.writer
-            if (writer is None or not writer.usable) and self._is_time():
-                self._set_writer(None)
+            if (writer is None or not writer.usable) and self._is_time() and not self._busy:
+                self._busy = True
                 try:
-                    self._look()
+                    self._set_writer(None)
+                    said = self._look()
                 finally:
+                    self._busy = False
                     # Not before: who comes meanwhile is to wait for the ring.
                     self._looked = True
                     self._next_look = self._clock() + LOOK_AGAIN_SECONDS
-            return self.writer
+            writer = self.writer
+        if said is not None:
+            _logger.log(*said)  # a handler may wait for threads that end spans: not under the lock
+        return writer
 
-    def give_up(self, writer: Writer) -> None:
-        """Says that this writer no longer writes: its file was removed."""
+    def write_elsewhere(self, span: ReadableSpan, refused: Writer | None) -> None:
+        """Takes a span that was not written: there was no writer, or this one refused it."""
+        if refused is not None and refused.usable:
+            self._give_up(refused)
+        writer = self.find_writer()
+        if writer is None or not writer.write(span):
+            self._otlp(span)
+
+    def _give_up(self, writer: Writer) -> None:
+        """Its file was removed."""
         with self._lock:
             if self.writer is writer:
                 self._set_writer(None)
                 self._looked = False
         writer.close()
 
-    def otlp(self, span: ReadableSpan) -> None:
-        """Hands a span to OTLP, if that is installed."""
+    def _otlp(self, span: ReadableSpan) -> None:
         if self._shut_down:
             return
         if not self._fallback_made:
             with self._lock:
-                if not self._fallback_made:
-                    self._fallback = _otlp_processor()
-                    self._fallback_made = True
+                if not self._fallback_made and not self._busy:
+                    self._busy = True
+                    try:
+                        self._fallback = _otlp_processor()
+                        self._fallback_made = True
+                    finally:
+                        self._busy = False
         if self._fallback is not None:
             self._fallback.on_end(span)
 
@@ -136,21 +156,22 @@ class Outlet:
     def _is_time(self) -> bool:
         return not self._shut_down and (not self._looked or self._clock() >= self._next_look)
 
-    def _look(self) -> None:
-        first = not self._looked
+    def _look(self) -> tuple | None:
+        """Makes the ring, or not; what is to be logged of it."""
         try:
             fd, path, header_bytes = _files.make(
                 self._directory, self._resource(), self._dictionary_bytes, self._ring_bytes
             )
         except OSError as error:
-            if first:
-                _logger.info(
-                    "No ring in %s (%s): spans go to OTLP; looking again every %d s.",
-                    self._directory,
-                    error,
-                    LOOK_AGAIN_SECONDS,
-                )
-            return
+            if self._looked:
+                return None
+            return (
+                logging.INFO,
+                "No ring in %s (%s): spans go to OTLP; looking again every %d s.",
+                self._directory,
+                error,
+                LOOK_AGAIN_SECONDS,
+            )
         try:
             writer = Writer(
                 fd,
@@ -162,11 +183,10 @@ class Outlet:
         except OSError as error:
             os.unlink(path)
             os.close(fd)
-            _logger.warning("The ring %s cannot be mapped (%s): spans go to OTLP.", path, error)
-            return
-        _logger.info("Spans go to the ring %s.", path)
-        self._set_writer(writer)
+            return logging.WARNING, "The ring %s cannot be mapped (%s).", path, error
         writer.wake()
+        self._set_writer(writer)
+        return logging.INFO, "Spans go to the ring %s.", path
 
     def _set_writer(self, writer: Writer | None) -> None:
         self.writer = writer
@@ -174,7 +194,8 @@ class Outlet:
 
     def _in_forked_child(self) -> None:
         """The parent's ring stays the parent's: closing it here does not touch its lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._busy = False
         writer = self.writer
         self._set_writer(None)
         self._looked = False

@@ -208,7 +208,9 @@ class Writer:
         self._max_record = min(ring_bytes // 4, MAX_RECORD)
         self._wake_path = wake_path
         self._wake_fd = -1
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._writing = False  # a finalizer or a signal's handler may come in again with a span
+        self._closing = False
         self._fence = threading.Lock()
         self._dictionary = Dictionary(self._publish_entry, dictionary_bytes)
         self._generation = _generation
@@ -251,38 +253,47 @@ class Writer:
         with self._lock:
             if not self.usable:
                 return False
-            string = self._dictionary.string
-            body = bytearray(
-                _SPAN_HEAD.pack(
-                    context.trace_id >> 64 & _MASK_64,
-                    context.trace_id & _MASK_64,
-                    context.span_id & _MASK_64,
-                    span.parent.span_id & _MASK_64 if span.parent is not None else 0,
-                    start,
-                    max(0, min(end - start, _INT64_MAX)),
-                    _KINDS.get(span.kind, 0),
-                    status.status_code.value if status is not None else 0,
-                    flags,
-                    0,
-                    len(attributes),
+            if self._writing:
+                self._int64[DROPPED_FULL // 8] += 1
+                return True
+            self._writing = True
+            try:
+                string = self._dictionary.string
+                body = bytearray(
+                    _SPAN_HEAD.pack(
+                        context.trace_id >> 64 & _MASK_64,
+                        context.trace_id & _MASK_64,
+                        context.span_id & _MASK_64,
+                        span.parent.span_id & _MASK_64 if span.parent is not None else 0,
+                        start,
+                        max(0, min(end - start, _INT64_MAX)),
+                        _KINDS.get(span.kind, 0),
+                        status.status_code.value if status is not None else 0,
+                        flags,
+                        0,
+                        len(attributes),
+                    )
                 )
-            )
-            if threshold >= 0:
-                body += struct.pack("<Q", threshold)
-            if randomness >= 0:
-                body += struct.pack("<Q", randomness)
-            body += string(_text(span.name), False)
-            if message is not None:
-                body += string(_text(message), True)
-            put_attributes(body, attributes, self._dictionary)
-            if events:
-                body += varint(len(events))
-                for event in events:
-                    body += string(_text(event.name), False)
-                    body += varint(_zigzag(_nanos(event.timestamp) - start) & _MASK_64)
-                    body += varint(len(event.attributes or {}))
-                    put_attributes(body, event.attributes or {}, self._dictionary)
-            return self._publish(body)
+                if threshold >= 0:
+                    body += struct.pack("<Q", threshold)
+                if randomness >= 0:
+                    body += struct.pack("<Q", randomness)
+                body += string(_text(span.name), False)
+                if message is not None:
+                    body += string(_text(message), True)
+                put_attributes(body, attributes, self._dictionary)
+                if events:
+                    body += varint(len(events))
+                    for event in events:
+                        body += string(_text(event.name), False)
+                        body += varint(_zigzag(_nanos(event.timestamp) - start) & _MASK_64)
+                        body += varint(len(event.attributes or {}))
+                        put_attributes(body, event.attributes or {}, self._dictionary)
+                return self._publish(body)
+            finally:
+                self._writing = False
+                if self._closing:
+                    self.close()
 
     def wake(self) -> None:
         """Writes a byte into the agent's FIFO, if there is one that is read."""
@@ -305,9 +316,10 @@ class Writer:
     def close(self) -> None:
         """Unmaps and closes the file, which drops the lock. Idempotent."""
         if self._generation != _generation:
-            self._lock = threading.Lock()  # who held it when the process forked is not here
+            self._lock = threading.RLock()  # who held it when the process forked is not here
         with self._lock:
-            if self._fd < 0:
+            self._closing = True
+            if self._fd < 0 or self._writing:
                 return
             for view in (self._int32, self._int64, self._bytes):
                 view.release()

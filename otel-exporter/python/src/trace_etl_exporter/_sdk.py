@@ -6,7 +6,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider, export
 
-from ._outlet import Outlet
+from ._outlet import Outlet, Writer
 
 
 class RingSpanProcessor(SpanProcessor):
@@ -25,7 +25,7 @@ class RingSpanProcessor(SpanProcessor):
     def on_end(self, span: ReadableSpan) -> None:
         writer = self._outlet.writer
         if writer is None or not writer.write(span):
-            self._elsewhere(span)
+            self._elsewhere(span, writer)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         return self._outlet.force_flush(timeout_millis)
@@ -33,18 +33,13 @@ class RingSpanProcessor(SpanProcessor):
     def shutdown(self) -> None:
         self._outlet.shutdown()
 
-    def _elsewhere(self, span: ReadableSpan) -> None:
+    def _elsewhere(self, span: ReadableSpan, refused: Writer | None) -> None:
         context = span.context
         if context is None or not context.trace_flags.sampled:
             return
         if self._first is None:
             self._first = span
-        gone = self._outlet.writer
-        if gone is not None and gone.usable:
-            self._outlet.give_up(gone)
-        writer = self._outlet.find_writer()
-        if writer is None or not writer.write(span):
-            self._outlet.otlp(span)
+        self._outlet.write_elsewhere(span, refused)
 
     def _resource(self) -> Mapping[str, object]:
         if self._provider is not None:
@@ -55,57 +50,60 @@ class RingSpanProcessor(SpanProcessor):
 class SpanExporter(export.SpanExporter):
     """What OTEL_TRACES_EXPORTER=trace-etl names.
 
-    The SDK puts every exporter behind a BatchSpanProcessor, whose queue dies with the process. So
-    the exporter adds a RingSpanProcessor to the provider that is being set up, which the SDK has
-    made the global one by then, and what comes to itself is there already. Under a provider that
-    it does not get to see it writes the batches that it is given.
+    The SDK puts every exporter behind a BatchSpanProcessor, whose queue dies with the process. It
+    has made its provider the global one by then, so the exporter adds a processor to that which
+    puts a RingSpanProcessor into the other's place. Under a provider where that cannot be done,
+    the exporter writes the batches that it is given.
     """
 
     def __init__(self) -> None:
+        self._processor = RingSpanProcessor()
+        self._replaced = False
         provider = trace.get_tracer_provider()
-        self._beside = isinstance(provider, TracerProvider)
-        if self._beside:
-            self._processor = _InPlaceOfBatches(provider, self)
-            provider.add_span_processor(self._processor)
-        else:
-            self._processor = RingSpanProcessor()
+        if isinstance(provider, TracerProvider):
+            provider.add_span_processor(_Replacing(provider, self))
 
     def export(self, spans: Sequence[ReadableSpan]) -> export.SpanExportResult:
-        if not self._beside:
-            for span in spans:
-                self._processor.on_end(span)
+        for span in spans:
+            self._processor.on_end(span)
         return export.SpanExportResult.SUCCESS
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         return self._processor.force_flush(timeout_millis)
 
     def shutdown(self) -> None:
-        if not self._beside:
+        if not self._replaced:
             self._processor.shutdown()
 
 
-class _InPlaceOfBatches(RingSpanProcessor):
-    """Takes the processor around its exporter out of the provider when the first span starts.
+class _Replacing(SpanProcessor):
+    """When the provider's first span starts, removes itself and the processor around the exporter.
 
-    It would queue spans and wake a thread for nothing. An SDK whose list of processors is another
-    one keeps it, which costs but harms nothing.
+    Where the exporter belongs to another provider, it only removes itself; where the SDK keeps its
+    processors in another way, it stays and does nothing.
     """
 
     def __init__(self, provider: TracerProvider, exporter: SpanExporter) -> None:
-        super().__init__(provider)
-        self._exporter: SpanExporter | None = exporter
+        self._provider = provider
+        self._exporter = exporter
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        if self._exporter is not None:
-            exporter, self._exporter = self._exporter, None
-            self._take_out(exporter)
-
-    def _take_out(self, exporter: SpanExporter) -> None:
-        processors = getattr(self._provider, "_active_span_processor", None)
-        for processor in getattr(processors, "_span_processors", ()):
-            if getattr(processor, "span_exporter", None) is exporter:
-                with processors._lock:
-                    processors._span_processors = tuple(
-                        other for other in processors._span_processors if other is not processor
-                    )
-                processor.shutdown()
+        active = getattr(self._provider, "_active_span_processor", None)
+        lock = getattr(active, "_lock", None)
+        if lock is None or not isinstance(getattr(active, "_span_processors", None), tuple):
+            return
+        batching = None
+        with lock:
+            kept = []
+            for processor in active._span_processors:
+                if getattr(processor, "span_exporter", None) is self._exporter:
+                    batching = processor
+                    kept.append(self._exporter._processor)
+                elif processor is not self:
+                    kept.append(processor)
+            if batching is not None:
+                self._exporter._processor._provider = self._provider
+                self._exporter._replaced = True
+            active._span_processors = tuple(kept)
+        if batching is not None:
+            batching.shutdown()

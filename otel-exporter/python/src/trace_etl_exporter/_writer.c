@@ -55,10 +55,12 @@ unsigned fork_generation;
 
 static PyObject *other_value; /* (value) -> (type, text), from _values.py */
 static PyObject *kinds[5];
+static PyObject *status_codes[3];
+static PyObject *bounded_attributes, *bounded_list; /* types of the API's and the SDK's */
 static PyObject *str_context, *str_name, *str_kind, *str_parent, *str_start_time, *str_end_time,
     *str_status, *str_attributes, *str_events, *str_trace_id, *str_span_id, *str_trace_flags,
-    *str_trace_state, *str_status_code, *str_description, *str_value, *str_copy, *str_timestamp,
-    *str_get, *str_ot;
+    *str_trace_state, *str_status_code, *str_description, *str_copy, *str_timestamp,
+    *str_get, *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque;
 
 static void in_forked_child(void) { fork_generation++; }
 
@@ -70,6 +72,24 @@ int64_t now_nanos(void) {
 
 static inline _Atomic uint64_t *field64(const Writer *self, size_t offset) {
   return (_Atomic uint64_t *)(self->map + offset);
+}
+
+/* An application's object failed to say what it is: that is no reason to fail. KeyboardInterrupt and
+   SystemExit are another matter, and wait. */
+static void forgive(Writer *self) {
+  if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_Exception) ||
+      self->interrupt[0] != NULL) {
+    PyErr_Clear();
+  } else {
+    PyErr_Fetch(&self->interrupt[0], &self->interrupt[1], &self->interrupt[2]);
+  }
+}
+
+static void raise_interrupt(Writer *self) {
+  if (self->interrupt[0] != NULL) {
+    PyErr_Restore(self->interrupt[0], self->interrupt[1], self->interrupt[2]);
+    self->interrupt[0] = self->interrupt[1] = self->interrupt[2] = NULL;
+  }
 }
 
 /* ---- encoding ---- */
@@ -240,7 +260,7 @@ static void put_text(Writer *self, Buffer *out, PyObject *object, bool value) {
     Py_SETREF(text, PyUnicode_FromObject(text));
   }
   if (text == NULL) {
-    PyErr_Clear();
+    forgive(self);
     put_varint(out, 1);
     return;
   }
@@ -252,7 +272,7 @@ static void put_other_value(Writer *self, Buffer *out, PyObject *value) {
   PyObject *typed = PyObject_CallOneArg(other_value, value);
   if (typed == NULL || !PyTuple_Check(typed) || PyTuple_GET_SIZE(typed) != 2 ||
       !PyUnicode_CheckExact(PyTuple_GET_ITEM(typed, 1))) {
-    PyErr_Clear();
+    forgive(self);
     put_byte(out, VALUE_STRING);
     put_varint(out, 1);
   } else {
@@ -331,13 +351,13 @@ static int64_t hex_of(const char *digits, size_t count) {
 }
 
 /* Reads th and rv of the tracestate's member ot; what is not there or not well-formed is -1. */
-static void sampling_of(PyObject *trace_state, int64_t *threshold, int64_t *randomness) {
+static void sampling_of(Writer *self, PyObject *trace_state, int64_t *threshold, int64_t *randomness) {
   *threshold = *randomness = -1;
   PyObject *member = PyObject_CallMethodOneArg(trace_state, str_get, str_ot);
   Py_ssize_t length;
   const char *text =
       member != NULL && PyUnicode_Check(member) ? PyUnicode_AsUTF8AndSize(member, &length) : NULL;
-  PyErr_Clear();
+  forgive(self);
   bool threshold_read = false;
   for (const char *at = text, *end = text + (text ? length : 0); at != NULL && at < end;) {
     const char *stop = memchr(at, ';', (size_t)(end - at));
@@ -475,7 +495,7 @@ bool writer_put(Writer *self, const SpanFields *span) {
   Buffer out = {start + SPAN_HEAD, start + self->max_record - RECORD_HEADER, false};
   int64_t threshold = -1, randomness = -1;
   if (span->trace_state != NULL) {
-    sampling_of(span->trace_state, &threshold, &randomness);
+    sampling_of(self, span->trace_state, &threshold, &randomness);
   }
   Py_ssize_t count = span->attributes == NULL ? 0 : PyDict_GET_SIZE(span->attributes);
   bool events = span->events != NULL && PyList_GET_SIZE(span->events) > 0;
@@ -526,6 +546,7 @@ bool writer_put(Writer *self, const SpanFields *span) {
   } else {
     PyMem_Free(start);
   }
+  raise_interrupt(self);
   return written;
 }
 
@@ -560,22 +581,50 @@ int64_t nanos_of(PyObject *number) {
 
 /* The attributes of an SDK span or event as a dict of its own, or NULL where there are none: what
    they show is a view, whose copy() is the SDK's dict copied whole. */
-static PyObject *dict_of(PyObject *attributes) {
+static PyObject *dict_of(Writer *self, PyObject *attributes) {
   if (attributes == Py_None) {
     return NULL;
   }
   PyObject *copy = PyObject_CallMethodNoArgs(attributes, str_copy);
   if (copy == NULL || !PyDict_Check(copy)) {
-    PyErr_Clear();
+    forgive(self);
     Py_XSETREF(copy, PyObject_CallOneArg((PyObject *)&PyDict_Type, attributes));
   }
   if (copy == NULL) {
-    PyErr_Clear();
+    forgive(self);
   }
   return copy;
 }
 
-static PyObject *events_of(PyObject *events) {
+/* A copy of the dict that is behind a span's attributes in the SDKs that we know: what the public
+   property shows goes through a truth test, a view and a copy in Python code. NULL, without an error:
+   another kind of span. */
+static PyObject *own_dict_of(PyObject *sdk_span) {
+  PyObject *attributes = PyObject_GetAttr(sdk_span, str_own_attributes);
+  PyObject *dict = attributes != NULL && (PyObject *)Py_TYPE(attributes) == bounded_attributes
+                       ? PyObject_GetAttr(attributes, str_dict)
+                       : NULL;
+  PyObject *copy = dict != NULL && PyDict_CheckExact(dict) ? PyDict_Copy(dict) : NULL;
+  PyErr_Clear();
+  Py_XDECREF(attributes);
+  Py_XDECREF(dict);
+  return copy;
+}
+
+/* Whether a span of a known SDK has no events, which the public property says slowly. */
+static bool has_no_events(PyObject *sdk_span) {
+  PyObject *events = PyObject_GetAttr(sdk_span, str_own_events);
+  PyObject *deque = events != NULL && (PyObject *)Py_TYPE(events) == bounded_list
+                        ? PyObject_GetAttr(events, str_deque)
+                        : NULL;
+  bool none = deque != NULL && PyObject_Size(deque) == 0;
+  PyErr_Clear();
+  Py_XDECREF(events);
+  Py_XDECREF(deque);
+  return none;
+}
+
+static PyObject *events_of(Writer *self, PyObject *events) {
   PyObject *all = PySequence_Fast(events, "events");
   PyObject *list = all == NULL ? NULL : PyList_New(0);
   for (Py_ssize_t at = 0; list != NULL && at < PySequence_Fast_GET_SIZE(all); at++) {
@@ -583,12 +632,12 @@ static PyObject *events_of(PyObject *events) {
     PyObject *name = PyObject_GetAttr(event, str_name);
     PyObject *timestamp = PyObject_GetAttr(event, str_timestamp);
     PyObject *attributes = PyObject_GetAttr(event, str_attributes);
-    PyObject *dict = attributes == NULL ? NULL : dict_of(attributes);
+    PyObject *dict = attributes == NULL ? NULL : dict_of(self, attributes);
     PyObject *tuple = name == NULL || timestamp == NULL
                           ? NULL
                           : PyTuple_Pack(3, name, timestamp, dict == NULL ? Py_None : dict);
     if (tuple == NULL || PyList_Append(list, tuple) < 0) {
-      PyErr_Clear();
+      forgive(self);
     }
     Py_XDECREF(name);
     Py_XDECREF(timestamp);
@@ -667,7 +716,7 @@ static PyObject *writer_write(PyObject *object, PyObject *sdk_span) {
   }
   Py_ssize_t members = span.trace_state == Py_None ? 0 : PyObject_Size(span.trace_state);
   if (members <= 0) {
-    PyErr_Clear();
+    forgive(self);
     Py_CLEAR(span.trace_state);
   }
   value = PyObject_GetAttr(sdk_span, str_kind);
@@ -692,32 +741,42 @@ static PyObject *writer_write(PyObject *object, PyObject *sdk_span) {
   if (value != Py_None) {
     PyObject *code = PyObject_GetAttr(value, str_status_code);
     span.message = PyObject_GetAttr(value, str_description);
-    span.status = code == NULL ? 0 : (uint8_t)long_attribute(code, str_value);
+    for (uint8_t at = 0; at < 3; at++) {
+      if (status_codes[at] == code) {
+        span.status = at;
+      }
+    }
     Py_XDECREF(code);
-    if (span.message == NULL) {
+    if (code == NULL || span.message == NULL) {
       goto done;
     }
     if (span.message == Py_None) {
       Py_CLEAR(span.message);
     }
   }
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_attributes));
-  if (value == NULL) {
-    goto done;
+  span.attributes = own_dict_of(sdk_span);
+  if (span.attributes == NULL) {
+    Py_SETREF(value, PyObject_GetAttr(sdk_span, str_attributes));
+    if (value == NULL) {
+      goto done;
+    }
+    span.attributes = dict_of(self, value);
   }
-  span.attributes = dict_of(value);
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_events));
-  if (value == NULL) {
-    goto done;
-  }
-  if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) > 0) {
-    span.events = events_of(value);
+  if (!has_no_events(sdk_span)) {
+    Py_SETREF(value, PyObject_GetAttr(sdk_span, str_events));
+    if (value == NULL) {
+      goto done;
+    }
+    span.events = events_of(self, value);
   }
   span.name = PyObject_GetAttr(sdk_span, str_name);
   if (span.name == NULL || PyErr_Occurred()) {
     goto done;
   }
   result = PyBool_FromLong(writer_put(self, &span));
+  if (PyErr_Occurred()) {
+    Py_CLEAR(result);
+  }
 done:
   Py_XDECREF(context);
   Py_XDECREF(trace_id);
@@ -768,6 +827,9 @@ static void writer_dealloc(PyObject *object) {
     for (size_t at = 0; at <= self->entries_mask; at++) {
       Py_XDECREF(self->entries[at].text);
     }
+  }
+  for (int at = 0; at < 3; at++) {
+    Py_XDECREF(self->interrupt[at]);
   }
   PyMem_Free(self->entries);
   PyMem_Free(self->seen);
@@ -893,9 +955,11 @@ int writer_setup(PyObject *module) {
       {&str_events, "events"},           {&str_trace_id, "trace_id"},
       {&str_span_id, "span_id"},         {&str_trace_flags, "trace_flags"},
       {&str_trace_state, "trace_state"}, {&str_status_code, "status_code"},
-      {&str_description, "description"}, {&str_value, "value"},
+      {&str_description, "description"}, 
       {&str_copy, "copy"},               {&str_timestamp, "timestamp"},
       {&str_get, "get"},                 {&str_ot, "ot"},
+      {&str_own_attributes, "_attributes"}, {&str_dict, "_dict"},
+      {&str_own_events, "_events"},      {&str_deque, "_dq"},
   };
   for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
     if ((*names[at].name = PyUnicode_InternFromString(names[at].text)) == NULL) {
@@ -907,10 +971,24 @@ int writer_setup(PyObject *module) {
   Py_XDECREF(values);
   PyObject *api = PyImport_ImportModule("opentelemetry.trace");
   PyObject *kind = api == NULL ? NULL : PyObject_GetAttrString(api, "SpanKind");
-  Py_XDECREF(api);
-  if (other_value == NULL || kind == NULL) {
+  PyObject *code = api == NULL ? NULL : PyObject_GetAttrString(api, "StatusCode");
+  PyObject *attributes = PyImport_ImportModule("opentelemetry.attributes");
+  PyObject *util = PyImport_ImportModule("opentelemetry.sdk.util");
+  if (other_value == NULL || kind == NULL || code == NULL || attributes == NULL || util == NULL ||
+      (bounded_attributes = PyObject_GetAttrString(attributes, "BoundedAttributes")) == NULL ||
+      (bounded_list = PyObject_GetAttrString(util, "BoundedList")) == NULL) {
     return -1;
   }
+  Py_DECREF(api);
+  Py_DECREF(attributes);
+  Py_DECREF(util);
+  static const char *code_names[] = {"UNSET", "OK", "ERROR"};
+  for (int at = 0; at < 3; at++) {
+    if ((status_codes[at] = PyObject_GetAttrString(code, code_names[at])) == NULL) {
+      return -1;
+    }
+  }
+  Py_DECREF(code);
   static const char *kind_names[] = {"INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"};
   for (int at = 0; at < 5; at++) {
     if ((kinds[at] = PyObject_GetAttrString(kind, kind_names[at])) == NULL) {

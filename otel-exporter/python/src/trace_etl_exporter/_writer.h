@@ -45,6 +45,9 @@ typedef struct {
   uint64_t last_trace_low;
   unsigned generation;
   int64_t next_link_check_nanos;
+  /* What a signal's handler raised within Python code that an encoding ran: raised once that is
+     done. Type, value and traceback. */
+  PyObject *interrupt[3];
 } Writer;
 
 /* What the two halves of a span need that is the same for SDK spans and for ours. */
@@ -65,7 +68,9 @@ extern unsigned fork_generation;
 int writer_setup(PyObject *module);
 int trace_setup(PyObject *module);
 
-/* True: written, or dropped and counted. False: this is no ring of this process (any more). */
+/* True: written, or dropped and counted. False: this is no ring of this process (any more). An
+   error is set only if it is no Exception: KeyboardInterrupt, SystemExit. The caller keeps all that
+   the span points to alive and as it is. */
 bool writer_put(Writer *self, const SpanFields *span);
 
 /* The two halves of a trace ID. 0, or -1 with an error set. */
