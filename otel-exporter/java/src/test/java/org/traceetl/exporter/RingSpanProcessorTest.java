@@ -14,8 +14,10 @@ import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -163,6 +165,25 @@ class RingSpanProcessorTest {
       assertThat(reader.poll()).extracting(span -> span.name).containsExactly("good");
       assertThat(processor.failures()).isEqualTo(1);
       processor.look();
+    }
+  }
+
+  @Test
+  void aRingThatWasCutIsReplaced() throws Exception {
+    RingSpanProcessor processor = processor(directory);
+    try (SdkTracerProvider provider = provider(processor, Sampler.alwaysOn())) {
+      Path cut = ring(directory);
+      try (FileChannel channel = FileChannel.open(cut, StandardOpenOption.WRITE)) {
+        channel.truncate(0);
+      }
+      end(provider, "lost");
+      assertThat(processor.failures()).isEqualTo(1);
+      Files.delete(cut);
+      processor.look();
+      end(provider, "a");
+      try (RingReader reader = new RingReader(ring(directory))) {
+        assertThat(reader.poll()).extracting(span -> span.name).containsExactly("a");
+      }
     }
   }
 
