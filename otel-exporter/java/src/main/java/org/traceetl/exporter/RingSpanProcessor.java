@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,12 +41,17 @@ public final class RingSpanProcessor implements SpanProcessor {
   private final Supplier<? extends SpanProcessor> otherwise;
   private final ScheduledThreadPoolExecutor looking;
 
-  private volatile RingWriter ring;
-  private volatile SpanProcessor fallback;
-  private volatile Throwable failure;
   private final AtomicLong failures = new AtomicLong();
+  private volatile Throwable failure;
 
-  // By one thread at a time, with the lock.
+  /** Read once for a span, so that none falls between two of them. */
+  private volatile Outlet outlet = new Outlet(null, null);
+
+  // The rest by one thread at a time, with the lock.
+
+  /** Took the place of a ring until now; spans may still be on their way into it. */
+  private SpanProcessor retired;
+
   private String lastTrouble;
   private long failuresSaid;
   private long fullSaid;
@@ -87,19 +94,21 @@ public final class RingSpanProcessor implements SpanProcessor {
     if (!span.getSpanContext().isSampled()) {
       return;
     }
+    Outlet to = outlet;
     try {
-      RingWriter writer = ring;
-      if (writer != null) {
-        writer.write(span.toSpanData());
-        return;
-      }
-      SpanProcessor other = fallback;
-      if (other != null) {
-        other.onEnd(span);
+      while (!to.take(span)) {
+        Outlet now = outlet;
+        if (now == to) {
+          return;
+        }
+        to = now;
       }
     } catch (RuntimeException | LinkageError e) {
-      failure = e;
-      failures.incrementAndGet();
+      failed(e);
+    } catch (InternalError e) {
+      // So the JVM says that a page of the file is gone: somebody has cut it.
+      failed(e);
+      close(to.ring);
     }
   }
 
@@ -111,7 +120,7 @@ public final class RingSpanProcessor implements SpanProcessor {
   /** Of what goes into the ring nothing is left to be done. */
   @Override
   public CompletableResultCode forceFlush() {
-    SpanProcessor other = fallback;
+    SpanProcessor other = outlet.other;
     return other == null ? CompletableResultCode.ofSuccess() : other.forceFlush();
   }
 
@@ -123,20 +132,26 @@ public final class RingSpanProcessor implements SpanProcessor {
         return CompletableResultCode.ofSuccess();
       }
       shutDown = true;
-      RingWriter writer = ring;
-      if (writer != null) {
-        sayWhatWasLost(writer);
-        close(writer);
+      List<CompletableResultCode> ends = new ArrayList<>();
+      Outlet last = outlet;
+      if (last.ring != null) {
+        sayWhatWasLost(last.ring);
+        close(last.ring);
       }
-      SpanProcessor other = fallback;
-      return other == null ? CompletableResultCode.ofSuccess() : other.shutdown();
+      if (last.other != null) {
+        ends.add(last.other.shutdown());
+      }
+      if (retired != null) {
+        ends.add(retired.shutdown());
+      }
+      return CompletableResultCode.ofAll(ends);
     }
   }
 
   /** Where spans go now, for logs. */
   @Override
   public String toString() {
-    RingWriter writer = ring;
+    RingWriter writer = outlet.ring;
     return "RingSpanProcessor{"
         + (writer != null ? writer.file() : "no ring in " + directory)
         + '}';
@@ -149,41 +164,48 @@ public final class RingSpanProcessor implements SpanProcessor {
 
   /** Goes over to a ring if there can be one now, and away from one that was removed. */
   synchronized void look() {
-    if (shutDown) {
+    try {
+      if (!shutDown) {
+        lookAgain();
+      }
+    } catch (Throwable e) {
+      // Thrown on, it would be the last time that anybody looked.
+      logger.log(Level.WARNING, "Could not look for a ring in " + directory, e);
+    }
+  }
+
+  private void lookAgain() {
+    if (retired != null) {
+      retired.shutdown();
+      retired = null;
+    }
+    RingWriter writer = outlet.ring;
+    if (writer == null) {
+      openOrFallBack();
       return;
     }
-    try {
-      RingWriter writer = ring;
-      if (writer != null && writer.isThere()) {
-        sayWhatWasLost(writer);
-        return;
-      }
-      if (writer != null) {
-        logger.log(Level.WARNING, "The ring {0} was removed.", writer.file());
-        lastTrouble = null;
-        fullSaid = 0;
-        tooLargeSaid = 0;
-      }
+    sayWhatWasLost(writer);
+    if (!writer.isThere()) {
+      logger.log(Level.WARNING, "The ring {0} was removed or cut.", writer.file());
+      lastTrouble = null;
+      fullSaid = 0;
+      tooLargeSaid = 0;
       openOrFallBack();
-      if (writer != null) {
-        close(writer);
-      }
-    } catch (RuntimeException | LinkageError e) {
-      logger.log(Level.WARNING, "Could not look for a ring in " + directory, e);
+      close(writer);
     }
   }
 
   private synchronized void openOrFallBack() {
     String trouble;
+    SpanProcessor other = outlet.other;
     try {
       RingWriter writer = RingWriter.create(directory, size, resource.getAttributes());
-      ring = writer;
-      SpanProcessor other = fallback;
-      fallback = null;
+      outlet = new Outlet(writer, null);
       lastTrouble = null;
       logger.log(Level.INFO, "Spans go to the log-agent, through {0}.", writer.file());
       if (other != null) {
-        other.shutdown();
+        retired = other;
+        other.forceFlush();
       }
       return;
     } catch (NoSuchFileException e) {
@@ -194,10 +216,10 @@ public final class RingSpanProcessor implements SpanProcessor {
               ? "no ring can be made in " + directory + ": " + e
               : directory + " is no directory";
     }
-    if (fallback == null) {
-      fallback = otherwise.get();
+    if (other == null) {
+      other = otherwise.get();
+      outlet = new Outlet(null, other);
     }
-    ring = null;
     if (!trouble.equals(lastTrouble)) {
       lastTrouble = trouble;
       logger.log(
@@ -205,13 +227,32 @@ public final class RingSpanProcessor implements SpanProcessor {
           "Spans go {0}, as {1}. Is there a log-agent on this host, with its source ''ring'', and"
               + " is its directory mounted here? It is looked again every {2} s.",
           new Object[] {
-            fallback == null ? "nowhere" : "by OTLP", trouble, LOOK_INTERVAL.toSeconds()
+            other == null ? "to no log-agent, and nothing takes its place" : "by OTLP",
+            trouble,
+            LOOK_INTERVAL.toSeconds()
           });
     }
   }
 
+  private void failed(Throwable e) {
+    failure = e;
+    failures.incrementAndGet();
+  }
+
   private void sayWhatWasLost(RingWriter writer) {
-    long full = writer.droppedAsFull();
+    long failed = failures.get();
+    if (failed != failuresSaid) {
+      logger.log(Level.WARNING, (failed - failuresSaid) + " spans could not be written", failure);
+      failuresSaid = failed;
+    }
+    long full;
+    long tooLarge;
+    try {
+      full = writer.droppedAsFull();
+      tooLarge = writer.droppedAsTooLarge();
+    } catch (InternalError e) {
+      return; // The file was cut, and its counts with it.
+    }
     if (full != fullSaid) {
       logger.log(
           Level.WARNING,
@@ -220,7 +261,6 @@ public final class RingSpanProcessor implements SpanProcessor {
           new Object[] {full - fullSaid, writer.file(), Keys.RING_BYTES, size.ringBytes()});
       fullSaid = full;
     }
-    long tooLarge = writer.droppedAsTooLarge();
     if (tooLarge != tooLargeSaid) {
       logger.log(
           Level.WARNING,
@@ -229,11 +269,6 @@ public final class RingSpanProcessor implements SpanProcessor {
           new Object[] {tooLarge - tooLargeSaid, writer.file()});
       tooLargeSaid = tooLarge;
     }
-    long failed = failures.get();
-    if (failed != failuresSaid) {
-      logger.log(Level.WARNING, (failed - failuresSaid) + " spans could not be written", failure);
-      failuresSaid = failed;
-    }
   }
 
   private static void close(RingWriter writer) {
@@ -241,6 +276,28 @@ public final class RingSpanProcessor implements SpanProcessor {
       writer.close();
     } catch (IOException e) {
       logger.log(Level.WARNING, "Could not close " + writer.file(), e);
+    }
+  }
+
+  /** Where spans go: into a ring, or else elsewhere, or nowhere. */
+  private static final class Outlet {
+    final RingWriter ring;
+    final SpanProcessor other;
+
+    Outlet(RingWriter ring, SpanProcessor other) {
+      this.ring = ring;
+      this.other = other;
+    }
+
+    /** False if the ring was closed before the span was in it. */
+    boolean take(ReadableSpan span) {
+      if (ring != null) {
+        return ring.write(span.toSpanData()) || !ring.isClosed();
+      }
+      if (other != null) {
+        other.onEnd(span);
+      }
+      return true;
     }
   }
 

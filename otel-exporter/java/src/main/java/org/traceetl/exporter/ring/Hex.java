@@ -13,12 +13,6 @@ final class Hex {
 
   private Hex() {}
 
-  /** Copies the first {@code count} characters of {@code text}, which are ASCII. */
-  @SuppressWarnings("deprecation") // of all but ASCII it loses bits, and it is many times faster
-  static void copy(String text, int count, byte[] out) {
-    text.getBytes(0, count, out, 0);
-  }
-
   /** The number of the 16 digits from {@code at} on. What is no digit makes it another number. */
   static long parse(byte[] digits, int at) {
     return eight((long) LONG.get(digits, at)) << 32 | eight((long) LONG.get(digits, at + 8));

@@ -79,9 +79,17 @@ public final class RingWriter implements Closeable {
     return file.path();
   }
 
-  /** False if the file was removed, so that nobody will read what is written. */
+  /** False if nobody will read what is written: the file was removed or cut, or this is closed. */
   public boolean isThere() {
-    return Files.exists(file.path());
+    try {
+      return !closed && Files.size(file.path()) == memory.capacity();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  public boolean isClosed() {
+    return closed;
   }
 
   /** Spans dropped so far because the ring was full. */

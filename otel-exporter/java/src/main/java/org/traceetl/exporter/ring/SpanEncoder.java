@@ -85,12 +85,12 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   int encode(SpanData span) {
     begin();
     SpanContext context = span.getSpanContext();
-    Hex.copy(context.getTraceId(), 2 * Hex.DIGITS_OF_LONG, digits);
+    Ascii.copy(context.getTraceId(), 2 * Hex.DIGITS_OF_LONG, digits, 0);
     LONG.set(bytes, 0, Hex.parse(digits, 0));
     LONG.set(bytes, 8, Hex.parse(digits, Hex.DIGITS_OF_LONG));
-    Hex.copy(context.getSpanId(), Hex.DIGITS_OF_LONG, digits);
+    Ascii.copy(context.getSpanId(), Hex.DIGITS_OF_LONG, digits, 0);
     LONG.set(bytes, SPAN_ID, Hex.parse(digits, 0));
-    Hex.copy(span.getParentSpanId(), Hex.DIGITS_OF_LONG, digits);
+    Ascii.copy(span.getParentSpanId(), Hex.DIGITS_OF_LONG, digits, 0);
     LONG.set(bytes, PARENT_ID, Hex.parse(digits, 0));
     long start = span.getStartEpochNanos();
     LONG.set(bytes, START, start);
@@ -151,7 +151,14 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     } else if (value instanceof Long) {
       type(INTEGER);
       signed((Long) value);
-    } else if (value instanceof Boolean) {
+    } else {
+      rarer(value);
+    }
+  }
+
+  /** Apart, so that what is above is small enough to be compiled into the SDK's loop. */
+  private void rarer(Object value) {
+    if (value instanceof Boolean) {
       type((Boolean) value ? TRUE : FALSE);
     } else if (value instanceof Double) {
       real((Double) value);
@@ -219,7 +226,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     string(text, dictionary == null ? Dictionary.NONE : dictionary.value(text));
   }
 
-  private void string(CharSequence text, int number) {
+  private void string(String text, int number) {
     if (number != Dictionary.NONE) {
       varint((long) number << 1);
     } else {
@@ -228,28 +235,23 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   }
 
   /** The string itself, which is ASCII mostly. */
-  private void text(CharSequence text) {
+  private void text(String text) {
     int length = text.length();
-    if (!room(MAX_VARINT_BYTES + (long) length)) {
-      return;
-    }
-    int start = position;
-    varint((long) length << 1 | 1);
-    byte[] out = bytes;
-    int at = position;
+    int bits = 0;
     for (int i = 0; i < length; i++) {
-      char c = text.charAt(i);
-      if (c >= 0x80) {
-        position = start;
-        notAscii(text);
-        return;
-      }
-      out[at + i] = (byte) c;
+      bits |= text.charAt(i);
     }
-    position = at + length;
+    if (bits >= 0x80) {
+      utf8(text);
+    } else if (room(MAX_VARINT_BYTES + (long) length)) {
+      varint((long) length << 1 | 1);
+      Ascii.copy(text, length, bytes, position);
+      position += length;
+    }
   }
 
-  private void notAscii(CharSequence text) {
+  /** Any text. */
+  private void utf8(CharSequence text) {
     int length = Utf8.length(text);
     if (room(MAX_VARINT_BYTES + (long) length)) {
       varint((long) length << 1 | 1);
@@ -282,7 +284,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
     json.append(']');
     type(JSON);
-    text(json);
+    utf8(json);
   }
 
   private void nested(Value<?> value) {
@@ -369,6 +371,14 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     if (!room(MAX_VARINT_BYTES)) {
       return;
     }
+    if ((value & ~0x7FL) == 0) {
+      bytes[position++] = (byte) value;
+    } else {
+      longerVarint(value);
+    }
+  }
+
+  private void longerVarint(long value) {
     byte[] out = bytes;
     int at = position;
     long rest = value;
