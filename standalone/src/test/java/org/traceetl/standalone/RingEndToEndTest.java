@@ -144,8 +144,7 @@ final class RingEndToEndTest {
                 "OTEL_METRICS_EXPORTER", "none",
                 "OTEL_LOGS_EXPORTER", "none",
                 "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9",
-                "OTEL_EXPORTER_TRACE_ETL_DIRECTORY", rings.toString(),
-                "OTEL_TRACE_ETL_DIRECTORY", rings.toString()));
+                "OTEL_EXPORTER_TRACE_ETL_DIRECTORY", rings.toString()));
     return application;
   }
 
