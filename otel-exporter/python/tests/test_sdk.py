@@ -65,7 +65,7 @@ def new_provider(directory):
 def run(script, directory, **environment):
     return subprocess.run(
         [sys.executable, "-c", script],
-        env=os.environ | {"OTEL_TRACE_ETL_DIRECTORY": str(directory)} | environment,
+        env=os.environ | {"OTEL_EXPORTER_TRACE_ETL_DIRECTORY": str(directory)} | environment,
         check=True,
         capture_output=True,
         text=True,
@@ -219,7 +219,7 @@ def test_beside_another_exporter(directory):
 
 
 def test_behind_a_processor_that_it_cannot_see_it_writes_batches(directory, monkeypatch):
-    monkeypatch.setenv("OTEL_TRACE_ETL_DIRECTORY", str(directory))
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_DIRECTORY", str(directory))
     provider = TracerProvider(resource=Resource({"service.name": "shop"}))
     provider.add_span_processor(BatchSpanProcessor(trace_etl_exporter.SpanExporter()))
     provider.get_tracer("test").start_span("span").end()
@@ -259,7 +259,7 @@ while True:
 
 
 def test_a_process_that_is_killed_loses_no_span_that_ended(directory):
-    environment = os.environ | {"OTEL_TRACE_ETL_DIRECTORY": str(directory)}
+    environment = os.environ | {"OTEL_EXPORTER_TRACE_ETL_DIRECTORY": str(directory)}
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED], env=environment, stdout=subprocess.PIPE, text=True
     )
@@ -278,22 +278,22 @@ def test_a_process_that_is_killed_loses_no_span_that_ended(directory):
 
 
 def test_sizes_are_checked():
-    with pytest.raises(ValueError, match="OTEL_TRACE_ETL_RING_BYTES = 65537"):
+    with pytest.raises(ValueError, match="OTEL_EXPORTER_TRACE_ETL_RING_BYTES = 65537"):
         Outlet(dict, "/nowhere", ring_bytes=65537)
-    with pytest.raises(ValueError, match="OTEL_TRACE_ETL_DICTIONARY_BYTES = 1"):
+    with pytest.raises(ValueError, match="OTEL_EXPORTER_TRACE_ETL_DICTIONARY_BYTES = 1"):
         Outlet(dict, "/nowhere", dictionary_bytes=1)
 
 
 def test_the_environment_sizes_it(directory, monkeypatch):
-    monkeypatch.setenv("OTEL_TRACE_ETL_RING_BYTES", "131072")
-    monkeypatch.setenv("OTEL_TRACE_ETL_DICTIONARY_BYTES", "8192")
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_RING_BYTES", "131072")
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_DICTIONARY_BYTES", "8192")
     outlet = Outlet(dict, str(directory))
     assert outlet.find_writer() is not None
     ring = only_ring(directory)
     assert (ring.ring_bytes, ring.dictionary_bytes) == (131072, 8192)
     outlet.shutdown()
-    monkeypatch.setenv("OTEL_TRACE_ETL_RING_BYTES", "many")
-    with pytest.raises(ValueError, match="OTEL_TRACE_ETL_RING_BYTES = many"):
+    monkeypatch.setenv("OTEL_EXPORTER_TRACE_ETL_RING_BYTES", "many")
+    with pytest.raises(ValueError, match="OTEL_EXPORTER_TRACE_ETL_RING_BYTES = many"):
         Outlet(dict, str(directory))
 
 
