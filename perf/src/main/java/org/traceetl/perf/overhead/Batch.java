@@ -67,13 +67,7 @@ public final class Batch implements Callable<Integer> {
 
   private void measure(Path folder, Receiver receiver) throws Exception {
     results.columns(
-        "variant",
-        "round",
-        "batches",
-        "wall_us",
-        "exporter_cpu_us",
-        "receiver_cpu_us",
-        "cpu_us");
+        "variant", "round", "batches", "wall_us", "exporter_cpu_us", "receiver_cpu_us", "cpu_us");
     List<Variant> variants = new ArrayList<>();
     try {
       for (Way way : List.of(Way.OTLP_HTTP, Way.OTLP_GRPC, Way.RING)) {
