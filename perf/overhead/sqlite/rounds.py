@@ -53,10 +53,11 @@ def ring(probability):
 
 def own(probability):
     """The provider that writes spans itself, without the SDK."""
+    from opentelemetry.sdk.resources import Resource
     from trace_etl_exporter import TracerProvider
 
     return TracerProvider(
-        resource={"service.name": "sqlite"}, sampler=sampler(probability)
+        sampler=sampler(probability), resource=Resource.create({"service.name": "sqlite"})
     )
 
 

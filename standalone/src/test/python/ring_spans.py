@@ -1,9 +1,10 @@
 """An application that writes its spans into a ring.
 
-Usage: ring_spans.py expected < series.json
-       ring_spans.py endless FILE
+Usage: ring_spans.py sdk|own expected < series.json
+       ring_spans.py sdk|own endless FILE
 
-The environment says the rest. `expected` writes the spans that the standard input describes, and
+By OpenTelemetry's SDK, or by the provider that writes spans itself; the environment says the rest.
+`expected` writes the spans that the standard input describes, and
 ends. `endless` makes spans until it is killed, and counts those that have ended in a file that
 outlives it.
 """
@@ -14,10 +15,10 @@ import struct
 import sys
 import time
 
+import trace_etl_exporter
+from opentelemetry.sdk import trace as sdk_trace
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import SpanKind, Status, StatusCode
-from trace_etl_exporter import RingSpanProcessor
 
 
 def expected(tracer):
@@ -44,15 +45,20 @@ def endless(tracer, path):
                 time.sleep(0.001)
 
 
+def sdk():
+    provider = sdk_trace.TracerProvider(resource=Resource.create())
+    provider.add_span_processor(trace_etl_exporter.RingSpanProcessor(provider))
+    return provider
+
+
 def main():
-    provider = TracerProvider(resource=Resource.create())
-    provider.add_span_processor(RingSpanProcessor(provider))
+    provider = sdk() if sys.argv[1] == "sdk" else trace_etl_exporter.TracerProvider()
     tracer = provider.get_tracer("ring")
-    if sys.argv[1] == "expected":
+    if sys.argv[2] == "expected":
         expected(tracer)
         provider.shutdown()
     else:
-        endless(tracer, sys.argv[2])
+        endless(tracer, sys.argv[3])
 
 
 main()

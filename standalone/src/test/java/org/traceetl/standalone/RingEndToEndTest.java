@@ -18,6 +18,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * From applications in Java and in Python that write their spans into rings through the agent, a
@@ -79,13 +81,16 @@ final class RingEndToEndTest {
     assertCounted("ring-java");
   }
 
-  @Test
-  void whatAnApplicationInPythonWritesIsWhatPrometheusAnswers() throws Exception {
-    Path input = Files.write(directory.resolve("series.json"), Spans.expectedAsJson());
+  /** With OpenTelemetry's SDK, and with the provider that writes spans itself. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sdk", "own"})
+  void whatAnApplicationInPythonWritesIsWhatPrometheusAnswers(String provider) throws Exception {
+    String service = "ring-python-" + provider;
+    Path input = Files.write(directory.resolve(service + ".json"), Spans.expectedAsJson());
 
-    runToItsEnd(python("ring-python", "expected"), input);
+    runToItsEnd(python(service, provider, "expected"), input);
 
-    assertCounted("ring-python");
+    assertCounted(service);
   }
 
   @Test
@@ -96,12 +101,14 @@ final class RingEndToEndTest {
     assertCountedOnce("ring-java-killed", ended);
   }
 
-  @Test
-  void spansThatEndedBeforeAnApplicationInPythonWasKilledCount() throws Exception {
-    Path ended = countsOf("ring-python-killed", 1);
-    killed(python("ring-python-killed", "endless", ended.toString()), ended);
+  @ParameterizedTest
+  @ValueSource(strings = {"sdk", "own"})
+  void spansThatEndedBeforeAnApplicationInPythonWasKilledCount(String provider) throws Exception {
+    String service = "ring-python-killed-" + provider;
+    Path ended = countsOf(service, 1);
+    killed(python(service, provider, "endless", ended.toString()), ended);
 
-    assertCountedOnce("ring-python-killed", ended);
+    assertCountedOnce(service, ended);
   }
 
   private ProcessBuilder java(String service, String... arguments) {
@@ -144,8 +151,7 @@ final class RingEndToEndTest {
                 "OTEL_METRICS_EXPORTER", "none",
                 "OTEL_LOGS_EXPORTER", "none",
                 "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9",
-                "OTEL_EXPORTER_TRACE_ETL_DIRECTORY", rings.toString(),
-                "OTEL_TRACE_ETL_DIRECTORY", rings.toString()));
+                "OTEL_EXPORTER_TRACE_ETL_DIRECTORY", rings.toString()));
     return application;
   }
 

@@ -67,14 +67,7 @@ public final class Batch implements Callable<Integer> {
 
   private void measure(Path folder, Receiver receiver) throws Exception {
     results.columns(
-        "variant",
-        "round",
-        "batches",
-        "wall_us",
-        "delivered_us",
-        "exporter_cpu_us",
-        "receiver_cpu_us",
-        "cpu_us");
+        "variant", "round", "batches", "wall_us", "exporter_cpu_us", "receiver_cpu_us", "cpu_us");
     List<Variant> variants = new ArrayList<>();
     try {
       for (Way way : List.of(Way.OTLP_HTTP, Way.OTLP_GRPC, Way.RING)) {
@@ -124,11 +117,8 @@ public final class Batch implements Callable<Integer> {
   private void round(Variant variant, int round, Receiver receiver, Map<String, Median> medians)
       throws Exception {
     long receiverNanos = receiver.cpuNanos();
-    long startNanos = System.nanoTime();
     Map<String, String> answer = variant.worker.ask("batches " + variant.batches);
-    long askedNanos = System.nanoTime() - startNanos;
     receiver.await(Long.parseLong(answer.get("spans")), variant.name);
-    long awaitedNanos = System.nanoTime() - startNanos - askedNanos;
     double receiverCpu = receiver.cpuNanos() - receiverNanos;
     double each = variant.batches * MICROS;
     double wall = Double.parseDouble(answer.get("wall"));
@@ -142,7 +132,6 @@ public final class Batch implements Callable<Integer> {
         round > 0 ? Integer.toString(round) : "warm-up",
         variant.batches,
         wall / each,
-        (wall + awaitedNanos) / each,
         cpu / each,
         receiverCpu / each,
         (cpu + receiverCpu) / each);

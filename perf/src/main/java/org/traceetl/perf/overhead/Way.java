@@ -33,7 +33,6 @@ enum Way {
     environment.put(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         "http://127.0.0.1:" + (this == OTLP_GRPC ? grpcPort : httpPort));
-    environment.put("OTEL_TRACE_ETL_DIRECTORY", rings.toString());
     environment.put("OTEL_EXPORTER_TRACE_ETL_DIRECTORY", rings.toString());
     return environment;
   }
