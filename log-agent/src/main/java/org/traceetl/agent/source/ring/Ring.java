@@ -160,6 +160,11 @@ final class Ring implements AutoCloseable {
     cursor.asleep(false);
   }
 
+  /** Whether nothing was written and nothing is under way. */
+  boolean isQuiet() {
+    return !dead && cursor.tail() == position && payload.isSettled() && position == head;
+  }
+
   /** Whether the file has become shorter than what is mapped of it. */
   boolean isCut() throws IOException {
     return channel.size() < header.fileBytes();

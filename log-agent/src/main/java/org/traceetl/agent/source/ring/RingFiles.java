@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,6 +76,7 @@ final class RingFiles implements AutoCloseable {
   private final Status status;
   private final int self;
   private final int wake;
+  private FileTime listed;
 
   private RingFiles(Path path, Status status, int self, int wake) {
     this.path = path;
@@ -172,7 +174,15 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
+  /**
+   * Whether files were made or removed in it since {@link #list} was called, as far as it shows.
+   */
+  boolean hasChanged() throws IOException {
+    return !Files.getLastModifiedTime(path).equals(listed);
+  }
+
   Found list() throws IOException {
+    listed = Files.getLastModifiedTime(path);
     List<String> rings = new ArrayList<>();
     List<String> unfinished = new ArrayList<>();
     int seen = 0;

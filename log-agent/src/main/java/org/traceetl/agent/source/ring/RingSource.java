@@ -57,7 +57,7 @@ public final class RingSource implements AutoCloseable {
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   /** How long nothing has to come before the thread sleeps: writers pay for waking it. */
-  private static final long AWAKE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long AWAKE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   /** Between two looks into the directory while it is awake. */
   private static final long LIST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -221,7 +221,10 @@ public final class RingSource implements AutoCloseable {
     }
     if (files != null && now - nextListNanos >= 0) {
       nextListNanos = now + LIST_NANOS;
-      list(now);
+      // The directory's time is a tick's: what came within that of the last look is found by this.
+      if (files.hasChanged() || now - nextTidyNanos >= 0) {
+        list(now);
+      }
     }
     if (lookAtAll(now)) {
       lastWorkNanos = now;
@@ -384,6 +387,9 @@ public final class RingSource implements AutoCloseable {
     GivenUp reason;
     String problem;
     try {
+      if (ring.isQuiet() && now - ring.nextCheckNanos < 0) {
+        return false;
+      }
       boolean work = read(ring, now);
       // It may be finished by now.
       if (rings.get(ring.name) == ring && now - ring.nextCheckNanos >= 0) {
