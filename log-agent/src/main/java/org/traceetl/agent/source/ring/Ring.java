@@ -36,8 +36,14 @@ final class Ring implements AutoCloseable {
   /** When it is looked at next whether its writers live. */
   long nextCheckNanos;
 
-  /** What is counted of its dictionary's bytes. */
+  /** What is counted of its dictionary's and its resource's bytes. */
   long chargedBytes;
+
+  /** What is under way of it. */
+  int bytesUnderWay;
+
+  /** Whose file it is. */
+  int user;
 
   long droppedRingFull;
   long droppedTooLarge;

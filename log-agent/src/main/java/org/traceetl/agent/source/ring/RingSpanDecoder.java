@@ -23,6 +23,14 @@ final class RingSpanDecoder {
   /** Most attributes of a span or a resource; those after them are left out. */
   static final int MAX_ATTRIBUTES = 128;
 
+  /**
+   * Most text of a payload's spans for each of its bytes, and besides: a few bytes of a record name
+   * strings of the dictionary, and whoever is next would look at all of them.
+   */
+  private static final long MAX_TEXT_PER_BYTE = 256;
+
+  private static final long MAX_TEXT_BESIDES = 1024 * 1024;
+
   private static final int MAX_KIND = 5;
   private static final int MAX_STATUS = 2;
   private static final long MAX_56_BITS = (1L << 56) - 1;
@@ -33,6 +41,11 @@ final class RingSpanDecoder {
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
   private final SpanView span = new SpanView();
+
+  // The dictionary's: what is of it was repaired when it was read.
+  private byte[] dictionaryBytes = EMPTY;
+
+  private long textLeft;
 
   // The value read last.
   private byte[] valueBytes = EMPTY;
@@ -57,6 +70,7 @@ final class RingSpanDecoder {
       RingSpanReader in = new RingSpanReader();
       RingSpanDecoder decoder = new RingSpanDecoder(new LongAdder());
       Resource resource = new Resource();
+      decoder.dictionaryBytes = none.bytes();
       in.resource(bytes, 0, bytes.length, attributeCount, none);
       while (in.nextAttribute() && resource.attributes.size() < MAX_ATTRIBUTES) {
         if (decoder.value(in)) {
@@ -79,6 +93,8 @@ final class RingSpanDecoder {
     if (!records.wrap(payload, length)) {
       throw new MalformedPayloadException("records of a ring changed while they were copied");
     }
+    dictionaryBytes = strings.bytes();
+    textLeft = MAX_TEXT_PER_BYTE * length + MAX_TEXT_BESIDES;
     try {
       sink.resource(resource.attributes);
       KeySet wanted = sink.wantedKeys();
@@ -103,6 +119,7 @@ final class RingSpanDecoder {
     span.name = EMPTY;
     span.statusMessage = EMPTY;
     valueBytes = EMPTY;
+    dictionaryBytes = EMPTY;
   }
 
   /** Reads a span into the view; returns why it cannot be accepted, or null. */
@@ -137,6 +154,10 @@ final class RingSpanDecoder {
     view.statusMessageLength = in.statusMessage.length;
     if (in.isBroken()) {
       return "malformed_span";
+    }
+    textLeft -= view.attributes.textBytes() + view.nameLength + view.statusMessageLength;
+    if (textLeft < 0) {
+      return "too_much_text";
     }
     if ((view.traceIdHigh | view.traceIdLow) == 0) {
       return "invalid_trace_id";
@@ -193,6 +214,10 @@ final class RingSpanDecoder {
         end();
       }
       default -> {
+        // Before it is looked at: it may be referred to thousands of times.
+        if (in.text.length > ValueText.MAX_VALUE_BYTES) {
+          return false;
+        }
         repair(in.text);
         valueBytes = in.text.bytes;
         valueOffset = in.text.offset;
@@ -212,8 +237,9 @@ final class RingSpanDecoder {
     valueLength = text.position() - valueOffset;
   }
 
-  private static void repair(RingSpanReader.Slice slice) {
-    if (!Utf8Text.isWellFormed(slice.bytes, slice.offset, slice.length)) {
+  private void repair(RingSpanReader.Slice slice) {
+    if (slice.bytes != dictionaryBytes
+        && !Utf8Text.isWellFormed(slice.bytes, slice.offset, slice.length)) {
       slice.bytes = Utf8Text.repaired(slice.bytes, slice.offset, slice.length);
       slice.offset = 0;
       slice.length = slice.bytes.length;

@@ -8,6 +8,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,7 @@ final class RingSpanDecoderTest {
   private final RingDictionary dictionary = new RingDictionary();
   private RingWriter.Shape shape = RingWriter.Shape.smallest("checkout").ringBytes(1 << 20);
   private RingSpanDecoder.Resource resource;
+  private byte[] entry = new byte[0];
   private int length;
 
   @BeforeEach
@@ -164,6 +166,58 @@ final class RingSpanDecoderTest {
     assertThat(recorder.spans).isZero();
   }
 
+  /** Few bytes may name long strings thousands of times; each of them costs what it is long. */
+  @Test
+  void textThatIsNamedAgainAndAgainIsBounded() throws Exception {
+    Map<String, Object> attributes = new LinkedHashMap<>();
+    for (int i = 0; i < 16; i++) {
+      attributes.put("key-" + i, "x".repeat(60_000));
+    }
+    shape =
+        new RingWriter.Shape(
+            4_096, 1 << 17, 1 << 20, 7, 0, 0, 0, Map.of("service.name", "checkout"));
+    RingSpan large = span("large", attributes);
+    write(IntStream.range(0, 1_000).mapToObj(i -> large).toList());
+
+    Recorder recorder = new Recorder(null);
+    recorder.keeping = false;
+    decoder.decode(payload, length, resource, strings(), recorder);
+
+    assertThat(recorder.spans).isBetween(1, 100);
+    assertThat(recorder.rejected).hasSize(1_000 - recorder.spans).containsOnly("too_much_text");
+  }
+
+  @Test
+  void stringsThatWereRepairedInTheDictionaryAreNotLookedAtAgain() throws Exception {
+    byte[] broken = new byte[3 + 65_000];
+    Arrays.fill(broken, (byte) 0xff);
+    broken[0] = (byte) (65_000 & 0x7f | 0x80);
+    broken[1] = (byte) (65_000 >> 7 & 0x7f | 0x80);
+    broken[2] = (byte) (65_000 >> 14);
+    shape =
+        new RingWriter.Shape(
+            4_096, 1 << 17, 1 << 20, 7, 0, 0, 0, Map.of("service.name", "checkout"));
+    entry = broken;
+    // Key and value are the entry: 3 bytes each attribute.
+    write(List.of(span("first", Map.of())));
+    byte[] record = new byte[65_528];
+    System.arraycopy(payload, 0, record, 0, 8 + RingLayout.SPAN_FIXED_BYTES);
+    record[0] = (byte) record.length;
+    record[1] = (byte) (record.length >> 8);
+    record[2] = 0;
+    record[8 + RingLayout.FLAGS_OFFSET] = 0;
+    int attributes = (record.length - 65) / 3;
+    record[8 + RingLayout.ATTRIBUTES_OFFSET] = (byte) attributes;
+    record[9 + RingLayout.ATTRIBUTES_OFFSET] = (byte) (attributes >> 8);
+    Recorder recorder = new Recorder(null);
+
+    decoder.decode(record, record.length, resource, strings(), recorder);
+
+    assertThat(strings().length(0)).isEqualTo(3 * 65_000);
+    assertThat(recorder.attributes).containsExactly(Map.of());
+    assertThat(leftOut.sum()).isEqualTo(attributes);
+  }
+
   @Test
   void spansAreDecodedWithoutGarbage() throws Exception {
     write(IntStream.range(0, 2_000).mapToObj(i -> i % 2 == 0 ? FULL : plain(i)).toList());
@@ -237,6 +291,9 @@ final class RingSpanDecoderTest {
   /** Has the spans' records in the payload. */
   private void write(List<RingSpan> spans) throws Exception {
     try (RingWriter writer = RingWriter.create(directory, "1-0123456789abcdef.ring", shape)) {
+      if (entry.length > 0) {
+        writer.entry(entry);
+      }
       spans.forEach(span -> assertThat(writer.write(span)).isTrue());
       RingCursor cursor =
           new RingCursor(
