@@ -6,6 +6,7 @@ import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.source.payload.Utf8Text;
 import org.traceetl.agent.source.payload.ValueText;
 import org.traceetl.proto.ring.RingDictionary;
@@ -45,6 +46,7 @@ final class RingSpanDecoder {
   // The dictionary's: what is of it was repaired when it was read.
   private byte[] dictionaryBytes = EMPTY;
 
+  private WantedEvents wantedEvents = WantedEvents.NONE;
   private long textLeft;
 
   // The value read last.
@@ -98,6 +100,7 @@ final class RingSpanDecoder {
     try {
       sink.resource(resource.attributes);
       KeySet wanted = sink.wantedKeys();
+      wantedEvents = sink.wantedEvents();
       while (records.next()) {
         String fault = span(payload, records.bodyOffset(), records.bodyEnd(), strings, wanted);
         if (fault == null) {
@@ -116,6 +119,7 @@ final class RingSpanDecoder {
     boolean _ = records.wrap(EMPTY, 0);
     in.forget();
     span.attributes.forget();
+    span.events.forget();
     span.name = EMPTY;
     span.statusMessage = EMPTY;
     valueBytes = EMPTY;
@@ -129,6 +133,8 @@ final class RingSpanDecoder {
     RingSpanReader in = this.in;
     view.attributes.clear();
     view.attributesNotWanted = 0;
+    view.events.clear();
+    view.eventsLeftOut = 0;
     text.rewind(0);
     if (!in.span(bytes, from, to, strings)) {
       return "malformed_span";
@@ -144,6 +150,9 @@ final class RingSpanDecoder {
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
     view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
     attributes(in, view, wanted);
+    if (wantedEvents != WantedEvents.NONE) {
+      events(in, view);
+    }
     repair(in.name);
     view.name = in.name.bytes;
     view.nameOffset = in.name.offset;
@@ -155,7 +164,11 @@ final class RingSpanDecoder {
     if (in.isBroken()) {
       return "malformed_span";
     }
-    textLeft -= view.attributes.textBytes() + view.nameLength + view.statusMessageLength;
+    textLeft -=
+        view.attributes.textBytes()
+            + view.events.textBytes()
+            + view.nameLength
+            + view.statusMessageLength;
     if (textLeft < 0) {
       return "too_much_text";
     }
@@ -186,6 +199,30 @@ final class RingSpanDecoder {
         add(in, view.attributes);
       } else {
         attributesLeftOut.increment();
+      }
+    }
+  }
+
+  private void events(RingSpanReader in, SpanView view) {
+    while (in.nextEvent()) {
+      RingSpanReader.Slice name = in.eventName;
+      if (wantedEvents.contains(name.bytes, name.offset, name.length)) {
+        repair(name);
+        if (!view.events.add(name.bytes, name.offset, name.length)) {
+          view.eventsLeftOut++;
+        } else {
+          eventAttributes(in, view);
+        }
+      }
+    }
+  }
+
+  private void eventAttributes(RingSpanReader in, SpanView view) {
+    while (in.nextAttribute()) {
+      if (wantedEvents.containsAttribute(in.key.bytes, in.key.offset, in.key.length) && value(in)) {
+        repair(in.key);
+        view.events.addAttribute(
+            in.key.bytes, in.key.offset, in.key.length, valueBytes, valueOffset, valueLength);
       }
     }
   }

@@ -23,6 +23,7 @@ import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.proto.ring.RingCursor;
 import org.traceetl.proto.ring.RingDictionary;
 import org.traceetl.proto.ring.RingHeader;
@@ -123,6 +124,18 @@ final class RingSpanDecoderTest {
 
     assertThat(decode(null).attributes.getFirst()).hasSize(RingSpanDecoder.MAX_ATTRIBUTES);
     assertThat(leftOut.sum()).isEqualTo(5);
+  }
+
+  @Test
+  void eventsThatAreWantedArriveWithTheAttributesThatAre() throws Exception {
+    write(List.of(FULL, RingSpan.numbered(1), FULL));
+    Recorder recorder = new Recorder(null);
+    recorder.events = WantedEvents.of(List.of("exception"), List.of("exception.type"));
+
+    decoder.decode(payload, length, resource, strings(), recorder);
+
+    assertThat(recorder.seenEvents)
+        .containsExactly("exception exception.type=x", "exception exception.type=x");
   }
 
   @Test
@@ -317,6 +330,8 @@ final class RingSpanDecoderTest {
     private final KeySet wanted;
     private final List<Map<String, String>> attributes = new ArrayList<>();
     private final List<String> rejected = new ArrayList<>();
+    private final List<String> seenEvents = new ArrayList<>();
+    private WantedEvents events = WantedEvents.NONE;
     private boolean keeping = true;
     private int spans;
     private int notWanted;
@@ -332,6 +347,11 @@ final class RingSpanDecoderTest {
     }
 
     @Override
+    public WantedEvents wantedEvents() {
+      return events;
+    }
+
+    @Override
     public void resource(Attributes attributes) {}
 
     @Override
@@ -339,6 +359,22 @@ final class RingSpanDecoderTest {
       spans++;
       notWanted += span.attributesNotWanted;
       last = span;
+      for (int i = 0; i < span.events.size(); i++) {
+        Attributes all = span.events.attributes();
+        int first = span.events.firstAttribute(i);
+        assertThat(span.events.firstAttribute(i + 1)).isEqualTo(first + 1);
+        seenEvents.add(
+            new String(
+                    span.events.name(i),
+                    span.events.nameOffset(i),
+                    span.events.nameLength(i),
+                    UTF_8)
+                + " "
+                + new String(all.key(first), all.keyOffset(first), all.keyLength(first), UTF_8)
+                + "="
+                + new String(
+                    all.value(first), all.valueOffset(first), all.valueLength(first), UTF_8));
+      }
       if (keeping) {
         Map<String, String> copy = new TreeMap<>();
         Attributes all = span.attributes;
