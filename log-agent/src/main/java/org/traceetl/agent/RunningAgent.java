@@ -171,7 +171,15 @@ public final class RunningAgent implements AutoCloseable {
                   places.stream().filter(place -> !RingSource.isOne(place)).toList(),
                   metrics));
       files.start();
-      rings = open(new RingSource(config.ring(), pipeline, places, metrics, System::nanoTime));
+      rings =
+          open(
+              new RingSource(
+                  config.ring(),
+                  pipeline,
+                  places,
+                  config.pipeline().maxBytesInFlight() / 2,
+                  metrics,
+                  System::nanoTime));
       rings.start();
       telemetry =
           config.telemetry().enabled()

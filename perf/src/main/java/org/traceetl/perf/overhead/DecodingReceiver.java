@@ -75,7 +75,8 @@ final class DecodingReceiver implements Intake {
     try (OtlpReceiver otlp =
             new OtlpReceiver(config, MOST_BYTES_BEING_READ, intake, new AnsweredRequests(0));
         RingSource rings =
-            new RingSource(ringConfig, intake, List.of(), new AgentMetrics(), System::nanoTime)) {
+            new RingSource(
+                ringConfig, intake, List.of(), 1 << 25, new AgentMetrics(), System::nanoTime)) {
       otlp.start();
       rings.start();
       while (!Files.isDirectory(ringConfig.directory())) {

@@ -13,6 +13,9 @@ import java.util.Arrays;
 public final class RingDictionary {
   private static final int ENTRY_INDEX_BYTES = 4;
 
+  /** Texts and their index with room to grow. */
+  private static final int NEEDED_PER_BYTE = 4;
+
   private byte[] bytes = new byte[0];
   private int[] ends = new int[0];
   private int used;
@@ -118,6 +121,11 @@ public final class RingDictionary {
     System.arraycopy(text, start, bytes, used, count);
     used += count;
     ends[size++] = used;
+  }
+
+  /** What it may take once it is updated, about. */
+  public long neededBytes(RingCursor ring) {
+    return heldBytes() + NEEDED_PER_BYTE * Math.max(0, ring.dictionaryEnd() - readUntil);
   }
 
   /** The entries read so far. */

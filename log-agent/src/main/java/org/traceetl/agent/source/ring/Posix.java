@@ -28,6 +28,7 @@ final class Posix {
   /** Exclusive, and without waiting. */
   private static final int LOCK_EX_NB = 2 | 4;
 
+  private static final int SEEK_HOLE = 4;
   private static final short POLLIN = 1;
   private static final int EINTR = 4;
 
@@ -55,6 +56,8 @@ final class Posix {
       function("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG), ERRNO);
   private static final MethodHandle CLOSE =
       function("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT), ERRNO);
+  private static final MethodHandle LSEEK =
+      function("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT), ERRNO);
   private static final MethodHandle GETEUID = function("geteuid", FunctionDescriptor.of(JAVA_INT));
 
   private Posix() {}
@@ -142,6 +145,18 @@ final class Posix {
   static void writeByte(int descriptor) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       long _ = (long) WRITE.invokeExact(arena.allocate(STATE), descriptor, arena.allocate(1), 1L);
+    } catch (Throwable e) {
+      throw failure(e);
+    }
+  }
+
+  /** Where the file has no memory or disk for the first time: at its end if it has all. */
+  static long firstHole(int descriptor) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result = (long) LSEEK.invokeExact(state, descriptor, 0L, SEEK_HOLE);
+      check((int) Math.min(result, 0), "lseek", state);
+      return result;
     } catch (Throwable e) {
       throw failure(e);
     }

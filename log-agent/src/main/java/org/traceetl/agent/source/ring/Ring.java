@@ -36,8 +36,14 @@ final class Ring implements AutoCloseable {
   /** When it is looked at next whether its writers live. */
   long nextCheckNanos;
 
-  /** What is counted of its dictionary's bytes. */
+  /** What is counted of its dictionary's and its resource's bytes. */
   long chargedBytes;
+
+  /** What is under way of it. */
+  int bytesUnderWay;
+
+  /** Whose file it is. */
+  int user;
 
   long droppedRingFull;
   long droppedTooLarge;
@@ -158,6 +164,11 @@ final class Ring implements AutoCloseable {
       }
     }
     cursor.asleep(false);
+  }
+
+  /** Whether nothing was written and nothing is under way. */
+  boolean isQuiet() {
+    return !dead && cursor.tail() == position && payload.isSettled() && position == head;
   }
 
   /** Whether the file has become shorter than what is mapped of it. */

@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,9 +39,6 @@ final class RingFiles implements AutoCloseable {
   private static final int TYPE_REGULAR = 0100000;
   private static final int TYPE_FIFO = 0010000;
   private static final int PERMISSIONS = 07777;
-  private static final int STICKY = 01000;
-
-  private static final int ROOT = 0;
 
   /** What the file system says of a file itself, links not followed. */
   private record Status(int mode, int user, int links, long device, long number) {
@@ -75,6 +73,7 @@ final class RingFiles implements AutoCloseable {
   private final Status status;
   private final int self;
   private final int wake;
+  private FileTime listed;
 
   private RingFiles(Path path, Status status, int self, int wake) {
     this.path = path;
@@ -100,18 +99,17 @@ final class RingFiles implements AutoCloseable {
     if (!status.is(TYPE_DIRECTORY)) {
       throw new IOException(path + " is no directory");
     }
-    if (status.user() == user) {
-      permit(path, group, status, group.isPresent() ? 03730 : 03733);
-    } else if (status.user() != ROOT) {
+    if (status.user() != user) {
+      // Who is no owner could neither list it nor remove others' files.
       throw new IOException(
           path
               + " belongs to user "
               + status.user()
-              + ", neither to this agent's nor to root: remove it, or give it to the agent's");
-    } else if ((status.mode() & STICKY) == 0) {
-      throw new IOException(
-          path + " is root's and not sticky: anyone could take away what is in it; chmod 3733 it");
+              + " and the agent is user "
+              + user
+              + ": chown it to the agent's, or remove it and let the agent make it");
     }
+    permit(path, group, status, group.isPresent() ? 03730 : 03733);
     int self = Posix.open(path, Posix.O_RDONLY | Posix.O_CLOEXEC);
     try {
       if (!Posix.lock(self)) {
@@ -172,7 +170,15 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
+  /**
+   * Whether files were made or removed in it since {@link #list} was called, as far as it shows.
+   */
+  boolean hasChanged() throws IOException {
+    return !Files.getLastModifiedTime(path).equals(listed);
+  }
+
   Found list() throws IOException {
+    listed = Files.getLastModifiedTime(path);
     List<String> rings = new ArrayList<>();
     List<String> unfinished = new ArrayList<>();
     int seen = 0;
@@ -201,14 +207,13 @@ final class RingFiles implements AutoCloseable {
    */
   FileChannel openRing(String name) throws IOException {
     Path ring = path.resolve(name);
-    checkPlain(ring);
-    FileChannel channel =
-        FileChannel.open(
-            ring,
-            Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+    Status before = plain(ring);
+    FileChannel channel = open(ring);
     try {
       // Who took its place by something else could not put it back: that would not be theirs.
-      checkPlain(ring);
+      if (!plain(ring).isSameFile(before)) {
+        throw new IOException("it was replaced while it was opened");
+      }
       return channel;
     } catch (IOException e) {
       channel.close();
@@ -216,11 +221,43 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  private static void checkPlain(Path ring) throws IOException {
+  private static Status plain(Path ring) throws IOException {
     Status status = Status.of(ring);
     if (!status.is(TYPE_REGULAR) || status.links() != 1) {
       throw new IOException("it is no plain file with one name");
     }
+    return status;
+  }
+
+  /** For both, also where only one is needed: then not even a FIFO can make it wait. */
+  private static FileChannel open(Path file) throws IOException {
+    return FileChannel.open(
+        file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+  }
+
+  /**
+   * Whether all of a ring has memory: reading what has none takes it, on the reader's account.
+   *
+   * @param bytes the file's length
+   */
+  boolean isWhole(String name, long bytes) throws IOException {
+    Path ring = path.resolve(name);
+    int descriptor = Posix.open(ring, Posix.O_RDONLY | Posix.O_NONBLOCK | Posix.O_CLOEXEC);
+    try {
+      Map<String, Object> opened =
+          Files.readAttributes(Path.of("/proc/self/fd/" + descriptor), "unix:dev,ino");
+      Status status = plain(ring);
+      return status.device() == (long) opened.get("dev")
+          && status.number() == (long) opened.get("ino")
+          && Posix.firstHole(descriptor) == bytes;
+    } finally {
+      Posix.close(descriptor);
+    }
+  }
+
+  /** The user whose file it is. */
+  int user(String name) throws IOException {
+    return Status.of(path.resolve(name)).user();
   }
 
   /**
@@ -249,8 +286,7 @@ final class RingFiles implements AutoCloseable {
         Files.delete(file);
         return true;
       }
-      try (FileChannel channel =
-          FileChannel.open(file, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+      try (FileChannel channel = open(file)) {
         if (lockOfWriter(channel) == null) {
           return false;
         }

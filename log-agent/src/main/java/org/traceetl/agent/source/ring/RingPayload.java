@@ -60,6 +60,11 @@ final class RingPayload implements SpanDecoder, Completion {
     outcome = Outcome.NONE;
   }
 
+  /** Whether it is not under way, and its outcome was taken. */
+  boolean isSettled() {
+    return outcome == Outcome.NONE;
+  }
+
   /** The outcome, once: after that it is not under way. */
   Outcome takeOutcome() {
     Outcome now = outcome;

@@ -57,7 +57,7 @@ public final class RingSource implements AutoCloseable {
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   /** How long nothing has to come before the thread sleeps: writers pay for waking it. */
-  private static final long AWAKE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long AWAKE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   /** Between two looks into the directory while it is awake. */
   private static final long LIST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -82,6 +82,7 @@ public final class RingSource implements AutoCloseable {
 
   private final RingConfig config;
   private final Intake intake;
+  private final long mostBytesUnderWay;
   private final LongSupplier nanoClock;
   private final LogThrottle directoryLog;
   private final LogThrottle givenUpLog;
@@ -101,6 +102,7 @@ public final class RingSource implements AutoCloseable {
   private RingFiles files;
   private long mappedBytes;
   private long dictionaryBytes;
+  private long bytesUnderWay;
   private long nextOpenNanos;
   private long nextListNanos;
   private long nextTidyNanos;
@@ -117,17 +119,20 @@ public final class RingSource implements AutoCloseable {
    * A source that reads nothing yet.
    *
    * @param notes where earlier runs stopped, {@linkplain #isOne among others}
+   * @param mostBytesUnderWay of records in the pipeline
    * @throws IOException when they cannot be read
    */
   public RingSource(
       RingConfig config,
       Intake intake,
       Collection<Note.Place> notes,
+      long mostBytesUnderWay,
       AgentMetrics metrics,
       LongSupplier nanoClock)
       throws IOException {
     this.config = config;
     this.intake = intake;
+    this.mostBytesUnderWay = mostBytesUnderWay;
     this.nanoClock = nanoClock;
     this.directoryLog = new LogThrottle(1, TimeUnit.HOURS, nanoClock);
     this.givenUpLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
@@ -207,6 +212,7 @@ public final class RingSource implements AutoCloseable {
       } catch (InternalError e) {
         // A fault in mapped memory may be told late, when its ring is not at hand any more.
         boolean _ = giveUpWhatWasCut();
+        LockSupport.parkNanos(RETRY_NANOS);
       }
     }
     end();
@@ -221,7 +227,10 @@ public final class RingSource implements AutoCloseable {
     }
     if (files != null && now - nextListNanos >= 0) {
       nextListNanos = now + LIST_NANOS;
-      list(now);
+      // The directory's time is a tick's: what came within that of the last look is found by this.
+      if (files.hasChanged() || now - nextTidyNanos >= 0) {
+        list(now);
+      }
     }
     if (lookAtAll(now)) {
       lastWorkNanos = now;
@@ -285,10 +294,11 @@ public final class RingSource implements AutoCloseable {
     int waiting = 0;
     for (String name : found.rings()) {
       if (reading && !rings.containsKey(name) && !givenUp.contains(name)) {
-        if (opened == MOST_OPENED_AT_ONCE || !open(name, now)) {
+        if (opened == MOST_OPENED_AT_ONCE || rings.size() >= config.maxRings()) {
           waiting++;
         } else {
           opened++;
+          waiting += open(name, now) ? 0 : 1;
         }
       }
     }
@@ -311,36 +321,45 @@ public final class RingSource implements AutoCloseable {
 
   /** False if it has to wait. */
   private boolean open(String name, long now) {
-    if (rings.size() >= config.maxRings()) {
-      return false;
-    }
     try {
+      int user = files.user(name);
       FileChannel channel = files.openRing(name);
       RingHeader header;
+      boolean fits;
       try {
         header = Ring.header(channel);
-        if (mappedBytes + header.fileBytes() > config.maxBytes()) {
-          channel.close();
-          return false;
+        fits = hasRoom(user, header.fileBytes());
+        if (fits && !files.isWhole(name, header.fileBytes())) {
+          throw new MalformedRingException(
+              MalformedRingException.Part.HEADER, "its file has holes");
         }
       } catch (IOException | MalformedRingException e) {
         channel.close();
         throw e;
       }
-      SavedPosition saved = positions.remove(name);
+      if (!fits) {
+        channel.close();
+        return false;
+      }
       Ring ring =
           Ring.map(
               name,
               header,
               channel,
-              saved,
-              mostDictionaryBytes(0),
+              positions.get(name),
+              mostDictionaryBytes(),
               resource -> new RingPayload(decoder, resource, arrays, thread));
+      ring.user = user;
       ring.nextCheckNanos = now;
       ring.pausedUntilNanos = now;
       rings.put(name, ring);
       mappedBytes += header.fileBytes();
       charge(ring);
+      if (!hasRoomForStrings(ring, ring.chargedBytes)) {
+        drop(ring);
+        return false;
+      }
+      positions.remove(name);
       log.info(
           "Reading ring {} of process {} from byte {}", name, header.processId(), ring.position);
     } catch (NoSuchFileException e) {
@@ -357,10 +376,35 @@ public final class RingSource implements AutoCloseable {
     return true;
   }
 
-  /** A quarter of all at most, so that one ring does not take the room of the others. */
-  private long mostDictionaryBytes(long heldBytes) {
-    return Math.min(
-        config.maxDictionaryBytes() / 4, config.maxDictionaryBytes() - dictionaryBytes + heldBytes);
+  /** Whether one more may be read: of one user no more than three quarters of all. */
+  private boolean hasRoom(int user, long fileBytes) {
+    int ofUser = 1;
+    long bytesOfUser = fileBytes;
+    for (Ring ring : rings.values()) {
+      if (ring.user == user) {
+        ofUser++;
+        bytesOfUser += ring.header.fileBytes();
+      }
+    }
+    return ofUser <= Math.ceilDiv(3 * config.maxRings(), 4)
+        && mappedBytes + fileBytes <= config.maxBytes()
+        && bytesOfUser <= Math.ceilDiv(3 * config.maxBytes(), 4);
+  }
+
+  /** Whether a ring's strings may take so much: those of one user no more than half of all. */
+  private boolean hasRoomForStrings(Ring ring, long bytes) {
+    long more = bytes - ring.chargedBytes;
+    long ofUser = more;
+    for (Ring other : rings.values()) {
+      ofUser += other.user == ring.user ? other.chargedBytes : 0;
+    }
+    return dictionaryBytes + more <= config.maxDictionaryBytes()
+        && ofUser <= config.maxDictionaryBytes() / 2;
+  }
+
+  /** A quarter of all, so that one ring does not take the room of the others. */
+  private long mostDictionaryBytes() {
+    return config.maxDictionaryBytes() / 4;
   }
 
   /** Looks at each ring; true if one of them had something, or has something under way. */
@@ -384,6 +428,9 @@ public final class RingSource implements AutoCloseable {
     GivenUp reason;
     String problem;
     try {
+      if (ring.isQuiet() && now - ring.nextCheckNanos < 0) {
+        return false;
+      }
       boolean work = read(ring, now);
       // It may be finished by now.
       if (rings.get(ring.name) == ring && now - ring.nextCheckNanos >= 0) {
@@ -435,6 +482,7 @@ public final class RingSource implements AutoCloseable {
       }
       case NONE -> {}
     }
+    release(ring);
     long tail = ring.cursor.tail(ring.head, ring.position);
     if (!reading || now - ring.pausedUntilNanos < 0) {
       return reading && tail != ring.position;
@@ -478,10 +526,23 @@ public final class RingSource implements AutoCloseable {
   }
 
   private void offer(Ring ring, long end, long now) throws IOException, MalformedRingException {
-    ring.dictionary.update(ring.cursor, mostDictionaryBytes(ring.chargedBytes));
+    long needed = ring.dictionary.neededBytes(ring.cursor);
+    if (needed != ring.dictionary.heldBytes()
+        && needed <= mostDictionaryBytes()
+        && !hasRoomForStrings(ring, needed)) {
+      // There is no room for its strings now. It waits: it alone.
+      ring.pausedUntilNanos = now + CHECK_NANOS;
+      return;
+    }
+    ring.dictionary.update(ring.cursor, mostDictionaryBytes());
     charge(ring);
     countDrops(ring);
-    byte[] records = arrays.take((int) (end - ring.position));
+    int most = (int) (end - ring.position);
+    if (bytesUnderWay + most > mostBytesUnderWay) {
+      // The rest of the pipeline's room is for other sources.
+      return;
+    }
+    byte[] records = arrays.take(most);
     int length = ring.cursor.copy(ring.position, end, records);
     // What is copied of memory that is gone is nothing. And a fault is told late, but not later
     // than
@@ -490,6 +551,8 @@ public final class RingSource implements AutoCloseable {
     ring.payload.set(ring.dictionary.strings(), ring.savedAt(end));
     if (intake.offer(NAME, records, length, ring.payload, ring.payload) == Admission.ACCEPTED) {
       ring.position = end;
+      ring.bytesUnderWay = length;
+      bytesUnderWay += length;
     } else {
       // There is no room for this ring's spans, so there is none for the others'.
       ring.payload.reset();
@@ -500,9 +563,15 @@ public final class RingSource implements AutoCloseable {
 
   /** Counts what its strings take by now. */
   private void charge(Ring ring) {
-    long held = ring.dictionary.heldBytes();
+    long held = ring.dictionary.heldBytes() + ring.header.resourceBytes();
     dictionaryBytes += held - ring.chargedBytes;
     ring.chargedBytes = held;
+  }
+
+  /** Nothing of it is under way. */
+  private void release(Ring ring) {
+    bytesUnderWay -= ring.bytesUnderWay;
+    ring.bytesUnderWay = 0;
   }
 
   /** What the writers say is believed as far as it grows. */
@@ -519,7 +588,14 @@ public final class RingSource implements AutoCloseable {
   private void check(Ring ring) throws IOException, MalformedRingException {
     ring.checkLength();
     countDrops(ring);
-    ring.checkWriters();
+    if (!ring.dead) {
+      // What is passed over of the dead is looked through, and would have to have memory for it.
+      boolean whole = files == null || files.isWhole(ring.name, ring.header.fileBytes());
+      ring.checkWriters();
+      if (ring.dead && !whole) {
+        throw new MalformedRingException(MalformedRingException.Part.HEADER, "its file has holes");
+      }
+    }
   }
 
   /** Ends with a ring whose writers are dead and of which all is in the spool. */
@@ -543,6 +619,7 @@ public final class RingSource implements AutoCloseable {
     rings.remove(ring.name);
     mappedBytes -= ring.header.fileBytes();
     dictionaryBytes -= ring.chargedBytes;
+    release(ring);
     try {
       ring.close();
     } catch (IOException e) {

@@ -24,6 +24,14 @@ final class RingSpanDecoder {
   /** Most attributes of a span or a resource; those after them are left out. */
   static final int MAX_ATTRIBUTES = 128;
 
+  /**
+   * Most text of a payload's spans for each of its bytes, and besides: a few bytes of a record name
+   * strings of the dictionary, and whoever is next would look at all of them.
+   */
+  private static final long MAX_TEXT_PER_BYTE = 256;
+
+  private static final long MAX_TEXT_BESIDES = 1024 * 1024;
+
   private static final int MAX_KIND = 5;
   private static final int MAX_STATUS = 2;
   private static final long MAX_56_BITS = (1L << 56) - 1;
@@ -34,7 +42,12 @@ final class RingSpanDecoder {
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
   private final SpanView span = new SpanView();
+
+  // The dictionary's: what is of it was repaired when it was read.
+  private byte[] dictionaryBytes = EMPTY;
+
   private WantedEvents wantedEvents = WantedEvents.NONE;
+  private long textLeft;
 
   // The value read last.
   private byte[] valueBytes = EMPTY;
@@ -59,6 +72,7 @@ final class RingSpanDecoder {
       RingSpanReader in = new RingSpanReader();
       RingSpanDecoder decoder = new RingSpanDecoder(new LongAdder());
       Resource resource = new Resource();
+      decoder.dictionaryBytes = none.bytes();
       in.resource(bytes, 0, bytes.length, attributeCount, none);
       while (in.nextAttribute() && resource.attributes.size() < MAX_ATTRIBUTES) {
         if (decoder.value(in)) {
@@ -81,6 +95,8 @@ final class RingSpanDecoder {
     if (!records.wrap(payload, length)) {
       throw new MalformedPayloadException("records of a ring changed while they were copied");
     }
+    dictionaryBytes = strings.bytes();
+    textLeft = MAX_TEXT_PER_BYTE * length + MAX_TEXT_BESIDES;
     try {
       sink.resource(resource.attributes);
       KeySet wanted = sink.wantedKeys();
@@ -107,6 +123,7 @@ final class RingSpanDecoder {
     span.name = EMPTY;
     span.statusMessage = EMPTY;
     valueBytes = EMPTY;
+    dictionaryBytes = EMPTY;
   }
 
   /** Reads a span into the view; returns why it cannot be accepted, or null. */
@@ -147,6 +164,14 @@ final class RingSpanDecoder {
     if (in.isBroken()) {
       return "malformed_span";
     }
+    textLeft -=
+        view.attributes.textBytes()
+            + view.events.textBytes()
+            + view.nameLength
+            + view.statusMessageLength;
+    if (textLeft < 0) {
+      return "too_much_text";
+    }
     if ((view.traceIdHigh | view.traceIdLow) == 0) {
       return "invalid_trace_id";
     }
@@ -181,20 +206,23 @@ final class RingSpanDecoder {
   private void events(RingSpanReader in, SpanView view) {
     while (in.nextEvent()) {
       RingSpanReader.Slice name = in.eventName;
-      repair(name);
-      if (!wantedEvents.contains(name.bytes, name.offset, name.length)) {
-        continue;
-      }
-      if (!view.events.add(name.bytes, name.offset, name.length)) {
-        view.eventsLeftOut++;
-        continue;
-      }
-      while (in.nextAttribute()) {
-        RingSpanReader.Slice key = in.key;
-        if (wantedEvents.containsAttribute(key.bytes, key.offset, key.length) && value(in)) {
-          view.events.addAttribute(
-              key.bytes, key.offset, key.length, valueBytes, valueOffset, valueLength);
+      if (wantedEvents.contains(name.bytes, name.offset, name.length)) {
+        repair(name);
+        if (!view.events.add(name.bytes, name.offset, name.length)) {
+          view.eventsLeftOut++;
+        } else {
+          eventAttributes(in, view);
         }
+      }
+    }
+  }
+
+  private void eventAttributes(RingSpanReader in, SpanView view) {
+    while (in.nextAttribute()) {
+      if (wantedEvents.containsAttribute(in.key.bytes, in.key.offset, in.key.length) && value(in)) {
+        repair(in.key);
+        view.events.addAttribute(
+            in.key.bytes, in.key.offset, in.key.length, valueBytes, valueOffset, valueLength);
       }
     }
   }
@@ -223,6 +251,10 @@ final class RingSpanDecoder {
         end();
       }
       default -> {
+        // Before it is looked at: it may be referred to thousands of times.
+        if (in.text.length > ValueText.MAX_VALUE_BYTES) {
+          return false;
+        }
         repair(in.text);
         valueBytes = in.text.bytes;
         valueOffset = in.text.offset;
@@ -242,8 +274,9 @@ final class RingSpanDecoder {
     valueLength = text.position() - valueOffset;
   }
 
-  private static void repair(RingSpanReader.Slice slice) {
-    if (!Utf8Text.isWellFormed(slice.bytes, slice.offset, slice.length)) {
+  private void repair(RingSpanReader.Slice slice) {
+    if (slice.bytes != dictionaryBytes
+        && !Utf8Text.isWellFormed(slice.bytes, slice.offset, slice.length)) {
       slice.bytes = Utf8Text.repaired(slice.bytes, slice.offset, slice.length);
       slice.offset = 0;
       slice.length = slice.bytes.length;

@@ -9,11 +9,14 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +58,7 @@ final class RingHostileTest {
             new RingConfig(true, directory, Optional.empty(), 64, 1 << 30, 1 << 20),
             intake,
             List.of(),
+            1 << 25,
             metrics,
             System::nanoTime);
     source.start();
@@ -165,6 +169,59 @@ final class RingHostileTest {
     assertOthersDoNotNotice();
     assertThat(victim).exists();
     assertThat(intake.ids()).doesNotContain(1_000L);
+  }
+
+  @Test
+  void aFileWithHolesIsGivenUp() throws Exception {
+    RingWriter whole = hidden();
+    try (FileChannel sparse =
+        FileChannel.open(
+            temporary.resolve("sparse"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      sparse.write(ByteBuffer.wrap(whole.content(), 0, 4_096));
+      sparse.write(ByteBuffer.allocate(1), whole.file().byteSize() - 1);
+    }
+    Files.move(temporary.resolve("sparse"), directory.resolve("7-0000000000000001.ring"));
+
+    await().until(() -> givenUp("header") == 1);
+    await().until(() -> !Files.exists(directory.resolve("7-0000000000000001.ring")));
+    assertOthersDoNotNotice();
+  }
+
+  @Test
+  void ringsThatTakeAllRoomForStringsMakeOthersWaitAtMost() throws Exception {
+    for (int name = 0; name < 5; name++) {
+      assertOthersDoNotNotice();
+    }
+    // A mebibyte for all, half of it for one user, and a quarter for one ring.
+    List<RingWriter> greedy = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      RingWriter writer =
+          RingWriter.create(
+              directory,
+              String.format("8-%016x.ring", i),
+              new RingWriter.Shape(
+                  4_096, 1 << 18, 65_536, 7, 0, 0, 0, Map.of("service.name", "greedy")));
+      opened.add(writer);
+      greedy.add(writer);
+      for (int number = 0; number < 3; number++) {
+        byte[] _ = writer.body(named(1, i + "x".repeat(60_000) + number));
+        assertThat(writer.write(RingSpan.numbered(2_000_000L + 10 * i + number))).isTrue();
+      }
+    }
+    await().until(() -> rings("waiting") > 0);
+    assertOthersDoNotNotice();
+    assertThat(good.write(named(3_000_000, "a new name"))).isTrue();
+    for (RingWriter writer : greedy) {
+      writer.close();
+    }
+
+    await().until(() -> intake.ids().contains(3_000_000L));
+    await().until(() -> intake.ids().stream().filter(id -> id / 1_000_000 == 2).count() == 24);
+    assertThat(givenUp("dictionary")).isZero();
+  }
+
+  private static RingSpan named(long id, String name) {
+    return new RingSpan(1, 1, id, 0, 1, 1, 0, 0, 0, -1, name, "", Map.of(), List.of());
   }
 
   @Test

@@ -281,7 +281,7 @@ final class RingSourceTest {
     await().until(() -> intake.ids().equals(ids(1, 1)));
     MemoryIntake others = new MemoryIntake();
     try (RingSource second =
-        new RingSource(config, others, List.of(), new AgentMetrics(), System::nanoTime)) {
+        new RingSource(config, others, List.of(), 1 << 25, new AgentMetrics(), System::nanoTime)) {
       second.start();
       write(writer, 2, 2);
       await().until(() -> intake.ids().equals(ids(1, 2)));
@@ -299,7 +299,7 @@ final class RingSourceTest {
       config = config(16, 1 << 30);
     }
     metrics = new AgentMetrics();
-    source = new RingSource(config, intake, intake.places(), metrics, System::nanoTime);
+    source = new RingSource(config, intake, intake.places(), 1 << 25, metrics, System::nanoTime);
     source.start();
     await().until(() -> Files.exists(config.directory().resolve("wake")));
   }

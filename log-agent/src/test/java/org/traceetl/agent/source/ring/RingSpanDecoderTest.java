@@ -8,6 +8,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
@@ -61,6 +61,7 @@ final class RingSpanDecoderTest {
   private final RingDictionary dictionary = new RingDictionary();
   private RingWriter.Shape shape = RingWriter.Shape.smallest("checkout").ringBytes(1 << 20);
   private RingSpanDecoder.Resource resource;
+  private byte[] entry = new byte[0];
   private int length;
 
   @BeforeEach
@@ -114,43 +115,6 @@ final class RingSpanDecoderTest {
   }
 
   @Test
-  void eventsThatAreWantedAreReadWithTheAttributesThatAre() throws Exception {
-    RingSpan.Event retry = new RingSpan.Event("retry", -1, Map.of("n", 2L, "other", "x"));
-    RingSpan.Event other = new RingSpan.Event("other", 0, Map.of("n", 3L));
-    write(List.of(withEvents(FULL, retry, other, retry), FULL, plain(1)));
-
-    Recorder exceptions = new Recorder(null);
-    exceptions.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type"));
-    decoder.decode(payload, length, resource, strings(), exceptions);
-    assertThat(exceptions.events).containsExactly("", "exception exception.type=x;", "");
-
-    Recorder retries = new Recorder(null);
-    retries.wantedEvents = WantedEvents.of(List.of("retry"), List.of("n"));
-    decoder.decode(payload, length, resource, strings(), retries);
-    assertThat(retries.events).containsExactly("retry n=2;retry n=2;", "", "");
-
-    assertThat(decode(null).events).containsExactly("", "", "");
-  }
-
-  private static RingSpan withEvents(RingSpan of, RingSpan.Event... events) {
-    return new RingSpan(
-        of.traceIdHigh(),
-        of.traceIdLow(),
-        of.spanId(),
-        of.parentSpanId(),
-        of.startUnixNanos(),
-        of.durationNanos(),
-        of.kind(),
-        of.status(),
-        of.samplingThreshold(),
-        of.randomness(),
-        of.name(),
-        of.statusMessage(),
-        of.attributes(),
-        List.of(events));
-  }
-
-  @Test
   void attributesAboveTheMostAreLeftOut() throws Exception {
     Map<String, Object> many = new LinkedHashMap<>();
     for (int i = 0; i < RingSpanDecoder.MAX_ATTRIBUTES + 5; i++) {
@@ -160,6 +124,18 @@ final class RingSpanDecoderTest {
 
     assertThat(decode(null).attributes.getFirst()).hasSize(RingSpanDecoder.MAX_ATTRIBUTES);
     assertThat(leftOut.sum()).isEqualTo(5);
+  }
+
+  @Test
+  void eventsThatAreWantedArriveWithTheAttributesThatAre() throws Exception {
+    write(List.of(FULL, RingSpan.numbered(1), FULL));
+    Recorder recorder = new Recorder(null);
+    recorder.events = WantedEvents.of(List.of("exception"), List.of("exception.type"));
+
+    decoder.decode(payload, length, resource, strings(), recorder);
+
+    assertThat(recorder.seenEvents)
+        .containsExactly("exception exception.type=x", "exception exception.type=x");
   }
 
   @Test
@@ -203,12 +179,63 @@ final class RingSpanDecoderTest {
     assertThat(recorder.spans).isZero();
   }
 
+  /** Few bytes may name long strings thousands of times; each of them costs what it is long. */
+  @Test
+  void textThatIsNamedAgainAndAgainIsBounded() throws Exception {
+    Map<String, Object> attributes = new LinkedHashMap<>();
+    for (int i = 0; i < 16; i++) {
+      attributes.put("key-" + i, "x".repeat(60_000));
+    }
+    shape =
+        new RingWriter.Shape(
+            4_096, 1 << 17, 1 << 20, 7, 0, 0, 0, Map.of("service.name", "checkout"));
+    RingSpan large = span("large", attributes);
+    write(IntStream.range(0, 1_000).mapToObj(i -> large).toList());
+
+    Recorder recorder = new Recorder(null);
+    recorder.keeping = false;
+    decoder.decode(payload, length, resource, strings(), recorder);
+
+    assertThat(recorder.spans).isBetween(1, 100);
+    assertThat(recorder.rejected).hasSize(1_000 - recorder.spans).containsOnly("too_much_text");
+  }
+
+  @Test
+  void stringsThatWereRepairedInTheDictionaryAreNotLookedAtAgain() throws Exception {
+    byte[] broken = new byte[3 + 65_000];
+    Arrays.fill(broken, (byte) 0xff);
+    broken[0] = (byte) (65_000 & 0x7f | 0x80);
+    broken[1] = (byte) (65_000 >> 7 & 0x7f | 0x80);
+    broken[2] = (byte) (65_000 >> 14);
+    shape =
+        new RingWriter.Shape(
+            4_096, 1 << 17, 1 << 20, 7, 0, 0, 0, Map.of("service.name", "checkout"));
+    entry = broken;
+    // Key and value are the entry: 3 bytes each attribute.
+    write(List.of(span("first", Map.of())));
+    byte[] record = new byte[65_528];
+    System.arraycopy(payload, 0, record, 0, 8 + RingLayout.SPAN_FIXED_BYTES);
+    record[0] = (byte) record.length;
+    record[1] = (byte) (record.length >> 8);
+    record[2] = 0;
+    record[8 + RingLayout.FLAGS_OFFSET] = 0;
+    int attributes = (record.length - 65) / 3;
+    record[8 + RingLayout.ATTRIBUTES_OFFSET] = (byte) attributes;
+    record[9 + RingLayout.ATTRIBUTES_OFFSET] = (byte) (attributes >> 8);
+    Recorder recorder = new Recorder(null);
+
+    decoder.decode(record, record.length, resource, strings(), recorder);
+
+    assertThat(strings().length(0)).isEqualTo(3 * 65_000);
+    assertThat(recorder.attributes).containsExactly(Map.of());
+    assertThat(leftOut.sum()).isEqualTo(attributes);
+  }
+
   @Test
   void spansAreDecodedWithoutGarbage() throws Exception {
     write(IntStream.range(0, 2_000).mapToObj(i -> i % 2 == 0 ? FULL : plain(i)).toList());
     Recorder counter = new Recorder(null);
     counter.keeping = false;
-    counter.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type"));
     RingDictionary.Strings strings = strings();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;
@@ -277,6 +304,9 @@ final class RingSpanDecoderTest {
   /** Has the spans' records in the payload. */
   private void write(List<RingSpan> spans) throws Exception {
     try (RingWriter writer = RingWriter.create(directory, "1-0123456789abcdef.ring", shape)) {
+      if (entry.length > 0) {
+        writer.entry(entry);
+      }
       spans.forEach(span -> assertThat(writer.write(span)).isTrue());
       RingCursor cursor =
           new RingCursor(
@@ -300,11 +330,8 @@ final class RingSpanDecoderTest {
     private final KeySet wanted;
     private final List<Map<String, String>> attributes = new ArrayList<>();
     private final List<String> rejected = new ArrayList<>();
-
-    /** Of each span. */
-    private final List<String> events = new ArrayList<>();
-
-    private WantedEvents wantedEvents = WantedEvents.NONE;
+    private final List<String> seenEvents = new ArrayList<>();
+    private WantedEvents events = WantedEvents.NONE;
     private boolean keeping = true;
     private int spans;
     private int notWanted;
@@ -321,7 +348,7 @@ final class RingSpanDecoderTest {
 
     @Override
     public WantedEvents wantedEvents() {
-      return wantedEvents;
+      return events;
     }
 
     @Override
@@ -332,6 +359,22 @@ final class RingSpanDecoderTest {
       spans++;
       notWanted += span.attributesNotWanted;
       last = span;
+      for (int i = 0; i < span.events.size(); i++) {
+        Attributes all = span.events.attributes();
+        int first = span.events.firstAttribute(i);
+        assertThat(span.events.firstAttribute(i + 1)).isEqualTo(first + 1);
+        seenEvents.add(
+            new String(
+                    span.events.name(i),
+                    span.events.nameOffset(i),
+                    span.events.nameLength(i),
+                    UTF_8)
+                + " "
+                + new String(all.key(first), all.keyOffset(first), all.keyLength(first), UTF_8)
+                + "="
+                + new String(
+                    all.value(first), all.valueOffset(first), all.valueLength(first), UTF_8));
+      }
       if (keeping) {
         Map<String, String> copy = new TreeMap<>();
         Attributes all = span.attributes;
@@ -341,28 +384,7 @@ final class RingSpanDecoderTest {
               new String(all.value(i), all.valueOffset(i), all.valueLength(i), UTF_8));
         }
         attributes.add(copy);
-        events.add(text(span.events));
       }
-    }
-
-    private static String text(SpanEvents events) {
-      StringBuilder text = new StringBuilder();
-      Attributes all = events.attributes();
-      for (int event = 0; event < events.size(); event++) {
-        text.append(text(events.name(event), events.nameOffset(event), events.nameLength(event)));
-        for (int i = events.firstAttribute(event); i < events.firstAttribute(event + 1); i++) {
-          text.append(' ')
-              .append(text(all.key(i), all.keyOffset(i), all.keyLength(i)))
-              .append('=')
-              .append(text(all.value(i), all.valueOffset(i), all.valueLength(i)));
-        }
-        text.append(';');
-      }
-      return text.toString();
-    }
-
-    private static String text(byte[] bytes, int offset, int length) {
-      return new String(bytes, offset, length, UTF_8);
     }
 
     @Override
