@@ -101,26 +101,11 @@ class Events(Untraced):
 
     def round(self, connection):
         with self.tracer.start_as_current_span("round") as span:
-            statements(WithEvents(connection.cursor(), span))
+            statements_with_events(connection.cursor(), span.add_event)
             return 1 if span.get_span_context().trace_flags.sampled else 0
 
     def flush(self):
         self.provider.force_flush()
-
-
-class WithEvents:
-    """What an application has that counts its statements by events."""
-
-    __slots__ = ("add_event", "cursor", "fetchall")
-
-    def __init__(self, cursor, span):
-        self.cursor = cursor
-        self.fetchall = cursor.fetchall
-        self.add_event = span.add_event
-
-    def execute(self, statement, parameters=()):
-        self.cursor.execute(statement, parameters)
-        self.add_event(statement)
 
 
 def statements(cursor):
@@ -131,6 +116,20 @@ def statements(cursor):
         cursor.execute(SELECT, (number,))
         cursor.fetchall()
     cursor.execute("DROP TABLE orders")
+
+
+def statements_with_events(cursor, add_event):
+    cursor.execute("CREATE TABLE orders (customer INTEGER, cents INTEGER)")
+    add_event("CREATE orders")
+    for number in range(10):
+        cursor.execute(INSERT, (number, number * 100))
+        add_event("INSERT orders")
+    for number in range(10):
+        cursor.execute(SELECT, (number,))
+        add_event("SELECT orders")
+        cursor.fetchall()
+    cursor.execute("DROP TABLE orders")
+    add_event("DROP orders")
 
 
 def main():

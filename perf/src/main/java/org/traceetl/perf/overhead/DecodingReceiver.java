@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.config.OtlpConfig;
@@ -28,7 +29,8 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 /**
  * The agent's sources with nothing behind them: what arrives is decoded, counted and confirmed, so
  * that ways of delivery are compared without what is the same for all of them. A process: its first
- * line says its ports; {@code await N} is answered when N spans have arrived since it began.
+ * line says its ports; {@code await N SECONDS} is answered when N spans have arrived since it
+ * began, or when so long has passed.
  */
 final class DecodingReceiver implements Intake {
   private static final int MOST_BYTES_BEING_READ = 64 << 20;
@@ -109,8 +111,12 @@ final class DecodingReceiver implements Intake {
   @Override
   public Admission offer(
       String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
-    decoding.execute(() -> decode(payload, length, decoder, completion));
-    return Admission.ACCEPTED;
+    try {
+      decoding.execute(() -> decode(payload, length, decoder, completion));
+      return Admission.ACCEPTED;
+    } catch (RejectedExecutionException e) {
+      return Admission.FULL;
+    }
   }
 
   private void decode(byte[] payload, int length, SpanDecoder decoder, Completion completion) {

@@ -22,8 +22,11 @@ final class Host implements AutoCloseable {
   private static final int QUEUES = 4;
   private static final int WINDOW_MILLIS = 1_000;
 
-  /** After so long without one more span, none is on its way. */
-  private static final Duration SILENCE = Duration.ofSeconds(15);
+  /** After so long without one more span none is on its way: agents try again within 30 s. */
+  private static final Duration SILENCE = Duration.ofSeconds(40);
+
+  /** Within so long a server that was killed has its counts back. */
+  private static final Duration RECOVERY = Duration.ofMinutes(3);
 
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final String CALLS = "traces_span_metrics_calls_total{";
@@ -177,17 +180,27 @@ final class Host implements AutoCloseable {
         .sum();
   }
 
-  /** Waits until the page counts so many spans of an application, or no more of them come. */
-  long awaitCalls(String application, long expected) throws IOException, InterruptedException {
+  /**
+   * Waits until the page counts so many spans of an application, or no more of them come.
+   *
+   * @param before spans that it has counted already, to which a server that was killed comes back
+   */
+  long awaitCalls(String application, long before, long expected)
+      throws IOException, InterruptedException {
     long counted = calls(application);
     long changedNanos = System.nanoTime();
-    while (counted < expected && System.nanoTime() - changedNanos < SILENCE.toNanos()) {
+    while (counted < expected
+        && System.nanoTime() - changedNanos < (counted < before ? RECOVERY : SILENCE).toNanos()) {
       Thread.sleep(LOOK);
       long now = calls(application);
       if (now != counted) {
         counted = now;
         changedNanos = System.nanoTime();
       }
+    }
+    if (counted < before) {
+      throw new IOException(
+          "the page counted %d spans of %s, and now %d".formatted(before, application, counted));
     }
     return counted;
   }

@@ -152,7 +152,8 @@ public final class Outage implements Callable<Integer> {
               .formatted(service.name(), requests, load.requests(), load.failed()));
     }
     long spans = service.traced() ? Services.SPANS * requests : 0;
-    long counted = host.awaitCalls(service.name(), countedBefore + spans) - countedBefore;
+    long counted =
+        host.awaitCalls(service.name(), countedBefore, countedBefore + spans) - countedBefore;
     if (counted > spans) {
       throw new IOException(
           "of %s %d spans were counted, and there were %d"

@@ -24,7 +24,7 @@ final class Setup {
       names = "--receiver-core",
       description =
           "The core that the receiver is pinned to; -1: none (default: ${DEFAULT-VALUE}).")
-  private int receiverCore = -1;
+  private int receiverCore = 1;
 
   @Option(names = "--keep", description = "Keep the logs of the programs, and say where.")
   private boolean keep;

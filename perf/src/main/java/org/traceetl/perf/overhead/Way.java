@@ -20,11 +20,6 @@ enum Way {
     this.more = more;
   }
 
-  /** The exporter's name, as of {@code OTEL_TRACES_EXPORTER}. */
-  String exporter() {
-    return exporter;
-  }
-
   Map<String, String> environment(String httpPort, String grpcPort, Path rings) {
     Map<String, String> environment = new HashMap<>(more);
     environment.put("OTEL_TRACES_EXPORTER", exporter);
