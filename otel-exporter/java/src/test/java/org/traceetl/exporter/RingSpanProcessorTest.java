@@ -163,7 +163,9 @@ class RingSpanProcessorTest {
     }
   }
 
-  /** The error is what JVMs throw for a page that is gone; older ones end, so none is taken away. */
+  /**
+   * The error is what JVMs throw for a page that is gone; older ones end, so none is taken away.
+   */
   @Test
   void aRingThatCannotBeWrittenToIsReplaced() throws Exception {
     RingSpanProcessor processor = processor(directory);
