@@ -850,6 +850,7 @@ public final class SpanBatchReader {
 
   private void readEvents() {
     int count = input.readListHeader(Compact.I32, events.length, 1);
+    int before = eventCount;
     int at = 0;
     while (at < count && !input.isRefused()) {
       events[at++] = readElement();
@@ -865,7 +866,7 @@ public final class SpanBatchReader {
       }
       eventCount++;
     }
-    if (eventCount > Limits.MAX_EVENTS) {
+    if (eventCount - before > Limits.MAX_SPAN_EVENTS || eventCount > Limits.MAX_EVENTS) {
       input.refuse(Rejection.BAD_LENGTH);
     }
     eventNumbers = input.isRefused() ? 0 : count;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
@@ -186,7 +187,11 @@ final class HostileMessageTest {
         badSpan(
             "too many events",
             Rejection.BAD_LENGTH,
-            s -> s.setEvents(java.util.Collections.nCopies(8194, 0))),
+            s -> s.setEvents(Collections.nCopies(2 * (Limits.MAX_SPAN_EVENTS + 1), 0))),
+        badSpan(
+            "too many numbers of events",
+            Rejection.BAD_LENGTH,
+            s -> s.setEvents(Collections.nCopies(Limits.MAX_EVENT_NUMBERS + 2, 0))),
         badGroup("event outside", Rejection.BAD_INDEX, g -> g.setEvents(List.of(70, 0))),
         badGroup("no name", Rejection.MISSING_FIELD, SpanGroup::unsetName),
         badGroup("no kind", Rejection.MISSING_FIELD, SpanGroup::unsetKind),

@@ -70,7 +70,8 @@ final class EndToEndTest {
                 0,
                 Duration.ofSeconds(1),
                 List.of(directory.resolve("log").resolve("*/trace/trace.log").toString()),
-                Map.of("trace-etl.rocketmq.consumer-group", topic)));
+                Map.of(
+                    "trace-etl.rocketmq.consumer-group", topic, "trace-etl.events.enabled", true)));
     installation.awaitReady(Duration.ofSeconds(60));
     int port = installation.httpPort();
     prometheus = PrometheusServer.start(directory.resolve("fast"), port, Duration.ofSeconds(1));

@@ -82,7 +82,7 @@ final class Sinks implements AutoCloseable {
               History.LENGTH.plus(config.journal().snapshotInterval()),
               schema,
               boundsNanos.length + 1,
-              config.series().countsEvents(),
+              config.metrics().profile() != MetricsConfig.Profile.OZHERA,
               config.metrics().profile() == MetricsConfig.Profile.OZHERA
                   ? Sinks::isOfCalls
                   : any -> true,

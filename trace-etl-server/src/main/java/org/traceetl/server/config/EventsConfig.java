@@ -4,7 +4,10 @@ import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 
@@ -12,8 +15,8 @@ import org.traceetl.server.config.SeriesConfig.From;
  * Which series count events of spans: {@code trace-etl.events}. A missing value is its default. The
  * agents say which events they send.
  *
- * @param enabled whether events are counted; default: with profile otel, whose metrics have a name
- *     for it
+ * @param enabled whether events are counted; default false, as their dimensions make other series
+ *     of all spans
  * @param dimensions attributes of events that distinguish their series, after all that
  *     distinguishes the span's and the event's name; default {@code exception.type}
  */
@@ -25,6 +28,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
   private static final Dimension NAME = new Dimension("event.name", null, From.EVENT_NAME);
 
   public EventsConfig {
+    enabled = orElse(enabled, false);
     dimensions = List.copyOf(orElse(dimensions, List.of("exception.type")));
     check(
         dimensions.size() <= MAX_DIMENSIONS,
@@ -40,33 +44,46 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     return new EventsConfig(null, null);
   }
 
-  /** The same with what a profile has by default. */
-  EventsConfig in(MetricsConfig.Profile profile) {
-    return new EventsConfig(orElse(enabled, profile == MetricsConfig.Profile.OTEL), dimensions);
-  }
-
   /** The series with the dimensions of events, if events are counted in this profile. */
   public SeriesConfig addTo(SeriesConfig series, MetricsConfig.Profile profile) {
-    boolean counted = in(profile).enabled;
     check(
-        profile != MetricsConfig.Profile.OZHERA || !counted,
+        profile != MetricsConfig.Profile.OZHERA || !enabled,
         PREFIX + "enabled",
         enabled,
         "must be absent with profile ozhera, which has no metric of events");
     // A configuration may be made of another one's parts.
-    if (!counted || series.countsEvents()) {
+    if (enabled && series.countsEvents()) {
       return series;
     }
+    Set<String> labels = new HashSet<>();
     for (Dimension dimension : series.dimensions()) {
       check(
-          dimension.from() != From.EVENT,
+          dimension.from() != From.EVENT && dimension.from() != From.EVENT_NAME,
           "trace-etl.series.dimensions.from",
-          "event",
+          dimension.from().name().toLowerCase(Locale.ROOT),
           "must be span, resource or any; attributes of events: " + PREFIX + "dimensions");
+      labels.add(dimension.label());
     }
-    List<Dimension> all = new ArrayList<>(series.dimensions());
+    return enabled ? series.withDimensions(withEvents(series.dimensions(), labels)) : series;
+  }
+
+  private List<Dimension> withEvents(List<Dimension> ofSpans, Set<String> labels) {
+    List<Dimension> all = new ArrayList<>(ofSpans);
     all.add(NAME);
     dimensions.forEach(attribute -> all.add(new Dimension(attribute, null, From.EVENT)));
-    return series.withDimensions(all);
+    for (Dimension added : all.subList(ofSpans.size(), all.size())) {
+      check(
+          labels.add(added.label()),
+          PREFIX + "dimensions",
+          added.attribute(),
+          "must not have the label of another one, or of one of trace-etl.series.dimensions: "
+              + added.label());
+    }
+    check(
+        all.size() <= SeriesConfig.MAX_DIMENSIONS,
+        PREFIX + "dimensions",
+        all.size() + " of them with those of trace-etl.series.dimensions and the event's name",
+        "must be at most " + SeriesConfig.MAX_DIMENSIONS);
+    return all;
   }
 }

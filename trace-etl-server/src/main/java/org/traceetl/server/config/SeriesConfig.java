@@ -35,7 +35,7 @@ public record SeriesConfig(
     Integer maxValueBytes,
     TemplatesConfig templates) {
   private static final String PREFIX = "trace-etl.series.";
-  private static final int MAX_DIMENSIONS = 32;
+  static final int MAX_DIMENSIONS = 32;
   private static final int MAX_SERIES = 10_000_000;
 
   public SeriesConfig {

@@ -47,7 +47,7 @@ public record ServerConfig(
     history = orElse(history, HistoryConfig.defaults());
     hotspots = orElse(hotspots, HotspotsConfig.defaults());
     ozhera = orElse(ozhera, OzheraConfig.defaults());
-    events = orElse(events, EventsConfig.defaults()).in(metrics.profile());
+    events = orElse(events, EventsConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(

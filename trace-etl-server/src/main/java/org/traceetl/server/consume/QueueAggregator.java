@@ -408,8 +408,8 @@ public final class QueueAggregator {
     for (int event = spans.firstEvent(); event < size; event++) {
       int count = spans.spans(event);
       int row = settle(spans, event, count, application, nowMillis);
-      for (int i = 0; row >= 0 && i < count; i++) {
-        count(row, buckets[0], 0, spans.samplingThreshold(event));
+      if (row >= 0) {
+        countEvents(row, count, spans.samplingThreshold(event));
       }
     }
     listener.events(recorded, overflowed, filtered + insane);
@@ -466,6 +466,29 @@ public final class QueueAggregator {
       metrics.addNative(row, nativeBuckets.of(nanos), whole);
     }
     return bucket;
+  }
+
+  /**
+   * Adds an event to a row, as often as its spans stand for.
+   *
+   * @param spans that have it, at most {@link org.traceetl.proto.Limits#MAX_SPANS}: no product
+   *     below overflows
+   */
+  private void countEvents(int row, int spans, long threshold) {
+    Metrics metrics = open;
+    long whole = spans;
+    if (threshold != 0) {
+      int number = metrics.series(row);
+      long weight = Weight.of(threshold);
+      long owed = Weight.fraction(weight) * spans + series.carry(number);
+      series.carry(number, Weight.fraction(owed));
+      metrics.carry(row, Weight.fraction(owed));
+      whole = Weight.whole(weight) * spans + Weight.whole(owed);
+    }
+    metrics.add(row, buckets[0].of(0), whole, 0);
+    if (nativeBuckets != null) {
+      metrics.addNative(row, nativeBuckets.of(0), whole);
+    }
   }
 
   /** Spans of applications that find no room have no series of their own to be had. */

@@ -62,8 +62,8 @@ public final class BatchDecoder {
   public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping, Messages messages) {
     this.dimensions = dimensions;
     this.mapping = mapping;
-    copiesDimensions = mapping == null && dimensions.count() > 0;
-    countsEvents = copiesDimensions && dimensions.eventName() >= 0;
+    copiesDimensions = mapping == null && dimensions.ofSpans();
+    countsEvents = mapping == null && dimensions.eventName() >= 0;
     this.messages = messages;
     span = new OzheraSpan(texts, mapping == null ? null : mapping.keys());
     columns = new SpanColumns(dimensions.count());

@@ -13,6 +13,7 @@ public final class DimensionKeys {
   private final AttributeKeys ofResource;
   private final AttributeKeys ofEvent;
   private final int eventName;
+  private final boolean ofSpans;
 
   public DimensionKeys(List<Dimension> dimensions) {
     ofSpan =
@@ -25,6 +26,12 @@ public final class DimensionKeys {
         new AttributeKeys(
             dimensions.stream().map(d -> d.from() == From.EVENT ? d.attribute() : null).toList());
     eventName = dimensions.stream().map(Dimension::from).toList().indexOf(From.EVENT_NAME);
+    ofSpans = dimensions.stream().anyMatch(d -> d.from().readsSpan() || d.from().readsResource());
+  }
+
+  /** Whether any is an attribute of spans or resources. */
+  boolean ofSpans() {
+    return ofSpans;
   }
 
   int count() {

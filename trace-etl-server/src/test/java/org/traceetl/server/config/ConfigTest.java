@@ -45,20 +45,18 @@ class ConfigTest {
   }
 
   @Test
-  void eventsAreCountedInProfileOtelUnlessItIsSaidOtherwise() {
-    SeriesConfig series =
-        EventsConfig.defaults().addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OTEL);
+  void eventsAreCountedWhereItIsSaid() {
+    EventsConfig enabled = new EventsConfig(true, null);
+    SeriesConfig series = enabled.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OTEL);
     assertThat(series.dimensions())
         .extracting(Dimension::label)
         .containsExactly("event_name", "exception_type");
     assertThat(series.countsEvents()).isTrue();
-    assertThat(EventsConfig.defaults().addTo(series, MetricsConfig.Profile.OTEL)).isSameAs(series);
-    for (MetricsConfig.Profile profile :
-        List.of(MetricsConfig.Profile.TEMPO, MetricsConfig.Profile.OZHERA)) {
+    assertThat(enabled.addTo(series, MetricsConfig.Profile.OTEL)).isSameAs(series);
+    for (MetricsConfig.Profile profile : MetricsConfig.Profile.values()) {
       assertThat(EventsConfig.defaults().addTo(SeriesConfig.defaults(), profile).countsEvents())
           .isFalse();
     }
-    assertThat(ServerConfig.defaults().series()).isEqualTo(series);
     EventsConfig wanted = new EventsConfig(true, List.of("db.operation.name"));
     assertThat(wanted.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.TEMPO).dimensions())
         .extracting(Dimension::label)
@@ -69,8 +67,18 @@ class ConfigTest {
         .hasMessageStartingWith("trace-etl.events.dimensions = : must name");
     SeriesConfig ofEvent =
         SeriesConfig.defaults().withDimensions(List.of(new Dimension("a", null, From.EVENT)));
-    assertThatThrownBy(() -> EventsConfig.defaults().addTo(ofEvent, MetricsConfig.Profile.OTEL))
-        .hasMessageStartingWith("trace-etl.series.dimensions.from = event: must be span");
+    for (EventsConfig any : List.of(enabled, EventsConfig.defaults())) {
+      assertThatThrownBy(() -> any.addTo(ofEvent, MetricsConfig.Profile.OTEL))
+          .hasMessageStartingWith("trace-etl.series.dimensions.from = event: must be span");
+    }
+    SeriesConfig ofSpan =
+        SeriesConfig.defaults()
+            .withDimensions(List.of(new Dimension("exception.type", null, From.SPAN)));
+    assertThat(EventsConfig.defaults().addTo(ofSpan, MetricsConfig.Profile.OTEL)).isSameAs(ofSpan);
+    assertThatThrownBy(() -> enabled.addTo(ofSpan, MetricsConfig.Profile.OTEL))
+        .hasMessage(
+            "trace-etl.events.dimensions = exception.type: must not have the label of another one,"
+                + " or of one of trace-etl.series.dimensions: exception_type");
   }
 
   @Test

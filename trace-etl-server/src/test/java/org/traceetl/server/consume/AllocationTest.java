@@ -170,7 +170,7 @@ class AllocationTest {
   void anEventAllocatesNothing(int maxPerApplication) {
     Aggregation aggregation =
         new Aggregation(
-            EventsConfig.defaults()
+            new EventsConfig(true, null)
                 .addTo(
                     new SeriesConfig(
                         null, null, null, maxPerApplication, null, null, null, null, null),

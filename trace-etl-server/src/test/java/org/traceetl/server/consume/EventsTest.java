@@ -106,7 +106,7 @@ class EventsTest {
 
   @Test
   void eachEventCountsBySpanNameTypeAndDimension() throws MalformedRecordException {
-    Aggregation aggregation = aggregation(EventsConfig.defaults(), 100);
+    Aggregation aggregation = aggregation(new EventsConfig(true, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
     aggregator.accept(
         new Batch("shop")
@@ -144,7 +144,7 @@ class EventsTest {
 
   @Test
   void eventsOfSampledAndOfGroupedSpansStandForAll() throws MalformedRecordException {
-    Aggregation aggregation = aggregation(EventsConfig.defaults(), 100);
+    Aggregation aggregation = aggregation(new EventsConfig(true, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
     Batch batch = new Batch("shop");
     for (int i = 0; i < 5; i++) {
@@ -163,7 +163,7 @@ class EventsTest {
 
   @Test
   void aRepeatedBatchAndADamagedOneCountNoEvents() throws MalformedRecordException {
-    Aggregation aggregation = aggregation(EventsConfig.defaults(), 100);
+    Aggregation aggregation = aggregation(new EventsConfig(true, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
     byte[] message = new Batch("shop").span("op", 5).event("retry").message(0);
     byte[] damaged = message.clone();
@@ -203,7 +203,7 @@ class EventsTest {
     int maxApplications = random.nextBoolean() ? 2 : 10;
     told.replaceAll(count -> 0);
     Aggregation aggregation =
-        aggregation(EventsConfig.defaults(), maxPerApplication, maxApplications);
+        aggregation(new EventsConfig(true, null), maxPerApplication, maxApplications);
     QueueImage image = aggregation.newImage();
     QueueAggregator owner = owner(aggregation, aggregation.newImage());
     Map<String, Long> expected = new HashMap<>();
@@ -237,7 +237,7 @@ class EventsTest {
       image.apply(seal(owner, nowMillis + 15_000));
       if (random.nextInt(3) == 0) {
         owner.release();
-        aggregation = aggregation(EventsConfig.defaults(), maxPerApplication, maxApplications);
+        aggregation = aggregation(new EventsConfig(true, null), maxPerApplication, maxApplications);
         QueueImage taken = aggregation.newImage();
         HandOverTest.copy(image, taken);
         owner = owner(aggregation, taken);

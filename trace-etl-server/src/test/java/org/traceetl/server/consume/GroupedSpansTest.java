@@ -37,7 +37,7 @@ class GroupedSpansTest {
       int maxSeries, int maxPerApplication, int maxApplications) {
     Aggregation aggregation =
         new Aggregation(
-            EventsConfig.defaults()
+            new EventsConfig(true, null)
                 .addTo(
                     new SeriesConfig(
                         List.of(

@@ -36,7 +36,7 @@ class HandOverTest {
 
   private Aggregation newAggregation() {
     return new Aggregation(
-        EventsConfig.defaults()
+        new EventsConfig(true, null)
             .addTo(
                 new SeriesConfig(
                     List.of(new SeriesConfig.Dimension("route", null, null)),

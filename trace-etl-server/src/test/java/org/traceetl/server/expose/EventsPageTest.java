@@ -59,7 +59,7 @@ class EventsPageTest {
 
   @Test
   void eventsAreCountedAndNothingElse() {
-    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.OTEL, null))) {
+    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.OTEL, true))) {
       pages.window(window().seal());
       String page = PageFixture.text(pages, Encoding.TEXT);
 
@@ -81,7 +81,7 @@ class EventsPageTest {
 
   @Test
   void aSeriesThatEndsMakesRoomForOneOfAnotherKind() {
-    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.OTEL, null))) {
+    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.OTEL, true))) {
       pages.window(window().evict(0).evict(1).seal());
       pages.window(
           Windows.of(Windows.QUEUE, PageFixture.STRIDE)
