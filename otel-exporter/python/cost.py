@@ -16,7 +16,15 @@ import tempfile
 import time
 
 ROUNDS = 1000
-WAYS = ("untraced", "API without SDK", "SDK at sampling 0", "ours at sampling 0", "ours", "SDK + ring", "SDK + OTLP")
+WAYS = (
+    "untraced",
+    "API without SDK",
+    "SDK at sampling 0",
+    "ours at sampling 0",
+    "ours",
+    "SDK + ring",
+    "SDK + OTLP",
+)
 SERVER = """
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Handler(BaseHTTPRequestHandler):

@@ -15,7 +15,9 @@ def test_the_golden_ring(directory):
     data = bytearray()
     for offset, digits in lines:
         data = data.ljust(int(offset, 16), b"\0") + bytes.fromhex(digits)
-    header, dictionary, ring = struct.unpack_from("<I", data, 12) + struct.unpack_from("<QQ", data, 16)
+    header, dictionary, ring = struct.unpack_from("<I", data, 12) + struct.unpack_from(
+        "<QQ", data, 16
+    )
     (directory / "golden.ring").write_bytes(data.ljust(header + dictionary + ring, b"\0"))
     read = only_ring(directory)
     assert read.resource == {"service.name": "checkout", "service.instance.id": 7}

@@ -119,7 +119,10 @@ def views(span):
             span.status.status_code,
             span.status.description,
             [
-                (event.name, [(key, without_lines(value)) for key, value in event.attributes.items()])
+                (
+                    event.name,
+                    [(key, without_lines(value)) for key, value in event.attributes.items()],
+                )
                 for event in span.events
             ],
             [(link.context, dict(link.attributes)) for link in span.links],
@@ -418,7 +421,9 @@ def a_database(tracer, see):
         def get_tracer(self, *args, **kwargs):
             return tracer
 
-    connection = SQLite3Instrumentor().instrument_connection(sqlite3.connect(":memory:"), Provider())
+    connection = SQLite3Instrumentor().instrument_connection(
+        sqlite3.connect(":memory:"), Provider()
+    )
     cursor = connection.cursor()
     with tracer.start_as_current_span("request"):
         cursor.execute("CREATE TABLE t (a INTEGER)")

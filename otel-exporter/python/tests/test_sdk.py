@@ -86,7 +86,9 @@ def test_a_span_is_in_the_ring_when_it_ends(new_provider, directory, writer, wak
         assert [span.name for span in ring.spans()] == ["inner"]
     inner, outer = ring.spans()
     assert inner.parent_id == outer.span_id and inner.trace_id == outer.trace_id
-    assert [(name, attributes) for name, _, attributes in inner.events] == [("happened", [("n", 1)])]
+    assert [(name, attributes) for name, _, attributes in inner.events] == [
+        ("happened", [("n", 1)])
+    ]
 
 
 def test_what_is_not_sampled_makes_no_ring(new_provider, directory, writer):

@@ -27,7 +27,9 @@ class Configurator(_OTelSDKConfigurator):
         # would log that.
         log = logging.getLogger(trace.__name__)
         log.addFilter(_is_no_refusal)
-        exporters = {key: os.environ.pop(key) for key in ("OTEL_TRACES_EXPORTER",) if key in os.environ}
+        exporters = {
+            key: os.environ.pop(key) for key in ("OTEL_TRACES_EXPORTER",) if key in os.environ
+        }
         try:
             super()._configure(**kwargs)
         finally:

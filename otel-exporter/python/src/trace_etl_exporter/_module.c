@@ -9,7 +9,7 @@ static struct PyModuleDef definition = {
 
 /* Without a word on free threading: an interpreter without a GIL takes it up for this module. */
 PyMODINIT_FUNC PyInit__ring(void) {
-  PyObject *module = PyModule_Create(&definition);
+  PyObject* module = PyModule_Create(&definition);
   if (module == NULL || writer_setup(module) < 0 || trace_setup(module) < 0) {
     Py_XDECREF(module);
     return NULL;

@@ -66,8 +66,8 @@ class Outlet:
         self._next_look = 0.0
         self._looked = False
         self._shut_down = False
-        # An application's code may run in here (a finalizer, a signal's handler, an exporter that is
-        # loaded) and end a span of its own: it comes in again and is turned away by _busy.
+        # An application's code may run in here (a finalizer, a signal's handler, an exporter that
+        # is loaded) and end a span of its own: it comes in again and is turned away by _busy.
         self._lock = threading.RLock()
         self._busy = False
         self.writer: Writer | None = None
@@ -142,7 +142,7 @@ class Outlet:
         return self._fallback is None or self._fallback.force_flush(timeout_millis)
 
     def shutdown(self) -> None:
-        """Closes the ring; the agent reads what is in it and removes it. Later spans are dropped."""
+        """Closes the ring, which the agent then reads and removes. Later spans are dropped."""
         with self._lock:
             self._shut_down = True
             writer = self.writer

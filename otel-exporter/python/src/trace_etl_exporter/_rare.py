@@ -15,7 +15,16 @@ from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind, TraceFlags, TraceState
 from opentelemetry.trace.status import Status, StatusCode
 
-__all__ = ["Context", "Span", "SpanContext", "Status", "attach", "detach", "get_current", "set_value"]
+__all__ = [
+    "Context",
+    "Span",
+    "SpanContext",
+    "Status",
+    "attach",
+    "detach",
+    "get_current",
+    "set_value",
+]
 
 _logger = logging.getLogger("trace_etl_exporter")
 

@@ -1,6 +1,6 @@
 /* Tracer and Span on OpenTelemetry's API: a span goes into the ring from end(), with no object made
-   on the way. What the SDK does is what is done here; tests hold the two to each other. What is rare
-   is Python code, in _rare.py. */
+   on the way. What the SDK does is what is done here; tests hold the two to each other. What is
+   rare is Python code, in _rare.py. */
 #include "_writer.h"
 
 #include <stddef.h>
@@ -17,11 +17,10 @@ typedef enum { ROOT_ON, ROOT_OFF, ROOT_RATIO, ASK_SAMPLER } RootDecision;
 
 /* What the tracers of a provider share. */
 typedef struct {
-  PyObject_HEAD
-  PyObject *writer;    /* a Writer, or None */
-  PyObject *elsewhere; /* called with a span that the writer did not take */
-  PyObject *provider;  /* for span.resource */
-  PyObject *sampler;
+  PyObject_HEAD PyObject* writer; /* a Writer, or None */
+  PyObject* elsewhere;            /* called with a span that the writer did not take */
+  PyObject* provider;             /* for span.resource */
+  PyObject* sampler;
   RootDecision root;
   bool parent_based;
   uint64_t ratio_bound;
@@ -31,14 +30,12 @@ typedef struct {
 } Recorder;
 
 typedef struct {
-  PyObject_HEAD
-  Recorder *recorder;
-  PyObject *scope;
+  PyObject_HEAD Recorder* recorder;
+  PyObject* scope;
 } Tracer;
 
 typedef struct {
-  PyObject_HEAD
-  Tracer *tracer;
+  PyObject_HEAD Tracer* tracer;
   uint64_t trace_high, trace_low, span_id, parent_id;
   int64_t start_nanos, end_nanos;
   uint8_t kind;   /* as in OTLP; 0: none of the API's */
@@ -51,41 +48,41 @@ typedef struct {
   bool ended;
   bool record_exception;
   bool set_status_on_exception;
-  PyObject *name;
-  PyObject *message;
-  PyObject *trace_state;        /* NULL: empty */
-  PyObject *parent_trace_state; /* NULL: empty */
-  PyObject *context;            /* made when it is asked for */
-  PyObject *attributes;         /* a dict */
-  PyObject *events;             /* a list of tuples, as in SpanFields */
-  PyObject *links;              /* a list */
+  PyObject* name;
+  PyObject* message;
+  PyObject* trace_state;        /* NULL: empty */
+  PyObject* parent_trace_state; /* NULL: empty */
+  PyObject* context;            /* made when it is asked for */
+  PyObject* attributes;         /* a dict */
+  PyObject* events;             /* a list of tuples, as in SpanFields */
+  PyObject* links;              /* a list */
   Py_ssize_t dropped_attributes, dropped_events, dropped_links;
-  PyObject *weak_references;
+  PyObject* weak_references;
 } Span;
 
 /* start_as_current_span() before, within and after its with. */
 typedef struct {
-  PyObject_HEAD
-  Tracer *tracer;
-  PyObject *arguments[6]; /* name to start_time */
+  PyObject_HEAD Tracer* tracer;
+  PyObject* arguments[6]; /* name to start_time */
   bool record_exception;
   bool set_status_on_exception;
   bool end_on_exit;
-  PyObject *span;
-  PyObject *token;
+  PyObject* span;
+  PyObject* token;
 } Current;
 
 static PyTypeObject *recorder_type, *tracer_type, *span_type, *current_type;
 
 static PyObject *span_class, *span_context_class, *status_class, *context_class;
 static PyObject *status_codes[3], *kinds[KINDS], *trace_flags[4], *empty_state;
-static PyObject *span_key;          /* of the current span in a context */
-static PyObject *current_variable;  /* the ContextVar of the API's context, or NULL: use its functions */
+static PyObject* span_key; /* of the current span in a context */
+static PyObject*
+    current_variable; /* the ContextVar of the API's context, or NULL: use its functions */
 static PyObject *attach, *detach, *get_current, *set_value;
 static uint8_t random_flag;
 /* from _rare.py */
-static PyObject *rare_clean, *rare_link, *rare_own_link, *rare_exception, *rare_warn, *rare_decorate,
-    *rare_events, *rare_description;
+static PyObject *rare_clean, *rare_link, *rare_own_link, *rare_exception, *rare_warn,
+    *rare_decorate, *rare_events, *rare_description;
 static PyObject *str_is_valid, *str_span_id, *str_trace_id, *str_trace_flags, *str_trace_state,
     *str_is_remote, *str_get_span_context, *str_should_sample, *str_decision, *str_attributes,
     *str_is_recording, *str_is_sampled, *str_status_code, *str_description, *str_resource;
@@ -97,11 +94,13 @@ static _Thread_local struct {
   unsigned generation; /* one more than that of the fork it was seeded after; 0: not seeded */
 } random_source;
 
-static inline uint64_t rotate(uint64_t value, int bits) { return value << bits | value >> (64 - bits); }
+static inline uint64_t rotate(uint64_t value, int bits) {
+  return value << bits | value >> (64 - bits);
+}
 
 /* xoshiro256**, seeded by the kernel: IDs are to differ, not to be secret. Never 0. */
 static uint64_t random_id(void) {
-  uint64_t *s = random_source.state;
+  uint64_t* s = random_source.state;
   if (random_source.generation != fork_generation + 1) {
     if (getentropy(s, sizeof random_source.state) != 0 || (s[0] | s[1] | s[2] | s[3]) == 0) {
       s[0] = (uint64_t)now_nanos();
@@ -124,13 +123,13 @@ static uint64_t random_id(void) {
   return value;
 }
 
-static PyObject *int_of_halves(uint64_t high, uint64_t low) {
+static PyObject* int_of_halves(uint64_t high, uint64_t low) {
   uint8_t bytes[16];
   for (int at = 0; at < 8; at++) {
     bytes[at] = (uint8_t)(low >> 8 * at);
     bytes[8 + at] = (uint8_t)(high >> 8 * at);
   }
-  return PyObject_CallMethod((PyObject *)&PyLong_Type, "from_bytes", "y#s", bytes, (Py_ssize_t)16,
+  return PyObject_CallMethod((PyObject*)&PyLong_Type, "from_bytes", "y#s", bytes, (Py_ssize_t)16,
                              "little");
 }
 
@@ -138,15 +137,15 @@ static PyObject *int_of_halves(uint64_t high, uint64_t low) {
 
 /* Puts an attribute as the SDK's BoundedAttributes does: set anew it moves to the end, and where
    there are too many the oldest goes. Steals nothing. */
-static int put_attribute(PyObject *attributes, PyObject *key, PyObject *value, Py_ssize_t most,
-                         Py_ssize_t *dropped) {
+static int put_attribute(PyObject* attributes, PyObject* key, PyObject* value, Py_ssize_t most,
+                         Py_ssize_t* dropped) {
   int there = PyDict_Contains(attributes, key);
   if (there < 0 || (there && PyDict_DelItem(attributes, key) < 0)) {
     return -1;
   }
   if (most >= 0 && PyDict_GET_SIZE(attributes) >= most) {
     Py_ssize_t position = 0;
-    PyObject *oldest;
+    PyObject* oldest;
     if (PyDict_Next(attributes, &position, &oldest, NULL)) {
       Py_INCREF(oldest);
       int deleted = PyDict_DelItem(attributes, oldest);
@@ -160,19 +159,19 @@ static int put_attribute(PyObject *attributes, PyObject *key, PyObject *value, P
   return PyDict_SetItem(attributes, key, value);
 }
 
-static inline bool is_plain_key(PyObject *key) {
+static inline bool is_plain_key(PyObject* key) {
   return PyUnicode_CheckExact(key) && PyUnicode_GET_LENGTH(key) > 0;
 }
 
 /* Whether the SDK would keep it as it is. */
-static inline bool is_plain_value(PyObject *value, Py_ssize_t longest) {
+static inline bool is_plain_value(PyObject* value, Py_ssize_t longest) {
   if (PyUnicode_CheckExact(value)) {
     return longest < 0 || PyUnicode_GET_LENGTH(value) <= longest;
   }
   return PyLong_CheckExact(value) || PyBool_Check(value) || PyFloat_CheckExact(value);
 }
 
-static bool are_plain(PyObject *attributes, Py_ssize_t longest) {
+static bool are_plain(PyObject* attributes, Py_ssize_t longest) {
   if (!PyDict_CheckExact(attributes)) {
     return false;
   }
@@ -187,7 +186,7 @@ static bool are_plain(PyObject *attributes, Py_ssize_t longest) {
 }
 
 /* Sets what a dict of plain attributes holds; *to is made if it is NULL. Runs no Python code. */
-static int put_plain(PyObject **to, PyObject *attributes, Py_ssize_t most, Py_ssize_t *dropped) {
+static int put_plain(PyObject** to, PyObject* attributes, Py_ssize_t most, Py_ssize_t* dropped) {
   if (*to == NULL && (most < 0 || PyDict_GET_SIZE(attributes) <= most)) {
     *to = PyDict_Copy(attributes);
     return *to == NULL ? -1 : 0;
@@ -205,18 +204,19 @@ static int put_plain(PyObject **to, PyObject *attributes, Py_ssize_t most, Py_ss
   return 0;
 }
 
-/* A mapping as the SDK would have it: itself where it is plain, else what the SDK's own code makes of
-   it, with exact strings for keys. That is Python code: the span may have ended when it is done. */
-static PyObject *cleaned(PyObject *attributes, Py_ssize_t most, Py_ssize_t longest,
-                         Py_ssize_t *dropped) {
+/* A mapping as the SDK would have it: itself where it is plain, else what the SDK's own code makes
+   of it, with exact strings for keys. That is Python code: the span may have ended when it is done.
+ */
+static PyObject* cleaned(PyObject* attributes, Py_ssize_t most, Py_ssize_t longest,
+                         Py_ssize_t* dropped) {
   if (most != 0 && are_plain(attributes, longest)) {
     return Py_NewRef(attributes);
   }
-  PyObject *pair = PyObject_CallFunction(rare_clean, "Onn", attributes, most, longest);
+  PyObject* pair = PyObject_CallFunction(rare_clean, "Onn", attributes, most, longest);
   if (pair == NULL) {
     return NULL;
   }
-  PyObject *dict = Py_NewRef(PyTuple_GET_ITEM(pair, 0));
+  PyObject* dict = Py_NewRef(PyTuple_GET_ITEM(pair, 0));
   *dropped += PyLong_AsSsize_t(PyTuple_GET_ITEM(pair, 1));
   Py_DECREF(pair);
   return dict;
@@ -224,8 +224,8 @@ static PyObject *cleaned(PyObject *attributes, Py_ssize_t most, Py_ssize_t longe
 
 /* ---- spans ---- */
 
-static void warn(const char *message) {
-  PyObject *done = PyObject_CallFunction(rare_warn, "s", message);
+static void warn(const char* message) {
+  PyObject* done = PyObject_CallFunction(rare_warn, "s", message);
   if (done == NULL) {
     PyErr_WriteUnraisable(NULL);
   }
@@ -233,7 +233,7 @@ static void warn(const char *message) {
 }
 
 /* Whether it may still be changed. What does not record says nothing, as the API's. */
-static inline bool is_open(const Span *self, const char *warning) {
+static inline bool is_open(const Span* self, const char* warning) {
   if (self->recording) {
     return true;
   }
@@ -243,9 +243,9 @@ static inline bool is_open(const Span *self, const char *warning) {
   return false;
 }
 
-static void span_dealloc(PyObject *object) {
-  Span *self = (Span *)object;
-  PyTypeObject *type = Py_TYPE(object);
+static void span_dealloc(PyObject* object) {
+  Span* self = (Span*)object;
+  PyTypeObject* type = Py_TYPE(object);
   if (self->weak_references != NULL) {
     PyObject_ClearWeakRefs(object);
   }
@@ -262,13 +262,13 @@ static void span_dealloc(PyObject *object) {
   Py_DECREF(type);
 }
 
-static PyObject *new_context(uint64_t high, uint64_t low, uint64_t id, bool remote, uint8_t flags,
-                             PyObject *state) {
-  PyObject *trace_id = int_of_halves(high, low);
-  PyObject *span_id = PyLong_FromUnsignedLongLong(id);
-  PyObject *context = NULL;
+static PyObject* new_context(uint64_t high, uint64_t low, uint64_t id, bool remote, uint8_t flags,
+                             PyObject* state) {
+  PyObject* trace_id = int_of_halves(high, low);
+  PyObject* span_id = PyLong_FromUnsignedLongLong(id);
+  PyObject* context = NULL;
   if (trace_id != NULL && span_id != NULL) {
-    PyObject *arguments[] = {trace_id, span_id, remote ? Py_True : Py_False, trace_flags[flags & 3],
+    PyObject* arguments[] = {trace_id, span_id, remote ? Py_True : Py_False, trace_flags[flags & 3],
                              state == NULL ? empty_state : state};
     context = PyObject_Vectorcall(span_context_class, arguments, 5, NULL);
   }
@@ -277,23 +277,23 @@ static PyObject *new_context(uint64_t high, uint64_t low, uint64_t id, bool remo
   return context;
 }
 
-static PyObject *span_get_span_context(PyObject *object, PyObject *none) {
-  Span *self = (Span *)object;
+static PyObject* span_get_span_context(PyObject* object, PyObject* none) {
+  Span* self = (Span*)object;
   if (self->context == NULL) {
-    self->context = new_context(self->trace_high, self->trace_low, self->span_id, false, self->flags,
-                                self->trace_state);
+    self->context = new_context(self->trace_high, self->trace_low, self->span_id, false,
+                                self->flags, self->trace_state);
   }
   return Py_XNewRef(self->context);
 }
 
-static PyObject *span_is_recording(PyObject *object, PyObject *none) {
-  return PyBool_FromLong(((Span *)object)->recording);
+static PyObject* span_is_recording(PyObject* object, PyObject* none) {
+  return PyBool_FromLong(((Span*)object)->recording);
 }
 
-static int set_all(Span *self, PyObject *attributes) {
-  const Recorder *limits = self->tracer->recorder;
+static int set_all(Span* self, PyObject* attributes) {
+  const Recorder* limits = self->tracer->recorder;
   Py_ssize_t dropped = 0;
-  PyObject *plain = cleaned(attributes, limits->max_attributes, limits->max_span_length, &dropped);
+  PyObject* plain = cleaned(attributes, limits->max_attributes, limits->max_span_length, &dropped);
   if (plain == NULL) {
     return -1;
   }
@@ -306,16 +306,16 @@ static int set_all(Span *self, PyObject *attributes) {
   return failed;
 }
 
-static PyObject *span_set_attributes(PyObject *object, PyObject *attributes) {
-  if (is_open((Span *)object, "Setting attribute on ended span.") &&
-      set_all((Span *)object, attributes) < 0) {
+static PyObject* span_set_attributes(PyObject* object, PyObject* attributes) {
+  if (is_open((Span*)object, "Setting attribute on ended span.") &&
+      set_all((Span*)object, attributes) < 0) {
     return NULL;
   }
   Py_RETURN_NONE;
 }
 
-static PyObject *set_one(Span *self, PyObject *key, PyObject *value) {
-  const Recorder *limits = self->tracer->recorder;
+static PyObject* set_one(Span* self, PyObject* key, PyObject* value) {
+  const Recorder* limits = self->tracer->recorder;
   if (!is_open(self, "Setting attribute on ended span.")) {
     Py_RETURN_NONE;
   }
@@ -337,7 +337,7 @@ static PyObject *set_one(Span *self, PyObject *key, PyObject *value) {
     }
     Py_RETURN_NONE;
   }
-  PyObject *one = PyDict_New();
+  PyObject* one = PyDict_New();
   int failed = one == NULL || PyDict_SetItem(one, key, value) < 0 || set_all(self, one) < 0;
   Py_XDECREF(one);
   if (failed) {
@@ -347,10 +347,11 @@ static PyObject *set_one(Span *self, PyObject *key, PyObject *value) {
 }
 
 /* Arguments by position and by name into slots; names are those of the API's methods. */
-static int bind(const char *method, const char *const *names, int slots, int required,
-                PyObject *const *given, Py_ssize_t count, PyObject *by_name, PyObject **into) {
+static int bind(const char* method, const char* const* names, int slots, int required,
+                PyObject* const* given, Py_ssize_t count, PyObject* by_name, PyObject** into) {
   if (count > slots) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", method, slots, count);
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", method, slots,
+                 count);
     return -1;
   }
   for (Py_ssize_t at = 0; at < count; at++) {
@@ -358,7 +359,7 @@ static int bind(const char *method, const char *const *names, int slots, int req
   }
   Py_ssize_t named = by_name == NULL ? 0 : PyTuple_GET_SIZE(by_name);
   for (Py_ssize_t at = 0; at < named; at++) {
-    PyObject *name = PyTuple_GET_ITEM(by_name, at);
+    PyObject* name = PyTuple_GET_ITEM(by_name, at);
     int slot = 0;
     while (slot < slots && PyUnicode_CompareWithASCIIString(name, names[slot]) != 0) {
       slot++;
@@ -379,18 +380,18 @@ static int bind(const char *method, const char *const *names, int slots, int req
   return 0;
 }
 
-static PyObject *span_set_attribute(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                                    PyObject *names) {
-  static const char *const slots[] = {"key", "value"};
-  PyObject *bound[2] = {0};
+static PyObject* span_set_attribute(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                    PyObject* names) {
+  static const char* const slots[] = {"key", "value"};
+  PyObject* bound[2] = {0};
   if (bind("set_attribute", slots, 2, 2, args, count, names, bound) < 0) {
     return NULL;
   }
-  return set_one((Span *)object, bound[0], bound[1]);
+  return set_one((Span*)object, bound[0], bound[1]);
 }
 
 /* Appends within a limit; the oldest goes. */
-static int append_bounded(PyObject **list, PyObject *item, Py_ssize_t most, Py_ssize_t *dropped) {
+static int append_bounded(PyObject** list, PyObject* item, Py_ssize_t most, Py_ssize_t* dropped) {
   if (*list == NULL && (*list = PyList_New(0)) == NULL) {
     return -1;
   }
@@ -403,12 +404,12 @@ static int append_bounded(PyObject **list, PyObject *item, Py_ssize_t most, Py_s
   return PyList_Append(*list, item);
 }
 
-static PyObject *add_event(Span *self, PyObject *name, PyObject *attributes, PyObject *timestamp) {
-  const Recorder *limits = self->tracer->recorder;
+static PyObject* add_event(Span* self, PyObject* name, PyObject* attributes, PyObject* timestamp) {
+  const Recorder* limits = self->tracer->recorder;
   if (!is_open(self, "Tried calling _add_event on an ended span.")) {
     Py_RETURN_NONE;
   }
-  PyObject *nanos = timestamp == NULL || timestamp == Py_None ? PyLong_FromLongLong(now_nanos())
+  PyObject* nanos = timestamp == NULL || timestamp == Py_None ? PyLong_FromLongLong(now_nanos())
                                                               : Py_NewRef(timestamp);
   PyObject *dict = NULL, *event = NULL;
   Py_ssize_t dropped = 0;
@@ -417,7 +418,7 @@ static PyObject *add_event(Span *self, PyObject *name, PyObject *attributes, PyO
   }
   int failed = 0;
   if (attributes != NULL && attributes != Py_None) {
-    PyObject *plain =
+    PyObject* plain =
         cleaned(attributes, limits->max_event_attributes, limits->max_length, &dropped);
     failed = plain == NULL || put_plain(&dict, plain, limits->max_event_attributes, &dropped) < 0;
     Py_XDECREF(plain);
@@ -436,18 +437,18 @@ static PyObject *add_event(Span *self, PyObject *name, PyObject *attributes, PyO
   Py_RETURN_NONE;
 }
 
-static PyObject *span_add_event(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                                PyObject *names) {
-  static const char *const slots[] = {"name", "attributes", "timestamp"};
-  PyObject *bound[3] = {0};
+static PyObject* span_add_event(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                PyObject* names) {
+  static const char* const slots[] = {"name", "attributes", "timestamp"};
+  PyObject* bound[3] = {0};
   if (bind("add_event", slots, 3, 1, args, count, names, bound) < 0) {
     return NULL;
   }
-  return add_event((Span *)object, bound[0], bound[1], bound[2]);
+  return add_event((Span*)object, bound[0], bound[1], bound[2]);
 }
 
 /* Appends a link of our own with bounded attributes, or None where what was given is not valid. */
-static int append_link(Span *self, PyObject *link) {
+static int append_link(Span* self, PyObject* link) {
   int failed = link == NULL ? -1
                : link == Py_None || !self->recording
                    ? 0
@@ -457,33 +458,33 @@ static int append_link(Span *self, PyObject *link) {
   return failed;
 }
 
-static PyObject *span_add_link(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                               PyObject *names) {
-  static const char *const slots[] = {"context", "attributes"};
-  PyObject *bound[2] = {0};
+static PyObject* span_add_link(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                               PyObject* names) {
+  static const char* const slots[] = {"context", "attributes"};
+  PyObject* bound[2] = {0};
   if (bind("add_link", slots, 2, 1, args, count, names, bound) < 0) {
     return NULL;
   }
-  Span *self = (Span *)object;
-  const Recorder *limits = self->tracer->recorder;
+  Span* self = (Span*)object;
+  const Recorder* limits = self->tracer->recorder;
   if (is_open(self, "Tried calling _add_link on an ended span.") &&
-      append_link(self, PyObject_CallFunction(rare_link, "OOnn", bound[0],
-                                              bound[1] == NULL ? Py_None : bound[1],
-                                              limits->max_link_attributes, limits->max_length)) < 0) {
+      append_link(self, PyObject_CallFunction(
+                            rare_link, "OOnn", bound[0], bound[1] == NULL ? Py_None : bound[1],
+                            limits->max_link_attributes, limits->max_length)) < 0) {
     return NULL;
   }
   Py_RETURN_NONE;
 }
 
-static PyObject *span_update_name(PyObject *object, PyObject *name) {
-  Span *self = (Span *)object;
+static PyObject* span_update_name(PyObject* object, PyObject* name) {
+  Span* self = (Span*)object;
   if (is_open(self, "Tried calling update_name on an ended span.")) {
     Py_SETREF(self->name, Py_NewRef(name));
   }
   Py_RETURN_NONE;
 }
 
-static int code_of(PyObject *code) {
+static int code_of(PyObject* code) {
   for (int at = 0; at < 3; at++) {
     if (status_codes[at] == code) {
       return at;
@@ -492,11 +493,11 @@ static int code_of(PyObject *code) {
   return -1;
 }
 
-static PyObject *set_status(Span *self, PyObject *status, PyObject *description) {
+static PyObject* set_status(Span* self, PyObject* status, PyObject* description) {
   if (!is_open(self, "Tried calling set_status on an ended span.")) {
     Py_RETURN_NONE;
   }
-  PyObject *message = NULL;
+  PyObject* message = NULL;
   int code = code_of(status);
   if (code >= 0) {
     if (self->status == OK || code == UNSET) {
@@ -513,7 +514,7 @@ static PyObject *set_status(Span *self, PyObject *status, PyObject *description)
     if (is_status <= 0) {
       return is_status < 0 ? NULL : Py_NewRef(Py_None);
     }
-    PyObject *member = PyObject_GetAttr(status, str_status_code);
+    PyObject* member = PyObject_GetAttr(status, str_status_code);
     if (member == NULL) {
       return NULL;
     }
@@ -542,49 +543,49 @@ static PyObject *set_status(Span *self, PyObject *status, PyObject *description)
   Py_RETURN_NONE;
 }
 
-static PyObject *span_set_status(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                                 PyObject *names) {
-  static const char *const slots[] = {"status", "description"};
-  PyObject *bound[2] = {0};
+static PyObject* span_set_status(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                 PyObject* names) {
+  static const char* const slots[] = {"status", "description"};
+  PyObject* bound[2] = {0};
   if (bind("set_status", slots, 2, 1, args, count, names, bound) < 0) {
     return NULL;
   }
-  return set_status((Span *)object, bound[0], bound[1]);
+  return set_status((Span*)object, bound[0], bound[1]);
 }
 
 /* rare_exception gives the attributes of the event. */
-static PyObject *record_exception(Span *self, PyObject *exception, PyObject *attributes,
-                                  PyObject *timestamp, bool escaped) {
+static PyObject* record_exception(Span* self, PyObject* exception, PyObject* attributes,
+                                  PyObject* timestamp, bool escaped) {
   if (!self->recording && !self->ended) {
     Py_RETURN_NONE;
   }
-  static PyObject *name;
+  static PyObject* name;
   if (name == NULL && (name = PyUnicode_InternFromString("exception")) == NULL) {
     return NULL;
   }
-  PyObject *all = PyObject_CallFunctionObjArgs(rare_exception, exception, attributes,
+  PyObject* all = PyObject_CallFunctionObjArgs(rare_exception, exception, attributes,
                                                escaped ? Py_True : Py_False, NULL);
-  PyObject *done = all == NULL ? NULL : add_event(self, name, all, timestamp);
+  PyObject* done = all == NULL ? NULL : add_event(self, name, all, timestamp);
   Py_XDECREF(all);
   return done;
 }
 
-static PyObject *span_record_exception(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                                       PyObject *names) {
-  static const char *const slots[] = {"exception", "attributes", "timestamp", "escaped"};
-  PyObject *bound[4] = {0};
+static PyObject* span_record_exception(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                       PyObject* names) {
+  static const char* const slots[] = {"exception", "attributes", "timestamp", "escaped"};
+  PyObject* bound[4] = {0};
   if (bind("record_exception", slots, 4, 1, args, count, names, bound) < 0) {
     return NULL;
   }
   int escaped = bound[3] == NULL ? 0 : PyObject_IsTrue(bound[3]);
   return escaped < 0 ? NULL
-                     : record_exception((Span *)object, bound[0],
+                     : record_exception((Span*)object, bound[0],
                                         bound[1] == NULL ? Py_None : bound[1], bound[2], escaped);
 }
 
 /* Reports an error of ours that must not reach the application; -1 for what is no Exception
    (KeyboardInterrupt, SystemExit), which goes on. */
-static int report(PyObject *where) {
+static int report(PyObject* where) {
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
     return -1;
   }
@@ -593,17 +594,17 @@ static int report(PyObject *where) {
 }
 
 /* What a with was left by. An error in saying so must not hide it. */
-static int record_error(Span *self, PyObject *exception, bool record, bool set, bool escaped) {
+static int record_error(Span* self, PyObject* exception, bool record, bool set, bool escaped) {
   if (record) {
-    PyObject *done = record_exception(self, exception, Py_None, NULL, escaped);
-    if (done == NULL && report((PyObject *)self) < 0) {
+    PyObject* done = record_exception(self, exception, Py_None, NULL, escaped);
+    if (done == NULL && report((PyObject*)self) < 0) {
       return -1;
     }
     Py_XDECREF(done);
   }
   if (set) {
-    const char *type = strrchr(Py_TYPE(exception)->tp_name, '.');
-    PyObject *text = PyUnicode_FromFormat(
+    const char* type = strrchr(Py_TYPE(exception)->tp_name, '.');
+    PyObject* text = PyUnicode_FromFormat(
         "%s: %S", type == NULL ? Py_TYPE(exception)->tp_name : type + 1, exception);
     if (text == NULL) {
       if (!PyErr_ExceptionMatches(PyExc_Exception)) {
@@ -611,9 +612,9 @@ static int record_error(Span *self, PyObject *exception, bool record, bool set, 
       }
       PyErr_Clear();
     }
-    PyObject *done = set_status(self, status_codes[ERROR], text);
+    PyObject* done = set_status(self, status_codes[ERROR], text);
     Py_XDECREF(text);
-    if (done == NULL && report((PyObject *)self) < 0) {
+    if (done == NULL && report((PyObject*)self) < 0) {
       return -1;
     }
     Py_XDECREF(done);
@@ -621,12 +622,11 @@ static int record_error(Span *self, PyObject *exception, bool record, bool set, 
   return 0;
 }
 
-static int end(Span *self, PyObject *end_time) {
+static int end(Span* self, PyObject* end_time) {
   if (!is_open(self, "Calling end() on an ended span.")) {
     return 0;
   }
-  int64_t end_nanos =
-      end_time == NULL || end_time == Py_None ? now_nanos() : nanos_of(end_time);
+  int64_t end_nanos = end_time == NULL || end_time == Py_None ? now_nanos() : nanos_of(end_time);
   self->end_nanos = end_nanos;
   /* From here on nobody changes the span: what others do after Python code of theirs, they do after
      another look at this. */
@@ -635,8 +635,8 @@ static int end(Span *self, PyObject *end_time) {
   if (!(self->flags & FLAG_SAMPLED)) {
     return 0;
   }
-  Recorder *recorder = self->tracer->recorder;
-  PyObject *writer = Py_IS_TYPE(recorder->writer, writer_type) ? Py_NewRef(recorder->writer) : NULL;
+  Recorder* recorder = self->tracer->recorder;
+  PyObject* writer = Py_IS_TYPE(recorder->writer, writer_type) ? Py_NewRef(recorder->writer) : NULL;
   bool written = false;
   if (writer != NULL) {
     SpanFields fields = {
@@ -654,36 +654,36 @@ static int end(Span *self, PyObject *end_time) {
         .attributes = self->attributes,
         .events = self->events,
     };
-    written = writer_put((Writer *)writer, &fields);
+    written = writer_put((Writer*)writer, &fields);
   }
   if (written || PyErr_Occurred()) {
     Py_XDECREF(writer);
     return PyErr_Occurred() ? -1 : 0;
   }
-  PyObject *done = PyObject_CallFunctionObjArgs(recorder->elsewhere, (PyObject *)self,
+  PyObject* done = PyObject_CallFunctionObjArgs(recorder->elsewhere, (PyObject*)self,
                                                 writer == NULL ? Py_None : writer, NULL);
   Py_XDECREF(writer);
   Py_XDECREF(done);
   return done == NULL ? report(recorder->elsewhere) : 0;
 }
 
-static PyObject *span_end(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                          PyObject *names) {
-  static const char *const slots[] = {"end_time"};
-  PyObject *bound[1] = {0};
-  if (bind("end", slots, 1, 0, args, count, names, bound) < 0 ||
-      end((Span *)object, bound[0]) < 0) {
+static PyObject* span_end(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                          PyObject* names) {
+  static const char* const slots[] = {"end_time"};
+  PyObject* bound[1] = {0};
+  if (bind("end", slots, 1, 0, args, count, names, bound) < 0 || end((Span*)object, bound[0]) < 0) {
     return NULL;
   }
   Py_RETURN_NONE;
 }
 
-static PyObject *span_enter(PyObject *object, PyObject *none) { return Py_NewRef(object); }
+static PyObject* span_enter(PyObject* object, PyObject* none) { return Py_NewRef(object); }
 
-static PyObject *span_exit(PyObject *object, PyObject *const *args, Py_ssize_t count) {
-  Span *self = (Span *)object;
+static PyObject* span_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  Span* self = (Span*)object;
   if (count == 3 && args[1] != Py_None && self->recording &&
-      record_error(self, args[1], self->record_exception, self->set_status_on_exception, true) < 0) {
+      record_error(self, args[1], self->record_exception, self->set_status_on_exception, true) <
+          0) {
     return NULL;
   }
   if (end(self, NULL) < 0) {
@@ -692,17 +692,17 @@ static PyObject *span_exit(PyObject *object, PyObject *const *args, Py_ssize_t c
   Py_RETURN_NONE;
 }
 
-static PyObject *span_repr(PyObject *object) {
-  PyObject *context = span_get_span_context(object, NULL);
-  PyObject *text =
-      context == NULL ? NULL
-                      : PyUnicode_FromFormat("Span(name=%R, context=%R)", ((Span *)object)->name, context);
+static PyObject* span_repr(PyObject* object) {
+  PyObject* context = span_get_span_context(object, NULL);
+  PyObject* text = context == NULL ? NULL
+                                   : PyUnicode_FromFormat("Span(name=%R, context=%R)",
+                                                          ((Span*)object)->name, context);
   Py_XDECREF(context);
   return text;
 }
 
-static PyObject *get_parent(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_parent(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   if (!self->has_parent) {
     Py_RETURN_NONE;
   }
@@ -710,54 +710,54 @@ static PyObject *get_parent(PyObject *object, void *none) {
                      self->parent_flags, self->parent_trace_state);
 }
 
-static PyObject *get_context(PyObject *object, void *none) {
+static PyObject* get_context(PyObject* object, void* none) {
   return span_get_span_context(object, NULL);
 }
 
-static PyObject *get_kind(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_kind(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   return Py_NewRef(self->kind == 0 ? Py_None : kinds[self->kind - 1]);
 }
 
-static PyObject *get_start_time(PyObject *object, void *none) {
-  return PyLong_FromLongLong(((Span *)object)->start_nanos);
+static PyObject* get_start_time(PyObject* object, void* none) {
+  return PyLong_FromLongLong(((Span*)object)->start_nanos);
 }
 
-static PyObject *get_end_time(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_end_time(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   return self->ended ? PyLong_FromLongLong(self->end_nanos) : Py_NewRef(Py_None);
 }
 
-static PyObject *get_status(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_status(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   return PyObject_CallFunctionObjArgs(status_class, status_codes[self->status],
                                       self->message == NULL ? Py_None : self->message, NULL);
 }
 
-static PyObject *get_attributes(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_attributes(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   if (self->attributes == NULL && (self->attributes = PyDict_New()) == NULL) {
     return NULL;
   }
   return PyDictProxy_New(self->attributes);
 }
 
-static PyObject *get_events(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_events(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   return self->events == NULL ? PyTuple_New(0) : PyObject_CallOneArg(rare_events, self->events);
 }
 
-static PyObject *get_links(PyObject *object, void *none) {
-  Span *self = (Span *)object;
+static PyObject* get_links(PyObject* object, void* none) {
+  Span* self = (Span*)object;
   return self->links == NULL ? PyTuple_New(0) : PyList_AsTuple(self->links);
 }
 
-static PyObject *get_scope(PyObject *object, void *none) {
-  return Py_NewRef(((Span *)object)->tracer->scope);
+static PyObject* get_scope(PyObject* object, void* none) {
+  return Py_NewRef(((Span*)object)->tracer->scope);
 }
 
-static PyObject *get_resource(PyObject *object, void *none) {
-  return PyObject_GetAttr(((Span *)object)->tracer->recorder->provider, str_resource);
+static PyObject* get_resource(PyObject* object, void* none) {
+  return PyObject_GetAttr(((Span*)object)->tracer->recorder->provider, str_resource);
 }
 
 static PyMethodDef span_methods[] = {
@@ -815,9 +815,10 @@ static PyType_Slot span_slots[] = {
 
 /* ---- tracers ---- */
 
-/* The span that is current in a context (NULL or None: the current one): owned, or NULL for none. */
-static int current_span(PyObject *context, PyObject **span) {
-  PyObject *found = NULL;
+/* The span that is current in a context (NULL or None: the current one): owned, or NULL for none.
+ */
+static int current_span(PyObject* context, PyObject** span) {
+  PyObject* found = NULL;
   *span = NULL;
   if (context != NULL && context != Py_None) {
     Py_INCREF(context);
@@ -855,8 +856,8 @@ static int current_span(PyObject *context, PyObject **span) {
 }
 
 /* Takes over what a child has of a parent that is another implementation's. */
-static int inherit(Span *self, PyObject *parent) {
-  PyObject *context = PyObject_CallMethodNoArgs(parent, str_get_span_context);
+static int inherit(Span* self, PyObject* parent) {
+  PyObject* context = PyObject_CallMethodNoArgs(parent, str_get_span_context);
   if (context == NULL || context == Py_None) {
     Py_XDECREF(context);
     return context == NULL ? -1 : 0;
@@ -871,7 +872,7 @@ static int inherit(Span *self, PyObject *parent) {
   }
   int failed = -1;
   PyObject *trace_id = NULL, *span_id = NULL, *flags = NULL, *state = NULL, *remote = NULL;
-  PyObject *valid = PyObject_GetAttr(context, str_is_valid);
+  PyObject* valid = PyObject_GetAttr(context, str_is_valid);
   if (valid == NULL || valid == Py_False) {
     failed = valid == NULL ? -1 : 0;
     goto done;
@@ -905,28 +906,34 @@ done:
   return failed;
 }
 
-static const char *const start_slots[] = {
-    "name",       "context",          "kind",                    "attributes", "links",
-    "start_time", "record_exception", "set_status_on_exception", "end_on_exit"};
+static const char* const start_slots[] = {"name",
+                                          "context",
+                                          "kind",
+                                          "attributes",
+                                          "links",
+                                          "start_time",
+                                          "record_exception",
+                                          "set_status_on_exception",
+                                          "end_on_exit"};
 
 enum { NAME, CONTEXT, KIND, ATTRIBUTES, LINKS, START_TIME, ARGUMENTS };
 
 /* Asks a sampler that is Python code. Sets flags, recording and the trace state; *attributes is
    replaced by an owned reference. */
-static int ask_sampler(const Recorder *recorder, Span *span, PyObject *const *arguments,
-                       PyObject **attributes) {
-  PyObject *trace_id = int_of_halves(span->trace_high, span->trace_low);
-  PyObject *no_links = PyTuple_New(0);
-  PyObject *kind = arguments[KIND] == NULL ? kinds[0] : arguments[KIND];
-  PyObject *context = arguments[CONTEXT] == NULL ? Py_None : arguments[CONTEXT];
-  PyObject *links = arguments[LINKS] == NULL || PyObject_Not(arguments[LINKS]) ? no_links : arguments[LINKS];
+static int ask_sampler(const Recorder* recorder, Span* span, PyObject* const* arguments,
+                       PyObject** attributes) {
+  PyObject* trace_id = int_of_halves(span->trace_high, span->trace_low);
+  PyObject* no_links = PyTuple_New(0);
+  PyObject* kind = arguments[KIND] == NULL ? kinds[0] : arguments[KIND];
+  PyObject* context = arguments[CONTEXT] == NULL ? Py_None : arguments[CONTEXT];
+  PyObject* links =
+      arguments[LINKS] == NULL || PyObject_Not(arguments[LINKS]) ? no_links : arguments[LINKS];
   PyObject *result = NULL, *decision = NULL, *recording = NULL, *sampled = NULL, *state = NULL;
   int failed = -1;
   if (trace_id != NULL && no_links != NULL) {
-    result = PyObject_CallMethodObjArgs(recorder->sampler, str_should_sample, context, trace_id,
-                                        arguments[NAME], kind,
-                                        arguments[ATTRIBUTES] == NULL ? Py_None : arguments[ATTRIBUTES],
-                                        links, NULL);
+    result = PyObject_CallMethodObjArgs(
+        recorder->sampler, str_should_sample, context, trace_id, arguments[NAME], kind,
+        arguments[ATTRIBUTES] == NULL ? Py_None : arguments[ATTRIBUTES], links, NULL);
   }
   if (result != NULL && (decision = PyObject_GetAttr(result, str_decision)) != NULL &&
       (recording = PyObject_CallMethodNoArgs(decision, str_is_recording)) != NULL &&
@@ -950,27 +957,27 @@ static int ask_sampler(const Recorder *recorder, Span *span, PyObject *const *ar
   return failed;
 }
 
-static PyObject *start_span(Tracer *tracer, PyObject *const *arguments, bool record_exception,
+static PyObject* start_span(Tracer* tracer, PyObject* const* arguments, bool record_exception,
                             bool set_status_on_exception) {
-  const Recorder *recorder = tracer->recorder;
-  PyObject *parent;
+  const Recorder* recorder = tracer->recorder;
+  PyObject* parent;
   if (current_span(arguments[CONTEXT], &parent) < 0) {
     return NULL;
   }
-  Span *span = PyObject_New(Span, span_type);
+  Span* span = PyObject_New(Span, span_type);
   if (span == NULL) {
     Py_XDECREF(parent);
     return NULL;
   }
-  memset((char *)span + offsetof(Span, tracer), 0, sizeof(Span) - offsetof(Span, tracer));
-  span->tracer = (Tracer *)Py_NewRef((PyObject *)tracer);
+  memset((char*)span + offsetof(Span, tracer), 0, sizeof(Span) - offsetof(Span, tracer));
+  span->tracer = (Tracer*)Py_NewRef((PyObject*)tracer);
   span->name = Py_NewRef(arguments[NAME]);
   span->record_exception = record_exception;
   span->set_status_on_exception = set_status_on_exception;
-  PyObject *sampled_attributes = NULL;
+  PyObject* sampled_attributes = NULL;
   if (parent != NULL) {
     if (Py_IS_TYPE(parent, span_type)) {
-      Span *of = (Span *)parent;
+      Span* of = (Span*)parent;
       span->trace_high = of->trace_high;
       span->trace_low = of->trace_low;
       span->parent_id = of->span_id;
@@ -990,7 +997,7 @@ static PyObject *start_span(Tracer *tracer, PyObject *const *arguments, bool rec
     span->trace_high = random_id();
     span->trace_low = random_id();
   }
-  PyObject *attributes = arguments[ATTRIBUTES];
+  PyObject* attributes = arguments[ATTRIBUTES];
   if (recorder->root == ASK_SAMPLER) {
     if (ask_sampler(recorder, span, arguments, &sampled_attributes) < 0) {
       goto failed;
@@ -1000,17 +1007,17 @@ static PyObject *start_span(Tracer *tracer, PyObject *const *arguments, bool rec
     span->trace_state = Py_XNewRef(span->parent_trace_state);
     bool sampled = recorder->parent_based && span->has_parent
                        ? span->parent_flags & FLAG_SAMPLED
-                       : recorder->root == ROOT_ON ||
-                             (recorder->root == ROOT_RATIO && span->trace_low < recorder->ratio_bound);
+                       : recorder->root == ROOT_ON || (recorder->root == ROOT_RATIO &&
+                                                       span->trace_low < recorder->ratio_bound);
     span->recording = sampled;
     span->flags = sampled ? FLAG_SAMPLED : 0;
   }
   span->flags |= randomness;
   if (!span->recording) {
     Py_XDECREF(sampled_attributes);
-    return (PyObject *)span;
+    return (PyObject*)span;
   }
-  PyObject *kind = arguments[KIND];
+  PyObject* kind = arguments[KIND];
   span->kind = kind == NULL ? 1 : 0;
   for (uint8_t at = 0; kind != NULL && at < KINDS; at++) {
     if (kinds[at] == kind) {
@@ -1024,7 +1031,7 @@ static PyObject *start_span(Tracer *tracer, PyObject *const *arguments, bool rec
     }
   }
   if (arguments[LINKS] != NULL && arguments[LINKS] != Py_None) {
-    PyObject *links = PySequence_Fast(arguments[LINKS], "links must be a sequence");
+    PyObject* links = PySequence_Fast(arguments[LINKS], "links must be a sequence");
     if (links == NULL) {
       goto failed;
     }
@@ -1038,11 +1045,11 @@ static PyObject *start_span(Tracer *tracer, PyObject *const *arguments, bool rec
     }
     Py_DECREF(links);
   }
-  PyObject *start_time = arguments[START_TIME];
+  PyObject* start_time = arguments[START_TIME];
   span->start_nanos =
       start_time == NULL || start_time == Py_None ? now_nanos() : nanos_of(start_time);
   Py_XDECREF(sampled_attributes);
-  return (PyObject *)span;
+  return (PyObject*)span;
 failed:
   Py_XDECREF(parent);
   Py_XDECREF(sampled_attributes);
@@ -1050,7 +1057,7 @@ failed:
   return NULL;
 }
 
-static int truth(PyObject *object, bool *into) {
+static int truth(PyObject* object, bool* into) {
   if (object != NULL) {
     int value = PyObject_IsTrue(object);
     if (value < 0) {
@@ -1061,24 +1068,24 @@ static int truth(PyObject *object, bool *into) {
   return 0;
 }
 
-static PyObject *tracer_start_span(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                                   PyObject *names) {
-  PyObject *bound[ARGUMENTS + 2] = {0};
+static PyObject* tracer_start_span(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                   PyObject* names) {
+  PyObject* bound[ARGUMENTS + 2] = {0};
   bool record = true, set = true;
   if (bind("start_span", start_slots, ARGUMENTS + 2, 1, args, count, names, bound) < 0 ||
       truth(bound[ARGUMENTS], &record) < 0 || truth(bound[ARGUMENTS + 1], &set) < 0) {
     return NULL;
   }
-  return start_span((Tracer *)object, bound, record, set);
+  return start_span((Tracer*)object, bound, record, set);
 }
 
-static PyObject *new_current(Tracer *tracer, PyObject *const *arguments, bool record, bool set,
+static PyObject* new_current(Tracer* tracer, PyObject* const* arguments, bool record, bool set,
                              bool end_on_exit) {
-  Current *self = PyObject_New(Current, current_type);
+  Current* self = PyObject_New(Current, current_type);
   if (self == NULL) {
     return NULL;
   }
-  self->tracer = (Tracer *)Py_NewRef((PyObject *)tracer);
+  self->tracer = (Tracer*)Py_NewRef((PyObject*)tracer);
   for (int at = 0; at < ARGUMENTS; at++) {
     self->arguments[at] = Py_XNewRef(arguments[at]);
   }
@@ -1086,37 +1093,37 @@ static PyObject *new_current(Tracer *tracer, PyObject *const *arguments, bool re
   self->set_status_on_exception = set;
   self->end_on_exit = end_on_exit;
   self->span = self->token = NULL;
-  return (PyObject *)self;
+  return (PyObject*)self;
 }
 
-static PyObject *tracer_start_as_current_span(PyObject *object, PyObject *const *args,
-                                              Py_ssize_t count, PyObject *names) {
-  PyObject *bound[ARGUMENTS + 3] = {0};
+static PyObject* tracer_start_as_current_span(PyObject* object, PyObject* const* args,
+                                              Py_ssize_t count, PyObject* names) {
+  PyObject* bound[ARGUMENTS + 3] = {0};
   bool record = true, set = true, end_on_exit = true;
   if (bind("start_as_current_span", start_slots, ARGUMENTS + 3, 1, args, count, names, bound) < 0 ||
       truth(bound[ARGUMENTS], &record) < 0 || truth(bound[ARGUMENTS + 1], &set) < 0 ||
       truth(bound[ARGUMENTS + 2], &end_on_exit) < 0) {
     return NULL;
   }
-  return new_current((Tracer *)object, bound, record, set, end_on_exit);
+  return new_current((Tracer*)object, bound, record, set, end_on_exit);
 }
 
-static PyObject *tracer_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+static PyObject* tracer_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   PyObject *recorder, *scope;
   if (!PyArg_ParseTuple(args, "O!O:Tracer", recorder_type, &recorder, &scope)) {
     return NULL;
   }
-  Tracer *self = (Tracer *)type->tp_alloc(type, 0);
+  Tracer* self = (Tracer*)type->tp_alloc(type, 0);
   if (self != NULL) {
-    self->recorder = (Recorder *)Py_NewRef(recorder);
+    self->recorder = (Recorder*)Py_NewRef(recorder);
     self->scope = Py_NewRef(scope);
   }
-  return (PyObject *)self;
+  return (PyObject*)self;
 }
 
-static void tracer_dealloc(PyObject *object) {
-  Tracer *self = (Tracer *)object;
-  PyTypeObject *type = Py_TYPE(object);
+static void tracer_dealloc(PyObject* object) {
+  Tracer* self = (Tracer*)object;
+  PyTypeObject* type = Py_TYPE(object);
   Py_XDECREF(self->recorder);
   Py_XDECREF(self->scope);
   type->tp_free(object);
@@ -1141,19 +1148,19 @@ static PyType_Slot tracer_slots[] = {
 
 /* ---- the current span ---- */
 
-static int make_current(Current *self) {
+static int make_current(Current* self) {
   if (current_variable == NULL) {
-    PyObject *context = PyObject_CallFunctionObjArgs(set_value, span_key, self->span, NULL);
+    PyObject* context = PyObject_CallFunctionObjArgs(set_value, span_key, self->span, NULL);
     self->token = context == NULL ? NULL : PyObject_CallOneArg(attach, context);
     Py_XDECREF(context);
     return self->token == NULL ? -1 : 0;
   }
-  PyObject *before;
+  PyObject* before;
   if (PyContextVar_Get(current_variable, NULL, &before) < 0) {
     return -1;
   }
   /* A dict whose own methods refuse to change it: it is not shared yet. */
-  PyObject *context = PyObject_CallNoArgs(context_class);
+  PyObject* context = PyObject_CallNoArgs(context_class);
   if (context != NULL &&
       (before == NULL || PyDict_GET_SIZE(before) == 0 || PyDict_Update(context, before) == 0) &&
       PyDict_SetItem(context, span_key, self->span) == 0) {
@@ -1165,15 +1172,15 @@ static int make_current(Current *self) {
 }
 
 /* Errors are logged by the API's own function: nothing of this may reach the application. */
-static void make_previous(Current *self) {
-  PyObject *token = self->token;
+static void make_previous(Current* self) {
+  PyObject* token = self->token;
   self->token = NULL;
   if (token == NULL) {
     return;
   }
   if (current_variable == NULL || PyContextVar_Reset(current_variable, token) < 0) {
     PyErr_Clear();
-    PyObject *done = PyObject_CallOneArg(detach, token);
+    PyObject* done = PyObject_CallOneArg(detach, token);
     if (done == NULL) {
       PyErr_WriteUnraisable(NULL);
     }
@@ -1182,8 +1189,8 @@ static void make_previous(Current *self) {
   Py_DECREF(token);
 }
 
-static PyObject *current_enter(PyObject *object, PyObject *none) {
-  Current *self = (Current *)object;
+static PyObject* current_enter(PyObject* object, PyObject* none) {
+  Current* self = (Current*)object;
   if (self->span != NULL) {
     PyErr_SetString(PyExc_RuntimeError, "this span was entered before; start another one");
     return NULL;
@@ -1196,18 +1203,19 @@ static PyObject *current_enter(PyObject *object, PyObject *none) {
   return Py_NewRef(self->span);
 }
 
-static PyObject *current_exit(PyObject *object, PyObject *const *args, Py_ssize_t count) {
-  Current *self = (Current *)object;
+static PyObject* current_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  Current* self = (Current*)object;
   if (self->span == NULL) {
     PyErr_SetString(PyExc_RuntimeError, "this span was not entered");
     return NULL;
   }
   make_previous(self);
-  Span *span = (Span *)self->span;
+  Span* span = (Span*)self->span;
   /* What is no Exception (GeneratorExit, SystemExit) is no error of the operation's. */
   if (count == 3 && args[1] != Py_None && span->recording &&
-      PyObject_TypeCheck(args[1], (PyTypeObject *)PyExc_Exception) &&
-      record_error(span, args[1], self->record_exception, self->set_status_on_exception, false) < 0) {
+      PyObject_TypeCheck(args[1], (PyTypeObject*)PyExc_Exception) &&
+      record_error(span, args[1], self->record_exception, self->set_status_on_exception, false) <
+          0) {
     return NULL;
   }
   if (self->end_on_exit && end(span, NULL) < 0) {
@@ -1217,23 +1225,23 @@ static PyObject *current_exit(PyObject *object, PyObject *const *args, Py_ssize_
 }
 
 /* As a decorator: a span for each call. */
-static PyObject *current_call(PyObject *object, PyObject *args, PyObject *keywords) {
-  PyObject *function;
+static PyObject* current_call(PyObject* object, PyObject* args, PyObject* keywords) {
+  PyObject* function;
   if (!PyArg_ParseTuple(args, "O", &function)) {
     return NULL;
   }
   return PyObject_CallFunctionObjArgs(rare_decorate, object, function, NULL);
 }
 
-static PyObject *current_again(PyObject *object, PyObject *none) {
-  Current *self = (Current *)object;
+static PyObject* current_again(PyObject* object, PyObject* none) {
+  Current* self = (Current*)object;
   return new_current(self->tracer, self->arguments, self->record_exception,
                      self->set_status_on_exception, self->end_on_exit);
 }
 
-static void current_dealloc(PyObject *object) {
-  Current *self = (Current *)object;
-  PyTypeObject *type = Py_TYPE(object);
+static void current_dealloc(PyObject* object) {
+  Current* self = (Current*)object;
+  PyTypeObject* type = Py_TYPE(object);
   Py_XDECREF(self->tracer);
   for (int at = 0; at < ARGUMENTS; at++) {
     Py_XDECREF(self->arguments[at]);
@@ -1261,12 +1269,21 @@ static PyType_Slot current_slots[] = {
 
 /* ---- recorders ---- */
 
-static PyObject *recorder_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"provider",   "elsewhere",   "sampler",
-                          "root",       "parent_based", "ratio_bound",
-                          "max_attributes", "max_events", "max_links",
-                          "max_event_attributes", "max_link_attributes", "max_length",
-                          "max_span_length", NULL};
+static PyObject* recorder_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  static char* names[] = {"provider",
+                          "elsewhere",
+                          "sampler",
+                          "root",
+                          "parent_based",
+                          "ratio_bound",
+                          "max_attributes",
+                          "max_events",
+                          "max_links",
+                          "max_event_attributes",
+                          "max_link_attributes",
+                          "max_length",
+                          "max_span_length",
+                          NULL};
   PyObject *provider, *elsewhere, *sampler;
   int root, parent_based;
   unsigned long long bound;
@@ -1277,7 +1294,7 @@ static PyObject *recorder_new(PyTypeObject *type, PyObject *args, PyObject *keyw
                                    &limits[6])) {
     return NULL;
   }
-  Recorder *self = (Recorder *)type->tp_alloc(type, 0);
+  Recorder* self = (Recorder*)type->tp_alloc(type, 0);
   if (self == NULL) {
     return NULL;
   }
@@ -1295,11 +1312,11 @@ static PyObject *recorder_new(PyTypeObject *type, PyObject *args, PyObject *keyw
   self->max_link_attributes = limits[4];
   self->max_length = limits[5];
   self->max_span_length = limits[6];
-  return (PyObject *)self;
+  return (PyObject*)self;
 }
 
-static int recorder_traverse(PyObject *object, visitproc visit, void *arg) {
-  Recorder *self = (Recorder *)object;
+static int recorder_traverse(PyObject* object, visitproc visit, void* arg) {
+  Recorder* self = (Recorder*)object;
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self->writer);
   Py_VISIT(self->provider);
@@ -1308,19 +1325,19 @@ static int recorder_traverse(PyObject *object, visitproc visit, void *arg) {
   return 0;
 }
 
-static int recorder_clear(PyObject *object) {
-  Recorder *self = (Recorder *)object;
+static int recorder_clear(PyObject* object) {
+  Recorder* self = (Recorder*)object;
   Py_CLEAR(self->provider);
   Py_CLEAR(self->elsewhere);
   Py_CLEAR(self->sampler);
   return 0;
 }
 
-static void recorder_dealloc(PyObject *object) {
-  PyTypeObject *type = Py_TYPE(object);
+static void recorder_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
   recorder_clear(object);
-  Py_CLEAR(((Recorder *)object)->writer);
+  Py_CLEAR(((Recorder*)object)->writer);
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -1352,15 +1369,15 @@ static PyType_Spec current_spec = {"trace_etl_exporter._ring.Current", sizeof(Cu
                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                    current_slots};
 
-static int add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **type) {
-  *type = (PyTypeObject *)PyType_FromSpec(spec);
-  return *type == NULL ? -1 : PyModule_AddObjectRef(module, name, (PyObject *)*type);
+static int add_type(PyObject* module, const char* name, PyType_Spec* spec, PyTypeObject** type) {
+  *type = (PyTypeObject*)PyType_FromSpec(spec);
+  return *type == NULL ? -1 : PyModule_AddObjectRef(module, name, (PyObject*)*type);
 }
 
-int trace_setup(PyObject *module) {
+int trace_setup(PyObject* module) {
   static const struct {
-    PyObject **name;
-    const char *text;
+    PyObject** name;
+    const char* text;
   } names[] = {
       {&str_is_valid, "is_valid"},
       {&str_span_id, "span_id"},
@@ -1384,29 +1401,20 @@ int trace_setup(PyObject *module) {
     }
   }
   static const struct {
-    PyObject **object;
-    const char *name;
+    PyObject** object;
+    const char* name;
   } imports[] = {
-      {&span_class, "Span"},
-      {&span_context_class, "SpanContext"},
-      {&status_class, "Status"},
-      {&context_class, "Context"},
-      {&empty_state, "EMPTY_STATE"},
-      {&span_key, "SPAN_KEY"},
-      {&attach, "attach"},
-      {&detach, "detach"},
-      {&get_current, "get_current"},
-      {&set_value, "set_value"},
-      {&rare_clean, "clean"},
-      {&rare_link, "new_link"},
-      {&rare_own_link, "own_link"},
-      {&rare_exception, "exception_attributes"},
-      {&rare_warn, "warn"},
-      {&rare_decorate, "decorate"},
-      {&rare_events, "events"},
-      {&rare_description, "description"},
+      {&span_class, "Span"},         {&span_context_class, "SpanContext"},
+      {&status_class, "Status"},     {&context_class, "Context"},
+      {&empty_state, "EMPTY_STATE"}, {&span_key, "SPAN_KEY"},
+      {&attach, "attach"},           {&detach, "detach"},
+      {&get_current, "get_current"}, {&set_value, "set_value"},
+      {&rare_clean, "clean"},        {&rare_link, "new_link"},
+      {&rare_own_link, "own_link"},  {&rare_exception, "exception_attributes"},
+      {&rare_warn, "warn"},          {&rare_decorate, "decorate"},
+      {&rare_events, "events"},      {&rare_description, "description"},
   };
-  PyObject *rare = PyImport_ImportModule("trace_etl_exporter._rare");
+  PyObject* rare = PyImport_ImportModule("trace_etl_exporter._rare");
   for (size_t at = 0; rare != NULL && at < sizeof imports / sizeof *imports; at++) {
     if ((*imports[at].object = PyObject_GetAttrString(rare, imports[at].name)) == NULL) {
       return -1;
@@ -1415,11 +1423,11 @@ int trace_setup(PyObject *module) {
   if (rare == NULL) {
     return -1;
   }
-  PyObject *variable = PyObject_GetAttrString(rare, "CURRENT_VARIABLE");
-  PyObject *flags = PyObject_GetAttrString(rare, "TRACE_FLAGS");
-  PyObject *all_kinds = PyObject_GetAttrString(rare, "KINDS");
-  PyObject *codes = PyObject_GetAttrString(rare, "STATUS_CODES");
-  PyObject *random = PyObject_GetAttrString(rare, "RANDOM_FLAG");
+  PyObject* variable = PyObject_GetAttrString(rare, "CURRENT_VARIABLE");
+  PyObject* flags = PyObject_GetAttrString(rare, "TRACE_FLAGS");
+  PyObject* all_kinds = PyObject_GetAttrString(rare, "KINDS");
+  PyObject* codes = PyObject_GetAttrString(rare, "STATUS_CODES");
+  PyObject* random = PyObject_GetAttrString(rare, "RANDOM_FLAG");
   if (variable == NULL || flags == NULL || all_kinds == NULL || codes == NULL || random == NULL) {
     return -1;
   }

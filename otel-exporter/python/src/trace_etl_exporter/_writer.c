@@ -48,19 +48,19 @@ enum {
 
 #define NANOS_PER_SECOND INT64_C(1000000000)
 
-PyTypeObject *writer_type;
+PyTypeObject* writer_type;
 
 /* Counts the forks that led to this process: a ring belongs to the process that made it. */
 unsigned fork_generation;
 
-static PyObject *other_value; /* (value) -> (type, text), from _values.py */
-static PyObject *kinds[5];
-static PyObject *status_codes[3];
+static PyObject* other_value; /* (value) -> (type, text), from _values.py */
+static PyObject* kinds[5];
+static PyObject* status_codes[3];
 static PyObject *bounded_attributes, *bounded_list; /* types of the API's and the SDK's */
 static PyObject *str_context, *str_name, *str_kind, *str_parent, *str_start_time, *str_end_time,
     *str_status, *str_attributes, *str_events, *str_trace_id, *str_span_id, *str_trace_flags,
-    *str_trace_state, *str_status_code, *str_description, *str_copy, *str_timestamp,
-    *str_get, *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque;
+    *str_trace_state, *str_status_code, *str_description, *str_copy, *str_timestamp, *str_get,
+    *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque;
 
 static void in_forked_child(void) { fork_generation++; }
 
@@ -70,13 +70,13 @@ int64_t now_nanos(void) {
   return now.tv_sec * NANOS_PER_SECOND + now.tv_nsec;
 }
 
-static inline _Atomic uint64_t *field64(const Writer *self, size_t offset) {
-  return (_Atomic uint64_t *)(self->map + offset);
+static inline _Atomic uint64_t* field64(const Writer* self, size_t offset) {
+  return (_Atomic uint64_t*)(self->map + offset);
 }
 
-/* An application's object failed to say what it is: that is no reason to fail. KeyboardInterrupt and
-   SystemExit are another matter, and wait. */
-static void forgive(Writer *self) {
+/* An application's object failed to say what it is: that is no reason to fail. KeyboardInterrupt
+   and SystemExit are another matter, and wait. */
+static void forgive(Writer* self) {
   if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_Exception) ||
       self->interrupt[0] != NULL) {
     PyErr_Clear();
@@ -85,7 +85,7 @@ static void forgive(Writer *self) {
   }
 }
 
-static void raise_interrupt(Writer *self) {
+static void raise_interrupt(Writer* self) {
   if (self->interrupt[0] != NULL) {
     PyErr_Restore(self->interrupt[0], self->interrupt[1], self->interrupt[2]);
     self->interrupt[0] = self->interrupt[1] = self->interrupt[2] = NULL;
@@ -94,7 +94,7 @@ static void raise_interrupt(Writer *self) {
 
 /* ---- encoding ---- */
 
-static inline bool room(Buffer *out, size_t bytes) {
+static inline bool room(Buffer* out, size_t bytes) {
   if ((size_t)(out->end - out->at) >= bytes) {
     return true;
   }
@@ -102,7 +102,7 @@ static inline bool room(Buffer *out, size_t bytes) {
   return false;
 }
 
-static inline uint8_t *varint_to(uint8_t *at, uint64_t value) {
+static inline uint8_t* varint_to(uint8_t* at, uint64_t value) {
   while (value >= 0x80) {
     *at++ = (uint8_t)value | 0x80;
     value >>= 7;
@@ -111,19 +111,19 @@ static inline uint8_t *varint_to(uint8_t *at, uint64_t value) {
   return at;
 }
 
-static inline void put_varint(Buffer *out, uint64_t value) {
+static inline void put_varint(Buffer* out, uint64_t value) {
   if (room(out, MAX_VARINT)) {
     out->at = varint_to(out->at, value);
   }
 }
 
-static inline void put_byte(Buffer *out, uint8_t value) {
+static inline void put_byte(Buffer* out, uint8_t value) {
   if (room(out, 1)) {
     *out->at++ = value;
   }
 }
 
-static inline void put_bytes(Buffer *out, const void *bytes, size_t count) {
+static inline void put_bytes(Buffer* out, const void* bytes, size_t count) {
   if (room(out, count)) {
     memcpy(out->at, bytes, count);
     out->at += count;
@@ -136,13 +136,13 @@ static inline uint64_t zigzag(int64_t value) {
 
 /* The UTF-8 of a str. What UTF-8 cannot say (lone surrogates) becomes '?', in *repaired, which the
    caller releases. NULL: no memory; no error is left set. */
-static const char *utf8_of(PyObject *text, Py_ssize_t *length, PyObject **repaired) {
+static const char* utf8_of(PyObject* text, Py_ssize_t* length, PyObject** repaired) {
   *repaired = NULL;
   if (PyUnicode_IS_COMPACT_ASCII(text)) {
     *length = PyUnicode_GET_LENGTH(text);
-    return (const char *)PyUnicode_1BYTE_DATA(text);
+    return (const char*)PyUnicode_1BYTE_DATA(text);
   }
-  const char *bytes = PyUnicode_AsUTF8AndSize(text, length);
+  const char* bytes = PyUnicode_AsUTF8AndSize(text, length);
   if (bytes != NULL) {
     return bytes;
   }
@@ -156,17 +156,17 @@ static const char *utf8_of(PyObject *text, Py_ssize_t *length, PyObject **repair
   return PyBytes_AS_STRING(*repaired);
 }
 
-static bool same_text(PyObject *one, PyObject *other) {
+static bool same_text(PyObject* one, PyObject* other) {
   Py_ssize_t length = PyUnicode_GET_LENGTH(one);
   return length == PyUnicode_GET_LENGTH(other) && PyUnicode_KIND(one) == PyUnicode_KIND(other) &&
          memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other), (size_t)length * PyUnicode_KIND(one)) ==
              0;
 }
 
-static Entry *slot_of(const Writer *self, PyObject *text, Py_hash_t hash) {
+static Entry* slot_of(const Writer* self, PyObject* text, Py_hash_t hash) {
   size_t at = (size_t)hash & self->entries_mask;
   for (;; at = (at + 1) & self->entries_mask) {
-    Entry *entry = &self->entries[at];
+    Entry* entry = &self->entries[at];
     if (entry->text == NULL || entry->text == text ||
         (entry->hash == hash && same_text(entry->text, text))) {
       return entry;
@@ -175,14 +175,14 @@ static Entry *slot_of(const Writer *self, PyObject *text, Py_hash_t hash) {
 }
 
 /* Doubles the table where it is half full; without memory it stays, and takes no more. */
-static bool table_has_room(Writer *self) {
+static bool table_has_room(Writer* self) {
   if (self->dictionary_count * 2 < self->entries_mask) {
     return true;
   }
   size_t slots = (self->entries_mask + 1) * 2;
-  Entry *old = self->entries;
+  Entry* old = self->entries;
   size_t old_slots = self->entries_mask + 1;
-  Entry *wider = PyMem_Calloc(slots, sizeof(Entry));
+  Entry* wider = PyMem_Calloc(slots, sizeof(Entry));
   if (wider == NULL) {
     return false;
   }
@@ -198,7 +198,7 @@ static bool table_has_room(Writer *self) {
 }
 
 /* Appends an entry if it ends at `limit` at the latest. */
-static bool add_entry(Writer *self, PyObject *text, Py_hash_t hash, const char *bytes,
+static bool add_entry(Writer* self, PyObject* text, Py_hash_t hash, const char* bytes,
                       size_t length, uint64_t limit) {
   uint8_t head[MAX_VARINT];
   size_t head_length = (size_t)(varint_to(head, length) - head);
@@ -206,36 +206,37 @@ static bool add_entry(Writer *self, PyObject *text, Py_hash_t hash, const char *
       self->dictionary_end + head_length + length > limit || !table_has_room(self)) {
     return false;
   }
-  uint8_t *to = self->dictionary + self->dictionary_end;
+  uint8_t* to = self->dictionary + self->dictionary_end;
   memcpy(to, head, head_length);
   memcpy(to + head_length, bytes, length);
   self->dictionary_end += head_length + length;
   atomic_store_explicit(field64(self, DICTIONARY_END), self->dictionary_end, memory_order_release);
-  Entry *entry = slot_of(self, text, hash);
+  Entry* entry = slot_of(self, text, hash);
   entry->text = Py_NewRef(text);
   entry->hash = hash;
   entry->number = self->dictionary_count++;
   return true;
 }
 
-/* Puts a str. Names and keys go into the dictionary; values if they were seen before, up to half. */
-static void put_string(Writer *self, Buffer *out, PyObject *text, bool value) {
+/* Puts a str. Names and keys go into the dictionary; values if they were seen before, up to half.
+ */
+static void put_string(Writer* self, Buffer* out, PyObject* text, bool value) {
   Py_hash_t hash = PyObject_Hash(text);
-  Entry *entry = slot_of(self, text, hash);
+  Entry* entry = slot_of(self, text, hash);
   if (entry->text != NULL) {
     put_varint(out, (uint64_t)entry->number << 1);
     return;
   }
   Py_ssize_t length;
-  PyObject *repaired;
-  const char *bytes = utf8_of(text, &length, &repaired);
+  PyObject* repaired;
+  const char* bytes = utf8_of(text, &length, &repaired);
   if (bytes == NULL) {
     bytes = "";
     length = 0;
   }
   bool enter = true;
   if (value) {
-    Py_hash_t *seen = &self->seen[(size_t)hash & (SEEN - 1)];
+    Py_hash_t* seen = &self->seen[(size_t)hash & (SEEN - 1)];
     enter = *seen == hash;
     *seen = hash;
   }
@@ -250,12 +251,12 @@ static void put_string(Writer *self, Buffer *out, PyObject *text, bool value) {
 }
 
 /* As put_string, of any object: its exact str, or str(object). */
-static void put_text(Writer *self, Buffer *out, PyObject *object, bool value) {
+static void put_text(Writer* self, Buffer* out, PyObject* object, bool value) {
   if (PyUnicode_CheckExact(object)) {
     put_string(self, out, object, value);
     return;
   }
-  PyObject *text = PyUnicode_Check(object) ? PyUnicode_FromObject(object) : PyObject_Str(object);
+  PyObject* text = PyUnicode_Check(object) ? PyUnicode_FromObject(object) : PyObject_Str(object);
   if (text != NULL && !PyUnicode_CheckExact(text)) {
     Py_SETREF(text, PyUnicode_FromObject(text));
   }
@@ -268,8 +269,8 @@ static void put_text(Writer *self, Buffer *out, PyObject *object, bool value) {
   Py_DECREF(text);
 }
 
-static void put_other_value(Writer *self, Buffer *out, PyObject *value) {
-  PyObject *typed = PyObject_CallOneArg(other_value, value);
+static void put_other_value(Writer* self, Buffer* out, PyObject* value) {
+  PyObject* typed = PyObject_CallOneArg(other_value, value);
   if (typed == NULL || !PyTuple_Check(typed) || PyTuple_GET_SIZE(typed) != 2 ||
       !PyUnicode_CheckExact(PyTuple_GET_ITEM(typed, 1))) {
     forgive(self);
@@ -282,7 +283,7 @@ static void put_other_value(Writer *self, Buffer *out, PyObject *value) {
   Py_XDECREF(typed);
 }
 
-static void put_value(Writer *self, Buffer *out, PyObject *value) {
+static void put_value(Writer* self, Buffer* out, PyObject* value) {
   if (PyUnicode_Check(value)) {
     put_byte(out, VALUE_STRING);
     put_text(self, out, value, true);
@@ -306,7 +307,7 @@ static void put_value(Writer *self, Buffer *out, PyObject *value) {
   }
 }
 
-static void put_attributes(Writer *self, Buffer *out, PyObject *attributes) {
+static void put_attributes(Writer* self, Buffer* out, PyObject* attributes) {
   Py_ssize_t position = 0;
   PyObject *key, *value;
   while (!out->overflowed && PyDict_Next(attributes, &position, &key, &value)) {
@@ -315,12 +316,12 @@ static void put_attributes(Writer *self, Buffer *out, PyObject *attributes) {
   }
 }
 
-static void put_events(Writer *self, Buffer *out, PyObject *events, int64_t start_nanos) {
+static void put_events(Writer* self, Buffer* out, PyObject* events, int64_t start_nanos) {
   Py_ssize_t count = PyList_GET_SIZE(events);
   put_varint(out, (uint64_t)count);
   for (Py_ssize_t at = 0; at < count && !out->overflowed; at++) {
-    PyObject *event = PyList_GET_ITEM(events, at);
-    PyObject *attributes = PyTuple_GET_ITEM(event, 2);
+    PyObject* event = PyList_GET_ITEM(events, at);
+    PyObject* attributes = PyTuple_GET_ITEM(event, 2);
     put_text(self, out, PyTuple_GET_ITEM(event, 0), false);
     int64_t nanos = nanos_of(PyTuple_GET_ITEM(event, 1));
     put_varint(out, zigzag((int64_t)((uint64_t)nanos - (uint64_t)start_nanos)));
@@ -334,7 +335,7 @@ static void put_events(Writer *self, Buffer *out, PyObject *events, int64_t star
 }
 
 /* 1 to 14 lower-case hexadecimal digits as a number, or -1. */
-static int64_t hex_of(const char *digits, size_t count) {
+static int64_t hex_of(const char* digits, size_t count) {
   if (count == 0 || count > TRACE_STATE_DIGITS) {
     return -1;
   }
@@ -351,16 +352,17 @@ static int64_t hex_of(const char *digits, size_t count) {
 }
 
 /* Reads th and rv of the tracestate's member ot; what is not there or not well-formed is -1. */
-static void sampling_of(Writer *self, PyObject *trace_state, int64_t *threshold, int64_t *randomness) {
+static void sampling_of(Writer* self, PyObject* trace_state, int64_t* threshold,
+                        int64_t* randomness) {
   *threshold = *randomness = -1;
-  PyObject *member = PyObject_CallMethodOneArg(trace_state, str_get, str_ot);
+  PyObject* member = PyObject_CallMethodOneArg(trace_state, str_get, str_ot);
   Py_ssize_t length;
-  const char *text =
+  const char* text =
       member != NULL && PyUnicode_Check(member) ? PyUnicode_AsUTF8AndSize(member, &length) : NULL;
   forgive(self);
   bool threshold_read = false;
   for (const char *at = text, *end = text + (text ? length : 0); at != NULL && at < end;) {
-    const char *stop = memchr(at, ';', (size_t)(end - at));
+    const char* stop = memchr(at, ';', (size_t)(end - at));
     if (stop == NULL) {
       stop = end;
     }
@@ -397,7 +399,7 @@ static bool poke(int fd) {
   return written == 1 || error == EAGAIN;
 }
 
-static void wake(Writer *self) {
+static void wake(Writer* self) {
   if (self->wake_fd >= 0) {
     if (poke(self->wake_fd)) {
       return;
@@ -416,13 +418,13 @@ static void wake(Writer *self) {
   }
 }
 
-static void count_drop(Writer *self, size_t counter) {
+static void count_drop(Writer* self, size_t counter) {
   atomic_fetch_add_explicit(field64(self, counter), 1, memory_order_relaxed);
 }
 
 /* A ring is full for long where its reader is gone. Was the file removed as well (at most one look
    a second)? Then there is another directory, or will be. */
-static bool is_unlinked(Writer *self) {
+static bool is_unlinked(Writer* self) {
   int64_t now = now_nanos();
   if (now < self->next_link_check_nanos && now > self->next_link_check_nanos - NANOS_PER_SECOND) {
     return false;
@@ -432,10 +434,11 @@ static bool is_unlinked(Writer *self) {
   return fstat(self->fd, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Claims, writes and publishes a record of length bytes, its header included and left out of body. */
-static bool publish(Writer *self, const uint8_t *body, size_t length) {
+/* Claims, writes and publishes a record of length bytes, its header included and left out of body.
+ */
+static bool publish(Writer* self, const uint8_t* body, size_t length) {
   uint64_t bytes = (length + 7) & ~UINT64_C(7);
-  _Atomic uint64_t *tail_field = field64(self, TAIL);
+  _Atomic uint64_t* tail_field = field64(self, TAIL);
   uint64_t tail = atomic_load_explicit(tail_field, memory_order_relaxed);
   uint64_t to_end;
   uint64_t padding;
@@ -456,20 +459,20 @@ static bool publish(Writer *self, const uint8_t *body, size_t length) {
     }
   } while (!atomic_compare_exchange_weak_explicit(tail_field, &tail, tail + padding + bytes,
                                                   memory_order_relaxed, memory_order_relaxed));
-  uint8_t *record = self->ring + (self->ring_bytes - to_end);
+  uint8_t* record = self->ring + (self->ring_bytes - to_end);
   if (padding != 0) {
-    *(uint32_t *)(record + 4) = TYPE_PADDING;
-    atomic_store_explicit((_Atomic int32_t *)record, (int32_t)padding, memory_order_release);
+    *(uint32_t*)(record + 4) = TYPE_PADDING;
+    atomic_store_explicit((_Atomic int32_t*)record, (int32_t)padding, memory_order_release);
     record = self->ring;
   }
-  atomic_store_explicit((_Atomic int32_t *)record, -(int32_t)length, memory_order_relaxed);
+  atomic_store_explicit((_Atomic int32_t*)record, -(int32_t)length, memory_order_relaxed);
   atomic_thread_fence(memory_order_release);
-  *(uint32_t *)(record + 4) = TYPE_SPAN;
+  *(uint32_t*)(record + 4) = TYPE_SPAN;
   memcpy(record + RECORD_HEADER, body, length - RECORD_HEADER);
-  atomic_store_explicit((_Atomic int32_t *)record, (int32_t)length, memory_order_release);
+  atomic_store_explicit((_Atomic int32_t*)record, (int32_t)length, memory_order_release);
 
   atomic_thread_fence(memory_order_seq_cst);
-  _Atomic uint32_t *asleep = (_Atomic uint32_t *)(self->map + ASLEEP);
+  _Atomic uint32_t* asleep = (_Atomic uint32_t*)(self->map + ASLEEP);
   uint32_t sleeping = 1;
   if (atomic_load_explicit(asleep, memory_order_relaxed) == 1 &&
       atomic_compare_exchange_strong(asleep, &sleeping, 0)) {
@@ -478,12 +481,13 @@ static bool publish(Writer *self, const uint8_t *body, size_t length) {
   return true;
 }
 
-bool writer_put(Writer *self, const SpanFields *span) {
+bool writer_put(Writer* self, const SpanFields* span) {
   if (self->map == NULL || self->generation != fork_generation) {
     return false;
   }
-  /* A value's text may be made by Python code, which lets other threads in: they bring their own. */
-  uint8_t *start = self->spare;
+  /* A value's text may be made by Python code, which lets other threads in: they bring their own.
+   */
+  uint8_t* start = self->spare;
   self->spare = NULL;
   if (start == NULL) {
     start = PyMem_Malloc(self->max_record);
@@ -505,14 +509,18 @@ bool writer_put(Writer *self, const SpanFields *span) {
   } else if (duration < 0) {
     duration = 0;
   }
-  uint64_t head[6] = {span->trace_high, span->trace_low,  span->span_id,
-                      span->parent_id,  (uint64_t)span->start_nanos, (uint64_t)duration};
+  uint64_t head[6] = {span->trace_high,
+                      span->trace_low,
+                      span->span_id,
+                      span->parent_id,
+                      (uint64_t)span->start_nanos,
+                      (uint64_t)duration};
   memcpy(start, head, sizeof head);
   start[48] = span->kind;
   start[49] = span->status;
-  start[50] = (uint8_t)((threshold >= 0 ? FLAG_THRESHOLD : 0) |
-                        (randomness >= 0 ? FLAG_RANDOMNESS : 0) |
-                        (span->message != NULL ? FLAG_MESSAGE : 0) | (events ? FLAG_EVENTS : 0));
+  start[50] =
+      (uint8_t)((threshold >= 0 ? FLAG_THRESHOLD : 0) | (randomness >= 0 ? FLAG_RANDOMNESS : 0) |
+                (span->message != NULL ? FLAG_MESSAGE : 0) | (events ? FLAG_EVENTS : 0));
   start[51] = 0;
   uint32_t attribute_count = (uint32_t)count;
   memcpy(start + 52, &attribute_count, sizeof attribute_count);
@@ -552,13 +560,13 @@ bool writer_put(Writer *self, const SpanFields *span) {
 
 /* ---- SDK spans ---- */
 
-int halves_of(PyObject *trace_id, uint64_t *high, uint64_t *low) {
-  static PyObject *bits;
+int halves_of(PyObject* trace_id, uint64_t* high, uint64_t* low) {
+  static PyObject* bits;
   if (bits == NULL && (bits = PyLong_FromLong(64)) == NULL) {
     return -1;
   }
   *low = PyLong_AsUnsignedLongLongMask(trace_id);
-  PyObject *upper = PyErr_Occurred() ? NULL : PyNumber_Rshift(trace_id, bits);
+  PyObject* upper = PyErr_Occurred() ? NULL : PyNumber_Rshift(trace_id, bits);
   if (upper == NULL) {
     return -1;
   }
@@ -567,8 +575,8 @@ int halves_of(PyObject *trace_id, uint64_t *high, uint64_t *low) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-int64_t nanos_of(PyObject *number) {
-  PyObject *whole = PyLong_Check(number) ? Py_NewRef(number) : PyNumber_Long(number);
+int64_t nanos_of(PyObject* number) {
+  PyObject* whole = PyLong_Check(number) ? Py_NewRef(number) : PyNumber_Long(number);
   int overflow = 0;
   int64_t nanos = whole == NULL ? -1 : PyLong_AsLongLongAndOverflow(whole, &overflow);
   Py_XDECREF(whole);
@@ -581,14 +589,14 @@ int64_t nanos_of(PyObject *number) {
 
 /* The attributes of an SDK span or event as a dict of its own, or NULL where there are none: what
    they show is a view, whose copy() is the SDK's dict copied whole. */
-static PyObject *dict_of(Writer *self, PyObject *attributes) {
+static PyObject* dict_of(Writer* self, PyObject* attributes) {
   if (attributes == Py_None) {
     return NULL;
   }
-  PyObject *copy = PyObject_CallMethodNoArgs(attributes, str_copy);
+  PyObject* copy = PyObject_CallMethodNoArgs(attributes, str_copy);
   if (copy == NULL || !PyDict_Check(copy)) {
     forgive(self);
-    Py_XSETREF(copy, PyObject_CallOneArg((PyObject *)&PyDict_Type, attributes));
+    Py_XSETREF(copy, PyObject_CallOneArg((PyObject*)&PyDict_Type, attributes));
   }
   if (copy == NULL) {
     forgive(self);
@@ -597,14 +605,14 @@ static PyObject *dict_of(Writer *self, PyObject *attributes) {
 }
 
 /* A copy of the dict that is behind a span's attributes in the SDKs that we know: what the public
-   property shows goes through a truth test, a view and a copy in Python code. NULL, without an error:
-   another kind of span. */
-static PyObject *own_dict_of(PyObject *sdk_span) {
-  PyObject *attributes = PyObject_GetAttr(sdk_span, str_own_attributes);
-  PyObject *dict = attributes != NULL && (PyObject *)Py_TYPE(attributes) == bounded_attributes
+   property shows goes through a truth test, a view and a copy in Python code. NULL, without an
+   error: another kind of span. */
+static PyObject* own_dict_of(PyObject* sdk_span) {
+  PyObject* attributes = PyObject_GetAttr(sdk_span, str_own_attributes);
+  PyObject* dict = attributes != NULL && (PyObject*)Py_TYPE(attributes) == bounded_attributes
                        ? PyObject_GetAttr(attributes, str_dict)
                        : NULL;
-  PyObject *copy = dict != NULL && PyDict_CheckExact(dict) ? PyDict_Copy(dict) : NULL;
+  PyObject* copy = dict != NULL && PyDict_CheckExact(dict) ? PyDict_Copy(dict) : NULL;
   PyErr_Clear();
   Py_XDECREF(attributes);
   Py_XDECREF(dict);
@@ -612,9 +620,9 @@ static PyObject *own_dict_of(PyObject *sdk_span) {
 }
 
 /* Whether a span of a known SDK has no events, which the public property says slowly. */
-static bool has_no_events(PyObject *sdk_span) {
-  PyObject *events = PyObject_GetAttr(sdk_span, str_own_events);
-  PyObject *deque = events != NULL && (PyObject *)Py_TYPE(events) == bounded_list
+static bool has_no_events(PyObject* sdk_span) {
+  PyObject* events = PyObject_GetAttr(sdk_span, str_own_events);
+  PyObject* deque = events != NULL && (PyObject*)Py_TYPE(events) == bounded_list
                         ? PyObject_GetAttr(events, str_deque)
                         : NULL;
   bool none = deque != NULL && PyObject_Size(deque) == 0;
@@ -624,16 +632,16 @@ static bool has_no_events(PyObject *sdk_span) {
   return none;
 }
 
-static PyObject *events_of(Writer *self, PyObject *events) {
-  PyObject *all = PySequence_Fast(events, "events");
-  PyObject *list = all == NULL ? NULL : PyList_New(0);
+static PyObject* events_of(Writer* self, PyObject* events) {
+  PyObject* all = PySequence_Fast(events, "events");
+  PyObject* list = all == NULL ? NULL : PyList_New(0);
   for (Py_ssize_t at = 0; list != NULL && at < PySequence_Fast_GET_SIZE(all); at++) {
-    PyObject *event = PySequence_Fast_GET_ITEM(all, at);
-    PyObject *name = PyObject_GetAttr(event, str_name);
-    PyObject *timestamp = PyObject_GetAttr(event, str_timestamp);
-    PyObject *attributes = PyObject_GetAttr(event, str_attributes);
-    PyObject *dict = attributes == NULL ? NULL : dict_of(self, attributes);
-    PyObject *tuple = name == NULL || timestamp == NULL
+    PyObject* event = PySequence_Fast_GET_ITEM(all, at);
+    PyObject* name = PyObject_GetAttr(event, str_name);
+    PyObject* timestamp = PyObject_GetAttr(event, str_timestamp);
+    PyObject* attributes = PyObject_GetAttr(event, str_attributes);
+    PyObject* dict = attributes == NULL ? NULL : dict_of(self, attributes);
+    PyObject* tuple = name == NULL || timestamp == NULL
                           ? NULL
                           : PyTuple_Pack(3, name, timestamp, dict == NULL ? Py_None : dict);
     if (tuple == NULL || PyList_Append(list, tuple) < 0) {
@@ -649,7 +657,7 @@ static PyObject *events_of(Writer *self, PyObject *events) {
   return list;
 }
 
-static uint8_t kind_of(PyObject *kind) {
+static uint8_t kind_of(PyObject* kind) {
   for (uint8_t at = 0; at < 5; at++) {
     if (kinds[at] == kind) {
       return at + 1;
@@ -658,15 +666,15 @@ static uint8_t kind_of(PyObject *kind) {
   return 0;
 }
 
-static int64_t long_attribute(PyObject *object, PyObject *name) {
-  PyObject *value = PyObject_GetAttr(object, name);
+static int64_t long_attribute(PyObject* object, PyObject* name) {
+  PyObject* value = PyObject_GetAttr(object, name);
   int64_t number = value == NULL ? 0 : PyLong_AsLongLong(value);
   Py_XDECREF(value);
   return number;
 }
 
-static uint64_t id_attribute(PyObject *object) {
-  PyObject *value = PyObject_GetAttr(object, str_span_id);
+static uint64_t id_attribute(PyObject* object) {
+  PyObject* value = PyObject_GetAttr(object, str_span_id);
   uint64_t id = value == NULL ? 0 : PyLong_AsUnsignedLongLongMask(value);
   Py_XDECREF(value);
   return id;
@@ -676,14 +684,14 @@ PyDoc_STRVAR(write_doc,
              "write(span) -> bool\n\nWrites an SDK span that has ended, if it is sampled. False: "
              "this ring is closed, another process's, or removed; nothing was done.");
 
-static PyObject *writer_write(PyObject *object, PyObject *sdk_span) {
-  Writer *self = (Writer *)object;
+static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
+  Writer* self = (Writer*)object;
   if (self->map == NULL || self->generation != fork_generation) {
     Py_RETURN_FALSE;
   }
   SpanFields span = {0};
   PyObject *parent = NULL, *trace_id = NULL, *value = NULL, *result = NULL;
-  PyObject *context = PyObject_GetAttr(sdk_span, str_context);
+  PyObject* context = PyObject_GetAttr(sdk_span, str_context);
   if (context == NULL || context == Py_None) {
     goto done;
   }
@@ -739,7 +747,7 @@ static PyObject *writer_write(PyObject *object, PyObject *sdk_span) {
     goto done;
   }
   if (value != Py_None) {
-    PyObject *code = PyObject_GetAttr(value, str_status_code);
+    PyObject* code = PyObject_GetAttr(value, str_status_code);
     span.message = PyObject_GetAttr(value, str_description);
     for (uint8_t at = 0; at < 3; at++) {
       if (status_codes[at] == code) {
@@ -795,7 +803,7 @@ done:
 
 /* ---- the type ---- */
 
-static void release(Writer *self) {
+static void release(Writer* self) {
   if (self->map != NULL) {
     munmap(self->map, self->map_bytes);
     self->map = NULL;
@@ -814,14 +822,14 @@ PyDoc_STRVAR(close_doc,
              "close()\n\nUnmaps and closes the file, which drops the lock: the agent then reads "
              "what is left and removes the file. Idempotent.");
 
-static PyObject *writer_close(PyObject *object, PyObject *none) {
-  release((Writer *)object);
+static PyObject* writer_close(PyObject* object, PyObject* none) {
+  release((Writer*)object);
   Py_RETURN_NONE;
 }
 
-static void writer_dealloc(PyObject *object) {
-  Writer *self = (Writer *)object;
-  PyTypeObject *type = Py_TYPE(object);
+static void writer_dealloc(PyObject* object) {
+  Writer* self = (Writer*)object;
+  PyTypeObject* type = Py_TYPE(object);
   release(self);
   if (self->entries != NULL) {
     for (size_t at = 0; at <= self->entries_mask; at++) {
@@ -840,11 +848,12 @@ static void writer_dealloc(PyObject *object) {
   Py_DECREF(type);
 }
 
-static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"fd", "header_bytes", "dictionary_bytes", "ring_bytes", "wake_path", NULL};
+static PyObject* writer_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  static char* names[] = {"fd",         "header_bytes", "dictionary_bytes",
+                          "ring_bytes", "wake_path",    NULL};
   int fd;
   unsigned long long header_bytes, dictionary_bytes, ring_bytes;
-  PyObject *wake_path = NULL;
+  PyObject* wake_path = NULL;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "iKKKO&:Writer", names, &fd, &header_bytes,
                                    &dictionary_bytes, &ring_bytes, PyUnicode_FSConverter,
                                    &wake_path)) {
@@ -860,7 +869,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *keywor
                         "be a power of two, and the file as long as their sum",
                         header_bytes, dictionary_bytes, ring_bytes);
   }
-  Writer *self = (Writer *)type->tp_alloc(type, 0);
+  Writer* self = (Writer*)type->tp_alloc(type, 0);
   if (self == NULL) {
     Py_DECREF(wake_path);
     return NULL;
@@ -884,7 +893,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *keywor
   }
   memcpy(self->wake_path, PyBytes_AS_STRING(wake_path), (size_t)PyBytes_GET_SIZE(wake_path) + 1);
   Py_DECREF(wake_path);
-  void *map = mmap(NULL, self->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* map = mmap(NULL, self->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (map == MAP_FAILED) {
     Py_DECREF(self);
     return PyErr_SetFromErrno(PyExc_OSError);
@@ -893,24 +902,25 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *keywor
   self->fd = fd; /* from here on ours to close */
   self->dictionary = self->map + header_bytes;
   self->ring = self->dictionary + dictionary_bytes;
-  return (PyObject *)self;
+  return (PyObject*)self;
 }
 
-PyDoc_STRVAR(wake_doc, "wake()\n\nWrites a byte into the agent's FIFO, if there is one that is read.");
+PyDoc_STRVAR(wake_doc,
+             "wake()\n\nWrites a byte into the agent's FIFO, if there is one that is read.");
 
-static PyObject *writer_wake(PyObject *object, PyObject *none) {
-  wake((Writer *)object);
+static PyObject* writer_wake(PyObject* object, PyObject* none) {
+  wake((Writer*)object);
   Py_RETURN_NONE;
 }
 
-static PyObject *get_counter(PyObject *object, void *offset) {
-  Writer *self = (Writer *)object;
+static PyObject* get_counter(PyObject* object, void* offset) {
+  Writer* self = (Writer*)object;
   return PyLong_FromUnsignedLongLong(
       self->map == NULL ? 0 : atomic_load(field64(self, (size_t)offset)));
 }
 
-static PyObject *get_usable(PyObject *object, void *none) {
-  Writer *self = (Writer *)object;
+static PyObject* get_usable(PyObject* object, void* none) {
+  Writer* self = (Writer*)object;
   return PyBool_FromLong(self->map != NULL && self->generation == fork_generation);
 }
 
@@ -923,16 +933,17 @@ static PyMethodDef writer_methods[] = {
 
 static PyGetSetDef writer_properties[] = {
     {"dropped_full", get_counter, NULL, "Spans dropped because the ring was full; 0 when closed.",
-     (void *)DROPPED_FULL},
+     (void*)DROPPED_FULL},
     {"dropped_too_large", get_counter, NULL, "Spans dropped because of their size; 0 when closed.",
-     (void *)DROPPED_TOO_LARGE},
+     (void*)DROPPED_TOO_LARGE},
     {"usable", get_usable, NULL, "False if closed or made by another process.", NULL},
     {NULL},
 };
 
 static PyType_Slot writer_slots[] = {
-    {Py_tp_doc, "Writer(fd, header_bytes, dictionary_bytes, ring_bytes, wake_path)\n\nWrites spans "
-                "into the ring of an open, locked file, which it closes."},
+    {Py_tp_doc,
+     "Writer(fd, header_bytes, dictionary_bytes, ring_bytes, wake_path)\n\nWrites spans "
+     "into the ring of an open, locked file, which it closes."},
     {Py_tp_new, writer_new},
     {Py_tp_dealloc, writer_dealloc},
     {Py_tp_methods, writer_methods},
@@ -943,37 +954,48 @@ static PyType_Slot writer_slots[] = {
 static PyType_Spec writer_spec = {"trace_etl_exporter._ring.Writer", sizeof(Writer), 0,
                                   Py_TPFLAGS_DEFAULT, writer_slots};
 
-int writer_setup(PyObject *module) {
+int writer_setup(PyObject* module) {
   static const struct {
-    PyObject **name;
-    const char *text;
+    PyObject** name;
+    const char* text;
   } names[] = {
-      {&str_context, "context"},         {&str_name, "name"},
-      {&str_kind, "kind"},               {&str_parent, "parent"},
-      {&str_start_time, "start_time"},   {&str_end_time, "end_time"},
-      {&str_status, "status"},           {&str_attributes, "attributes"},
-      {&str_events, "events"},           {&str_trace_id, "trace_id"},
-      {&str_span_id, "span_id"},         {&str_trace_flags, "trace_flags"},
-      {&str_trace_state, "trace_state"}, {&str_status_code, "status_code"},
-      {&str_description, "description"}, 
-      {&str_copy, "copy"},               {&str_timestamp, "timestamp"},
-      {&str_get, "get"},                 {&str_ot, "ot"},
-      {&str_own_attributes, "_attributes"}, {&str_dict, "_dict"},
-      {&str_own_events, "_events"},      {&str_deque, "_dq"},
+      {&str_context, "context"},
+      {&str_name, "name"},
+      {&str_kind, "kind"},
+      {&str_parent, "parent"},
+      {&str_start_time, "start_time"},
+      {&str_end_time, "end_time"},
+      {&str_status, "status"},
+      {&str_attributes, "attributes"},
+      {&str_events, "events"},
+      {&str_trace_id, "trace_id"},
+      {&str_span_id, "span_id"},
+      {&str_trace_flags, "trace_flags"},
+      {&str_trace_state, "trace_state"},
+      {&str_status_code, "status_code"},
+      {&str_description, "description"},
+      {&str_copy, "copy"},
+      {&str_timestamp, "timestamp"},
+      {&str_get, "get"},
+      {&str_ot, "ot"},
+      {&str_own_attributes, "_attributes"},
+      {&str_dict, "_dict"},
+      {&str_own_events, "_events"},
+      {&str_deque, "_dq"},
   };
   for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
     if ((*names[at].name = PyUnicode_InternFromString(names[at].text)) == NULL) {
       return -1;
     }
   }
-  PyObject *values = PyImport_ImportModule("trace_etl_exporter._values");
+  PyObject* values = PyImport_ImportModule("trace_etl_exporter._values");
   other_value = values == NULL ? NULL : PyObject_GetAttrString(values, "other_value");
   Py_XDECREF(values);
-  PyObject *api = PyImport_ImportModule("opentelemetry.trace");
-  PyObject *kind = api == NULL ? NULL : PyObject_GetAttrString(api, "SpanKind");
-  PyObject *code = api == NULL ? NULL : PyObject_GetAttrString(api, "StatusCode");
-  PyObject *attributes = PyImport_ImportModule("opentelemetry.attributes");
-  PyObject *util = PyImport_ImportModule("opentelemetry.sdk.util");
+  PyObject* api = PyImport_ImportModule("opentelemetry.trace");
+  PyObject* kind = api == NULL ? NULL : PyObject_GetAttrString(api, "SpanKind");
+  PyObject* code = api == NULL ? NULL : PyObject_GetAttrString(api, "StatusCode");
+  PyObject* attributes = PyImport_ImportModule("opentelemetry.attributes");
+  PyObject* util = PyImport_ImportModule("opentelemetry.sdk.util");
   if (other_value == NULL || kind == NULL || code == NULL || attributes == NULL || util == NULL ||
       (bounded_attributes = PyObject_GetAttrString(attributes, "BoundedAttributes")) == NULL ||
       (bounded_list = PyObject_GetAttrString(util, "BoundedList")) == NULL) {
@@ -982,14 +1004,14 @@ int writer_setup(PyObject *module) {
   Py_DECREF(api);
   Py_DECREF(attributes);
   Py_DECREF(util);
-  static const char *code_names[] = {"UNSET", "OK", "ERROR"};
+  static const char* code_names[] = {"UNSET", "OK", "ERROR"};
   for (int at = 0; at < 3; at++) {
     if ((status_codes[at] = PyObject_GetAttrString(code, code_names[at])) == NULL) {
       return -1;
     }
   }
   Py_DECREF(code);
-  static const char *kind_names[] = {"INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"};
+  static const char* kind_names[] = {"INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"};
   for (int at = 0; at < 5; at++) {
     if ((kinds[at] = PyObject_GetAttrString(kind, kind_names[at])) == NULL) {
       return -1;
@@ -1000,6 +1022,6 @@ int writer_setup(PyObject *module) {
     PyErr_NoMemory();
     return -1;
   }
-  writer_type = (PyTypeObject *)PyType_FromSpec(&writer_spec);
-  return writer_type == NULL ? -1 : PyModule_AddObjectRef(module, "Writer", (PyObject *)writer_type);
+  writer_type = (PyTypeObject*)PyType_FromSpec(&writer_spec);
+  return writer_type == NULL ? -1 : PyModule_AddObjectRef(module, "Writer", (PyObject*)writer_type);
 }
