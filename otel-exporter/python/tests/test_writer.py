@@ -87,6 +87,9 @@ def test_the_file_is_as_the_agent_wants_it(new_writer, directory):
     assert ring.spans() == [] and ring.tail == ring.head == 0
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         assert ring.boot_id.hex() == file.read().strip().replace("-", "")
+    # Closing it drops the lock, so this is the end. What posix_fallocate takes is a hole on tmpfs.
+    with open(path, "rb") as file:
+        assert os.lseek(file.fileno(), 0, os.SEEK_HOLE) == status.st_size
 
 
 def test_closing_drops_the_lock_and_writes_no_more(new_writer):

@@ -16,6 +16,7 @@ RESOURCE = 1024
 MAX_HEADER = 131_072
 
 _HEADER = struct.Struct("<8sIIQQQQ16sII")
+_ZEROS = 1 << 20
 
 
 def make(
@@ -51,15 +52,28 @@ def make(
     try:
         fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
         os.fchmod(fd, 0o660)
-        # Of tmpfs this takes the pages and clears them; a sparse file would be a SIGBUS once full.
-        os.posix_fallocate(fd, 0, header_bytes + dictionary_bytes + ring_bytes)
+        _write_zeros(fd, header_bytes + dictionary_bytes + ring_bytes)
         os.pwrite(fd, header + encoded, 0)
         os.rename(temporary, path)
     except BaseException:
-        os.unlink(temporary)
-        os.close(fd)
+        try:
+            os.unlink(temporary)
+        finally:
+            os.close(fd)
         raise
     return fd, path, header_bytes
+
+
+def _write_zeros(fd: int, size: int) -> None:
+    """Takes the memory: a sparse file would be a SIGBUS once tmpfs is full.
+
+    posix_fallocate would not do: what it takes is a hole to lseek, and so to the agent, until it is
+    written; and a signal makes it begin anew.
+    """
+    zeros = bytes(min(size, _ZEROS))
+    at = 0
+    while at < size:
+        at += os.pwrite(fd, zeros[: size - at], at)
 
 
 def _resource(resource: Mapping[str, object]) -> tuple[bytearray, int]:
