@@ -291,6 +291,19 @@ public final class SeriesTable {
     return kind(kindAndStatus) < OF_EVENTS ? PLACE_OF_SPANS : PLACE_OF_EVENTS;
   }
 
+  /**
+   * Overflow series have none but those of events, unless each kind has its own; others have one.
+   */
+  private boolean mayHaveKind(SeriesDefinition definition) {
+    String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
+    if (overflowsByKind || !definition.overflow()) {
+      return kind != null;
+    }
+    return kind == null
+        || (kind.equals(Integer.toString(OF_EVENTS))
+            && "0".equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
+  }
+
   private void addOverflow(int series, int application, int place) {
     int[] block = keys[series >>> BLOCK_BITS];
     block[keyAt(series) + APPLICATION] = applications.symbol(application);
@@ -316,10 +329,10 @@ public final class SeriesTable {
     if (values.size() != valuesOfSeries() || taken.get(series)) {
       return false;
     }
-    boolean ofKind = values.get(SeriesDefinition.SPAN_KIND) != null;
-    if (!ofKind && (overflowsByKind || !definition.overflow())) {
+    if (!mayHaveKind(definition)) {
       return false;
     }
+    boolean ofKind = values.get(SeriesDefinition.SPAN_KIND) != null;
     int application = applications.restore(values.get(SeriesDefinition.APPLICATION), lastMillis);
     int kindAndStatus =
         ofKind
