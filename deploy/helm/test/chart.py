@@ -1,0 +1,549 @@
+"""What the chart makes of its values, held to the API's schemas, to the project's programs, and to
+what is promised of it. Run by bin/chart."""
+
+import copy
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import jsonschema
+import kubernetes_validate
+import yaml
+
+import readme
+
+HERE = pathlib.Path(__file__).parent
+CHART = HERE.parent / "trace-etl"
+TARGET = pathlib.Path(os.environ["CHART_TARGET"])
+# The oldest that the chart takes, and the newest that is known.
+KUBERNETES = ("1.27", "1.37")
+PROBES = {"startupProbe", "livenessProbe", "readinessProbe"}
+
+MINIMAL = {"rocketmq": {"nameServers": ["mq-1:9876", "mq-2:9876"]}}
+
+
+def merged(base, *others):
+    """Values above others, as Helm merges them."""
+    result = copy.deepcopy(base)
+    for other in others:
+        for key, value in other.items():
+            if isinstance(value, dict) and isinstance(result.get(key), dict):
+                result[key] = merged(result[key], value)
+            else:
+                result[key] = copy.deepcopy(value)
+    return result
+
+
+# What is rendered and checked, besides values-*.yaml.
+CASES = {
+    "minimal": {},
+    "hpa": {"autoscaling": {"type": "hpa"}},
+    "keda": {
+        "autoscaling": {
+            "type": "keda",
+            "keda": {"prometheusAddress": "https://prometheus:9090", "authentication": "prometheus"},
+        }
+    },
+    "monitored": {
+        "monitoring": {
+            "enabled": True,
+            "labels": {"release": "prometheus"},
+            "tlsConfig": {"ca": {"secret": {"name": "ca", "key": "ca.crt"}}},
+            "rules": {"enabled": True, "runbookBaseUrl": "https://wiki.example.com"},
+            "dashboards": {"enabled": True, "annotations": {"grafana_folder": "Tracing"}},
+        },
+        "server": {"tls": {"secret": "web"}, "tokenSecret": "web-token"},
+        "agent": {"telemetry": {"tls": {"secret": "telemetry"}, "tokenSecret": "telemetry-token"}},
+    },
+    "guarded": {
+        "networkPolicy": {
+            "enabled": True,
+            "senders": [{"podSelector": {}}],
+            "readers": [{"namespaceSelector": {"matchLabels": {"team": "observability"}}}],
+            "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}],
+        },
+        "agent": {
+            "tls": {"secret": "otlp", "clientCaSecret": "senders", "clientCaKey": "roots.pem"},
+            "tokenSecret": "otlp-tokens",
+            "rings": {"group": 20001},
+        },
+        "rocketmq": {
+            "access": {"agentSecret": "mq-agents", "serverSecret": "mq-servers"},
+            "tls": {"enabled": True, "caSecret": "mq-ca"},
+        },
+        "elasticsearch": {
+            "urls": ["https://es:9200"], "apiKeySecret": "es", "caSecret": "es", "caKey": "es.crt",
+        },
+    },
+    "bare": {
+        "agent": {
+            "rings": {"enabled": False},
+            "spool": {"type": "emptyDir"},
+            "hostPorts": {"enabled": False},
+            "service": {"enabled": False},
+        },
+        "server": {"podDisruptionBudget": {"enabled": False}, "topologySpreadConstraints": []},
+        "serviceAccount": {"create": False},
+        "test": {"enabled": False},
+    },
+    "ozhera": {
+        "server": {
+            "config": {
+                "trace-etl": {
+                    "metrics": {"profile": "ozhera"},
+                    "rocketmq": {"messages": "any"},
+                    "index": {"elasticsearch": {"layout": "ozhera"}},
+                }
+            },
+            "ozheraRules": {"slower-than-millis": {"http": 300}},
+        },
+        "elasticsearch": {
+            "urls": ["http://es:9200"], "username": "etl", "passwordSecret": "es",
+        },
+        "monitoring": {"enabled": True},
+        "agent": {
+            "traceLogs": {
+                "hostPath": "/home/work/log", "paths": ["/home/work/log/*/trace/trace.log"],
+                "groups": [1500],
+            }
+        },
+    },
+    "passed-on": {
+        "nameOverride": "etl",
+        "fullnameOverride": "a-name-that-is-so-long-that-it-has-to-be-cut-somewhere-before-its-end",
+        "image": {"registry": "registry.example.com/a", "tag": "1.2.3", "pullSecrets": ["pull"]},
+        "rocketmq": {"createTopics": {"enabled": True}},
+        "server": {
+            "javaOptions": "-Xmx3g",
+            "env": [{"name": "TRACE_ETL_WINDOW_LENGTH", "value": "30s"}],
+            "config": {
+                "trace-etl": {
+                    "window": {"length": "10s"},
+                    "metrics": {"namespace": "spans"},
+                    "series": {
+                        "max": 10000000,
+                        "dimensions": [{"attribute": "http.route"}],
+                    },
+                },
+                "logging": {"level": {"root": "WARN"}},
+            },
+            "nodeSelector": {"disk": "none"},
+            "tolerations": [{"operator": "Exists"}],
+            "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+            "priorityClassName": "high",
+            "podLabels": {"team": "a"},
+            "podAnnotations": {"note": "b"},
+            "volumes": [{"name": "more", "emptyDir": {}}],
+            "volumeMounts": [{"name": "more", "mountPath": "/more"}],
+        },
+        "agent": {
+            "javaOptions": "-Xmx768m",
+            "config": {
+                "spool": {"max-bytes": 8589934592, "flush": "commit"},
+                "routing": {"queues-per-application": 3},
+            },
+            "routing": {"applications": {"checkout": {"queues": 8}}, "exclude": ["load-*"]},
+            "filters": {"drop": [{"kind": "client", "attributes": {"db.system": "redis"}}]},
+            "volumes": [{"name": "more", "emptyDir": {}}],
+            "volumeMounts": [{"name": "more", "mountPath": "/more"}],
+        },
+    },
+}
+
+# What must be refused, and what is said then.
+REFUSED = {
+    "no-name-server": ({"rocketmq": {"nameServers": []}}, "rocketmq.nameServers: give RocketMQ's name servers"),
+    "unknown-key": ({"agent": {"spol": {}}}, "spol"),
+    "unknown-key-at-the-top": ({"servers": {}}, "servers"),
+    "unknown-file": ({"server": {"config": {"trace_etl": {}}}}, "trace_etl"),
+    "unknown-section": ({"agent": {"config": {"rockeqmq": {}}}}, "rockeqmq"),
+    "two-autoscalers": ({"autoscaling": {"type": "hpa,keda"}}, "'none', 'hpa', 'keda'"),
+    "fewer-than-fewest": (
+        {"autoscaling": {"type": "hpa", "minReplicas": 5, "maxReplicas": 4}},
+        "autoscaling.maxReplicas = 4: below autoscaling.minReplicas = 5",
+    ),
+    "no-prometheus": ({"autoscaling": {"type": "keda"}}, "autoscaling.keda.prometheusAddress: give the address"),
+    "a-list-for-a-text": ({"rocketmq": {"nameServers": "mq:9876"}}, "nameServers"),
+    "a-semicolon": ({"rocketmq": {"nameServers": ["mq-1:9876;mq-2:9876"]}}, "nameServers"),
+    "a-password": (
+        {"server": {"config": {"trace-etl": {"index": {"elasticsearch": {"password": "x"}}}}}},
+        "server.config.trace-etl.index.elasticsearch.password is not for the configuration: use elasticsearch.passwordSecret",
+    ),
+    "a-token": (
+        {"agent": {"config": {"otlp": {"token": "x"}}}},
+        "agent.config.otlp.token is not for the configuration: use agent.tokenSecret",
+    ),
+    "a-port": ({"server": {"config": {"server": {"port": 9000}}}}, "use server.port, the service's"),
+    "a-user-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "username": "etl"}}, "elasticsearch.passwordSecret: give"),
+    "a-password-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "passwordSecret": "es"}}, "elasticsearch.username: give"),
+    "a-user-in-a-url": ({"elasticsearch": {"urls": ["http://etl:secret@es:9200"]}}, "urls"),
+    "roots-without-tls": ({"agent": {"tls": {"clientCaSecret": "ca"}}}, "agent.tls.clientCaSecret: needs agent.tls.secret"),
+    "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
+}
+
+# What a change of values must not, and must, make of the pods.
+CHANGES = {
+    "live-routing": ({"agent": {"routing": {"exclude": ["load-test"]}}}, set()),
+    "live-filters": ({"agent": {"filters": {"limits": {"max-attributes": 64}}}}, set()),
+    "live-files": ({"agent": {"traceLogs": {"paths": ["/home/work/log/trace.log"]}}}, set()),
+    "rolling-agents": ({"agent": {"config": {"spool": {"flush": "commit"}}}}, {"DaemonSet"}),
+    "rolling-servers": ({"server": {"config": {"trace-etl": {"window": {"length": "30s"}}}}}, {"Deployment"}),
+    "rolling-both": ({"rocketmq": {"topics": {"spans": "spans-2"}}}, {"DaemonSet", "Deployment"}),
+}
+OZHERA_RULES = {"server": {"ozheraRules": {"slower-than-millis": {"http": 400}}}}
+
+
+def values_of_all():
+    all_values = {name: merged(MINIMAL, values) for name, values in CASES.items()}
+    for name, (values, _) in REFUSED.items():
+        all_values[f"refused-{name}"] = merged(MINIMAL, values)
+    for name, (values, _) in CHANGES.items():
+        all_values[f"changed-{name}"] = merged(MINIMAL, values)
+    all_values["changed-ozhera-rules"] = merged(MINIMAL, CASES["ozhera"], OZHERA_RULES)
+    return all_values
+
+
+def render():
+    shutil.rmtree(TARGET, ignore_errors=True)
+    TARGET.mkdir(parents=True)
+    lines = [f"{path.stem}\t{path}" for path in CHART.glob("values-*.yaml")]
+    for name, values in values_of_all().items():
+        path = TARGET / f"{name}.values"
+        path.write_text(json.dumps(values))
+        lines.append(f"{name}\t{path}")
+    # Lint without values would see the message that asks for them alone.
+    linted = TARGET / "linted" / "trace-etl"
+    shutil.copytree(CHART, linted)
+    defaults = yaml.safe_load((CHART / "values.yaml").read_text())
+    (linted / "values.yaml").write_text(yaml.safe_dump(merged(defaults, MINIMAL)))
+    with (TARGET / "helm.log").open("w") as log:
+        subprocess.run(
+            [os.environ["JAVA"], "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
+             "-cp", os.environ["HELM_LIBRARY"] + "/*", HERE / "Render.java",
+             CHART, TARGET, linted, f"{KUBERNETES[-1]}.0"],
+            input="\n".join(lines), text=True, check=True, stderr=log,
+        )  # fmt: skip
+
+
+def documents(name):
+    error = TARGET / f"{name}.error"
+    if error.exists():
+        raise AssertionError(f"{name} is refused: {error.read_text()}")
+    rendered = (TARGET / f"{name}.yaml").read_text()
+    return [document for document in yaml.safe_load_all(rendered) if document]
+
+
+def of_kind(objects, *kinds):
+    return [found for found in objects if found["kind"] in kinds]
+
+
+def named(objects, kind, suffix):
+    return next(found for found in of_kind(objects, kind) if found["metadata"]["name"].endswith(suffix))
+
+
+def pods(objects):
+    """Metadata and spec of every pod that objects lead to."""
+    for found in objects:
+        if found["kind"] == "Pod":
+            yield found["metadata"], found["spec"]
+        elif "template" in found.get("spec", {}):
+            yield found["spec"]["template"]["metadata"], found["spec"]["template"]["spec"]
+
+
+def containers(spec):
+    return spec.get("initContainers", []) + spec["containers"]
+
+
+def chosen(selector, labels):
+    return selector.items() <= labels.items()
+
+
+class ChartTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        render()
+        cls.rendered = {
+            name: documents(name)
+            for name in [*CASES, *(path.stem for path in CHART.glob("values-*.yaml"))]
+        }
+
+    def test_helm_lint_has_nothing_to_say(self):
+        lint = (TARGET / "lint.txt").read_text()
+        self.assertEqual(lint.splitlines()[0], "ok", lint)
+
+    def test_objects_are_what_the_api_takes(self):
+        schemas = {
+            path.stem: jsonschema.Draft202012Validator(json.loads(path.read_text()))
+            for path in (HERE / "crds").glob("*.json")
+        }
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                for found in objects:
+                    if found["kind"] in schemas:
+                        schemas[found["kind"]].validate(found)
+                        continue
+                    for version in KUBERNETES:
+                        try:
+                            kubernetes_validate.validate(found, version, strict=True)
+                        except kubernetes_validate.ValidationError as e:
+                            self.fail(f"{found['kind']} {found['metadata']['name']}: {e}")
+
+    def test_wrong_values_are_refused(self):
+        for name, (_, said) in REFUSED.items():
+            with self.subTest(name):
+                error = TARGET / f"refused-{name}.error"
+                self.assertTrue(error.exists(), f"{name} is taken")
+                self.assertIn(said, error.read_text())
+
+    def test_the_schema_knows_every_value(self):
+        schema = json.loads((CHART / "values.schema.json").read_text())
+
+        def compare(values, schema, where):
+            if schema.get("additionalProperties") is not False:
+                return
+            known = set(schema["properties"]) - {"global"}
+            if set(values) != known and where not in ("server.config", "agent.config"):
+                self.fail(f"{where or 'top'}: differs in {set(values) ^ known}")
+            for key, value in values.items():
+                if isinstance(value, dict) and "properties" in schema["properties"][key]:
+                    compare(value, schema["properties"][key], f"{where}.{key}".lstrip("."))
+
+        compare(yaml.safe_load((CHART / "values.yaml").read_text()), schema, "")
+
+    def test_the_readme_has_every_value(self):
+        self.assertEqual(
+            (CHART / "README.md").read_text(), readme.text(CHART),
+            "README.md is not what values.yaml says: bin/chart --write-readme",
+        )  # fmt: skip
+
+    def test_the_chart_is_of_this_version(self):
+        chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+        pom = (HERE.parents[2] / "pom.xml").read_text()
+        version = re.search(r"<artifactId>trace-etl[^<]*</artifactId>\s*<version>([^<]+)", pom)
+        self.assertEqual(chart["appVersion"], version.group(1))
+
+    def test_containers_have_no_rights(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                for _, spec in pods(objects):
+                    self.assertIs(spec["automountServiceAccountToken"], False)
+                    self.assertTrue(spec["securityContext"]["runAsNonRoot"])
+                    self.assertEqual(spec["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
+                    self.assertFalse({"hostNetwork", "hostPID", "hostIPC"} & set(spec))
+                    for container in containers(spec):
+                        security = container["securityContext"]
+                        self.assertIs(security["allowPrivilegeEscalation"], False)
+                        self.assertEqual(security["capabilities"]["drop"], ["ALL"])
+                        self.assertIn("memory", container["resources"]["limits"], container["name"])
+                        if container["name"] != "elasticsearch":
+                            self.assertIs(security["readOnlyRootFilesystem"], True)
+                        if container["name"] == "directories":
+                            # Gives host directories to the agent's user, and can do nothing else.
+                            self.assertEqual(container["command"][:2], ["chown", "10001:10001"])
+                            self.assertEqual(security["capabilities"]["add"], ["CHOWN"])
+                        else:
+                            self.assertFalse({"runAsUser", "runAsNonRoot"} & set(security))
+                            self.assertNotIn("add", security["capabilities"])
+
+    def test_secrets_are_referred_to_alone(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                self.assertFalse(of_kind(objects, "Secret"))
+
+    def test_mounts_lead_to_volumes_and_follow_their_changes(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                configs = {found["metadata"]["name"] for found in of_kind(objects, "ConfigMap")}
+                for _, spec in pods(objects):
+                    volumes = {volume["name"]: volume for volume in spec.get("volumes", [])}
+                    self.assertEqual(len(volumes), len(spec.get("volumes", [])))
+                    mounted = set()
+                    for container in containers(spec):
+                        paths = [mount["mountPath"] for mount in container.get("volumeMounts", [])]
+                        self.assertEqual(len(set(paths)), len(paths))
+                        for path in paths:
+                            # A mount point within a mount that is read-only cannot be made.
+                            self.assertFalse([p for p in paths if p.startswith(path + "/")], path)
+                        for mount in container.get("volumeMounts", []):
+                            self.assertNotIn("subPath", mount)
+                            mounted.add(mount["name"])
+                    self.assertEqual(mounted, set(volumes))
+                    for volume in volumes.values():
+                        if "configMap" in volume:
+                            self.assertIn(volume["configMap"]["name"], configs)
+
+    def test_selectors_find_their_pods(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                labels = [metadata["labels"] for metadata, _ in pods(objects)]
+                services = of_kind(objects, "Service")
+                for found in objects:
+                    selector = {
+                        "Service": lambda spec: spec["selector"],
+                        "PodDisruptionBudget": lambda spec: spec["selector"]["matchLabels"],
+                        "NetworkPolicy": lambda spec: spec["podSelector"]["matchLabels"],
+                        "PodMonitor": lambda spec: spec["selector"]["matchLabels"],
+                    }.get(found["kind"])
+                    if selector:
+                        matching = [one for one in labels if chosen(selector(found["spec"]), one)]
+                        self.assertEqual(len(matching), 1, found["metadata"]["name"])
+                for monitor in of_kind(objects, "ServiceMonitor"):
+                    wanted = monitor["spec"]["selector"]["matchLabels"]
+                    (service,) = [s for s in services if chosen(wanted, s["metadata"]["labels"])]
+                    # What rules and the query of the autoscaler call the job.
+                    self.assertTrue(service["metadata"]["name"].endswith("-server"))
+                    ports = {port["name"] for port in service["spec"]["ports"]}
+                    self.assertLessEqual({e["port"] for e in monitor["spec"]["endpoints"]}, ports)
+
+    def test_names_are_no_longer_than_labels_may_be(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                for found in objects:
+                    self.assertLessEqual(len(found["metadata"]["name"]), 63)
+
+    def test_probes_ask_what_the_programs_answer(self):
+        paths = {
+            "agent": {"startupProbe": "/live", "livenessProbe": "/live", "readinessProbe": "/health"},
+            "server": {"startupProbe": "/health", "livenessProbe": "/health", "readinessProbe": "/ready"},
+        }
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                for _, spec in pods(objects):
+                    for container in spec["containers"]:
+                        if container["name"] in paths:
+                            asked = {probe: container[probe]["httpGet"]["path"] for probe in PROBES}
+                            self.assertEqual(asked, paths[container["name"]])
+        spec = named(self.rendered["monitored"], "Deployment", "-server")["spec"]["template"]["spec"]
+        self.assertEqual(spec["containers"][0]["readinessProbe"]["httpGet"]["scheme"], "HTTPS")
+
+    def test_one_autoscaler_owns_the_number_of_servers(self):
+        for name, kinds in {"minimal": 0, "hpa": 1, "keda": 1, "values-production": 1}.items():
+            objects = self.rendered[name]
+            scalers = of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject")
+            self.assertEqual(len(scalers), kinds)
+            deployment = named(objects, "Deployment", "-server")
+            self.assertEqual("replicas" in deployment["spec"], kinds == 0)
+            for scaler in scalers:
+                self.assertEqual(scaler["spec"]["scaleTargetRef"]["name"], deployment["metadata"]["name"])
+
+    def test_a_span_series_has_no_label_that_tells_servers_apart(self):
+        for name, series in {"monitored": "traces_span_metrics_calls_total", "ozhera": None}.items():
+            (monitor,) = of_kind(self.rendered[name], "ServiceMonitor")
+            for endpoint in monitor["spec"]["endpoints"]:
+                self.assertIs(endpoint["honorLabels"], True)
+                dropped = endpoint["relabelings"][0]
+                self.assertEqual(dropped["action"], "labeldrop")
+                for label in ("pod", "container", "endpoint", "service", "node"):
+                    self.assertRegex(label, f"^(?:{dropped['regex']})$")
+                (rule,) = endpoint["metricRelabelings"]
+                self.assertEqual((rule["targetLabel"], rule["replacement"]), ("instance", ""))
+                if series:
+                    self.assertRegex(series, f"^(?:{rule['regex']})$")
+                self.assertNotRegex("trace_etl_ready", f"^(?:{rule['regex']})$")
+        self.assertEqual(
+            [e["path"] for e in of_kind(self.rendered["ozhera"], "ServiceMonitor")[0]["spec"]["endpoints"]],
+            ["/metrics", "/jvm"],
+        )
+
+    def test_rules_that_are_read_live_restart_nobody(self):
+        def templates(name):
+            return {
+                found["kind"]: json.dumps(found["spec"]["template"], sort_keys=True)
+                for found in of_kind(documents(name), "DaemonSet", "Deployment")
+            }
+
+        before = templates("minimal")
+        for name, (_, rolled) in CHANGES.items():
+            with self.subTest(name):
+                after = templates(f"changed-{name}")
+                self.assertEqual({kind for kind in before if before[kind] != after[kind]}, rolled)
+                self.assertNotEqual(documents("minimal"), documents(f"changed-{name}"))
+        self.assertEqual(templates("ozhera"), templates("changed-ozhera-rules"))
+
+    def test_dashboards_and_rules_are_those_of_the_project(self):
+        objects = self.rendered["monitored"]
+        boards = {
+            key: json.loads(text)
+            for found in of_kind(objects, "ConfigMap")
+            if found["metadata"]["labels"].get("grafana_dashboard") == "1"
+            for key, text in found["data"].items()
+        }
+        sources = (HERE.parents[1] / "grafana").glob("*.json")
+        self.assertEqual(boards, {path.name: json.loads(path.read_text()) for path in sources})
+        rules = [found["spec"] for found in of_kind(objects, "PrometheusRule")]
+        self.assertEqual(len(rules), len(list((HERE.parents[1] / "prometheus").glob("*.rules.yaml"))))
+        for rule in (rule for spec in rules for group in spec["groups"] for rule in group["rules"]):
+            url = rule.get("annotations", {}).get("runbook_url")
+            if url:
+                self.assertTrue(url.startswith("https://wiki.example.com/docs/"), url)
+
+    def test_the_programs_take_their_configuration(self):
+        """The real ones, with each configuration that is rendered, once."""
+        checked = set()
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                files = {}
+                for found in of_kind(objects, "ConfigMap"):
+                    files.update({key: text for key, text in found["data"].items() if key.endswith(".yaml")})
+                if "ozhera-rules.yaml" not in files:
+                    files["ozhera-rules.yaml"] = "{}\n"
+                parts = {
+                    "log-agent": ("log-agent.yaml", "routing.yaml", "filters.yaml"),
+                    "trace-etl-server": ("trace-etl-server.yaml", "ozhera-rules.yaml"),
+                }
+                for program, names in parts.items():
+                    key = tuple(files[name] for name in names)
+                    if key not in checked:
+                        self.check(program, files, f"{len(checked)}")
+                        checked.add(key)
+        self.assertGreater(len(checked), 8)
+
+    def check(self, program, files, name):
+        root = TARGET / "etc" / name
+        for folder, keys in {
+            "config": ("log-agent.yaml", "trace-etl-server.yaml"),
+            "routing": ("routing.yaml",),
+            "filters": ("filters.yaml",),
+            "ozhera-rules": ("ozhera-rules.yaml",),
+        }.items():
+            (root / folder).mkdir(parents=True)
+            for key in keys:
+                (root / folder / key).write_text(files[key].replace("/etc/trace-etl", str(root)))
+        for path in re.findall(re.escape(str(root)) + r"/(?:secrets|tls)/\S+", (root / "config" / f"{program}.yaml").read_text()):
+            path = pathlib.Path(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            source = {".crt": "tls.crt", ".key": "tls.key"}.get(path.suffix)
+            text = "etl\n" if path.name == "access-key" else "a-secret-of-the-test\n"
+            path.write_text((CERTIFICATE / source).read_text() if source else text)
+        answer = subprocess.run(
+            [os.environ["JAVA"], "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m",
+             "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+             "-jar", os.environ[program.upper().replace("-", "_") + "_JAR"],
+             f"--config={root}/config/{program}.yaml", "--check-config"],
+            capture_output=True, text=True, cwd=root,
+        )  # fmt: skip
+        self.assertEqual(answer.returncode, 0, f"{files[program + '.yaml']}\n{answer.stdout}{answer.stderr}")
+        self.assertNotIn("a-secret-of-the-test", answer.stdout + answer.stderr)
+
+
+CERTIFICATE = TARGET.parent / "chart-certificate"
+
+
+def make_certificate():
+    CERTIFICATE.mkdir(parents=True, exist_ok=True)
+    if not (CERTIFICATE / "tls.key").exists():
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650", "-subj", "/CN=test",
+             "-keyout", CERTIFICATE / "tls.key", "-out", CERTIFICATE / "tls.crt"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    make_certificate()
+    unittest.main(argv=sys.argv, verbosity=1)

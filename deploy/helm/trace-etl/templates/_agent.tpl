@@ -1,0 +1,98 @@
+{{/* log-agent.yaml: what the chart knows, and the user's keys beside it. */}}
+{{- define "trace-etl.agent.config" -}}
+{{- $agent := .Values.agent }}
+{{- include "trace-etl.refuse" (dict "where" "agent.config" "config" $agent.config "owned" (include "trace-etl.agent.owned" . | fromYaml)) }}
+{{- mustMergeOverwrite (deepCopy $agent.config) (include "trace-etl.agent.own" . | fromYaml) | toYaml }}
+{{- end }}
+
+{{- define "trace-etl.agent.own" -}}
+state-directory: /var/lib/trace-etl
+otlp:
+  grpc-port: 4317
+  http-port: 4318
+  {{- with .Values.agent.tls }}
+  {{- if .secret }}
+  tls:
+    certificate-file: /etc/trace-etl/tls/otlp/tls.crt
+    private-key-file: /etc/trace-etl/tls/otlp/tls.key
+    {{- if .clientCaSecret }}
+    client-ca-file: /etc/trace-etl/tls/otlp/ca.crt
+    {{- end }}
+  {{- end }}
+  {{- end }}
+  {{- if .Values.agent.tokenSecret }}
+  token-file: /etc/trace-etl/secrets/otlp/token
+  {{- end }}
+{{- if .Values.agent.traceLogs.paths }}
+files:
+  paths:
+    {{- toYaml .Values.agent.traceLogs.paths | nindent 4 }}
+{{- end }}
+ring:
+  enabled: {{ .Values.agent.rings.enabled }}
+  {{- if .Values.agent.rings.enabled }}
+  directory: {{ .Values.agent.rings.hostPath }}
+  {{- with .Values.agent.rings.group }}
+  group: {{ . | int64 | quote }}
+  {{- end }}
+  {{- end }}
+routing:
+  file: /etc/trace-etl/routing/routing.yaml
+  hotspots-topic: {{ .Values.rocketmq.topics.routing }}
+filters:
+  file: /etc/trace-etl/filters/filters.yaml
+rocketmq:
+  name-server: {{ include "trace-etl.nameServer" . | quote }}
+  topic: {{ .Values.rocketmq.topics.spans }}
+  {{- if .Values.rocketmq.access.agentSecret }}
+  access-key-file: /etc/trace-etl/secrets/rocketmq/access-key
+  secret-key-file: /etc/trace-etl/secrets/rocketmq/secret-key
+  {{- end }}
+  {{- if .Values.rocketmq.tls.enabled }}
+  tls: true
+  {{- if .Values.rocketmq.tls.caSecret }}
+  tls-ca-file: /etc/trace-etl/tls/rocketmq/ca.crt
+  {{- end }}
+  {{- end }}
+telemetry:
+  port: 9465
+  {{- if .Values.agent.telemetry.tls.secret }}
+  tls:
+    certificate-file: /etc/trace-etl/tls/telemetry/tls.crt
+    private-key-file: /etc/trace-etl/tls/telemetry/tls.key
+  {{- end }}
+  {{- if .Values.agent.telemetry.tokenSecret }}
+  token-file: /etc/trace-etl/secrets/telemetry/token
+  {{- end }}
+{{- end }}
+
+{{- define "trace-etl.agent.owned" -}}
+state-directory: agent.spool
+spool/directory: agent.spool
+otlp/grpc-port: agent.hostPorts
+otlp/http-port: agent.hostPorts
+otlp/tls: agent.tls
+otlp/token: agent.tokenSecret
+otlp/token-file: agent.tokenSecret
+files/paths: agent.traceLogs.paths
+ring/enabled: agent.rings.enabled
+ring/directory: agent.rings.hostPath
+ring/group: agent.rings.group
+routing/file: agent.routing
+routing/hotspots-topic: rocketmq.topics.routing
+filters/file: agent.filters
+rocketmq/name-server: rocketmq.nameServers
+rocketmq/topic: rocketmq.topics.spans
+rocketmq/access-key: rocketmq.access.agentSecret
+rocketmq/access-key-file: rocketmq.access.agentSecret
+rocketmq/secret-key: rocketmq.access.agentSecret
+rocketmq/secret-key-file: rocketmq.access.agentSecret
+rocketmq/tls: rocketmq.tls.enabled
+rocketmq/tls-ca-file: rocketmq.tls.caSecret
+telemetry/enabled: nothing, as probes need the port
+telemetry/port: nothing, as probes need the port
+telemetry/host: nothing, as probes need the port
+telemetry/tls: agent.telemetry.tls.secret
+telemetry/token: agent.telemetry.tokenSecret
+telemetry/token-file: agent.telemetry.tokenSecret
+{{- end }}

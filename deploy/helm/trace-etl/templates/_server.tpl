@@ -1,0 +1,105 @@
+{{/* trace-etl-server.yaml: what the chart knows, and the user's keys beside it. */}}
+{{- define "trace-etl.server.config" -}}
+{{- $server := .Values.server }}
+{{- include "trace-etl.refuse" (dict "where" "server.config" "config" $server.config "owned" (include "trace-etl.server.owned" . | fromYaml)) }}
+{{- mustMergeOverwrite (deepCopy $server.config) (include "trace-etl.server.own" . | fromYaml) | toYaml }}
+{{- end }}
+
+{{- define "trace-etl.server.own" -}}
+server:
+  port: 8080
+  {{- if .Values.server.tls.secret }}
+  ssl:
+    bundle: web
+spring:
+  ssl:
+    bundle:
+      pem:
+        web:
+          reload-on-update: true
+          keystore:
+            certificate: /etc/trace-etl/tls/web/tls.crt
+            private-key: /etc/trace-etl/tls/web/tls.key
+  {{- end }}
+trace-etl:
+  rocketmq:
+    name-server: {{ include "trace-etl.nameServer" . | quote }}
+    topic: {{ .Values.rocketmq.topics.spans }}
+    {{- if .Values.rocketmq.access.serverSecret }}
+    access-key-file: /etc/trace-etl/secrets/rocketmq/access-key
+    secret-key-file: /etc/trace-etl/secrets/rocketmq/secret-key
+    {{- end }}
+    {{- if .Values.rocketmq.tls.enabled }}
+    tls: true
+    {{- if .Values.rocketmq.tls.caSecret }}
+    tls-ca-file: /etc/trace-etl/tls/rocketmq/ca.crt
+    {{- end }}
+    {{- end }}
+  journal:
+    topic: {{ .Values.rocketmq.topics.windows }}
+  hotspots:
+    topic: {{ .Values.rocketmq.topics.routing }}
+  {{- with include "trace-etl.elasticsearchUrls" . | fromJsonArray }}
+  index:
+    type: elasticsearch
+    elasticsearch:
+      urls:
+        {{- toYaml . | nindent 8 }}
+      {{- with $.Values.elasticsearch }}
+      {{- if .apiKeySecret }}
+      api-key-file: /etc/trace-etl/secrets/elasticsearch/api-key
+      {{- else if .passwordSecret }}
+      username: {{ required "elasticsearch.username: give the user that elasticsearch.passwordSecret is of" .username | quote }}
+      password-file: /etc/trace-etl/secrets/elasticsearch/password
+      {{- else if .username }}
+      {{- fail "elasticsearch.passwordSecret: give the secret with the password of elasticsearch.username" }}
+      {{- end }}
+      {{- if .caSecret }}
+      ca-file: /etc/trace-etl/tls/elasticsearch/ca.crt
+      {{- end }}
+      {{- end }}
+  {{- else }}
+  index:
+    type: none
+  {{- end }}
+  {{- if .Values.server.tokenSecret }}
+  web:
+    token-file: /etc/trace-etl/secrets/web/token
+  {{- end }}
+  {{- if .Values.server.ozheraRules }}
+  ozhera:
+    rules-file: /etc/trace-etl/ozhera-rules/ozhera-rules.yaml
+  {{- end }}
+{{- end }}
+
+{{- define "trace-etl.server.owned" -}}
+server/port: server.port, the service's
+server/ssl: server.tls.secret
+trace-etl/rocketmq/name-server: rocketmq.nameServers
+trace-etl/rocketmq/topic: rocketmq.topics.spans
+trace-etl/rocketmq/access-key: rocketmq.access.serverSecret
+trace-etl/rocketmq/access-key-file: rocketmq.access.serverSecret
+trace-etl/rocketmq/secret-key: rocketmq.access.serverSecret
+trace-etl/rocketmq/secret-key-file: rocketmq.access.serverSecret
+trace-etl/rocketmq/tls: rocketmq.tls.enabled
+trace-etl/rocketmq/tls-ca-file: rocketmq.tls.caSecret
+trace-etl/journal/topic: rocketmq.topics.windows
+trace-etl/hotspots/topic: rocketmq.topics.routing
+trace-etl/index/type: elasticsearch.urls
+trace-etl/index/elasticsearch/urls: elasticsearch.urls
+trace-etl/index/elasticsearch/username: elasticsearch.username
+trace-etl/index/elasticsearch/password: elasticsearch.passwordSecret
+trace-etl/index/elasticsearch/password-file: elasticsearch.passwordSecret
+trace-etl/index/elasticsearch/api-key: elasticsearch.apiKeySecret
+trace-etl/index/elasticsearch/api-key-file: elasticsearch.apiKeySecret
+trace-etl/index/elasticsearch/ca-file: elasticsearch.caSecret
+trace-etl/web/token: server.tokenSecret
+trace-etl/web/token-file: server.tokenSecret
+trace-etl/ozhera/rules-file: server.ozheraRules
+{{- end }}
+
+{{/* Names of span metrics, as a regular expression. */}}
+{{- define "trace-etl.server.spanMetrics" -}}
+{{- $namespace := dig "trace-etl" "metrics" "namespace" "traces" .Values.server.config }}
+{{- ternary "traces_.*" (printf "(?:traces|%s)_.*" $namespace) (hasPrefix "traces" $namespace) }}
+{{- end }}
