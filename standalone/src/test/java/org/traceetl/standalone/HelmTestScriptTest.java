@@ -1,0 +1,48 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code helm test} runs in its pod, against a real agent, broker and server. */
+final class HelmTestScriptTest {
+  private static final Path SCRIPT =
+      Path.of(System.getProperty("basedir", "."), "../deploy/helm/trace-etl/files/test.sh");
+
+  @TempDir private Path directory;
+
+  @Test
+  void aSpanIsSentAndFoundCounted() throws Exception {
+    String topic = SharedBroker.newTopic(2);
+    try (Installation installation =
+        Installation.start(
+            new Installation.Settings(
+                SharedBroker.get().namesrvAddress(),
+                topic,
+                SharedBroker.journalOf(topic),
+                directory,
+                0,
+                0,
+                0,
+                Duration.ofSeconds(1),
+                List.of(),
+                Map.of("trace-etl.rocketmq.consumer-group", topic)))) {
+      installation.awaitReady(Duration.ofSeconds(60));
+      ProcessBuilder script =
+          new ProcessBuilder("bash", "-c", Files.readString(SCRIPT)).redirectErrorStream(true);
+      script.environment().put("OTLP", "http://localhost:" + installation.otlpHttpPort());
+      script.environment().put("WEB", "http://localhost:" + installation.httpPort());
+      Process process = script.start();
+      String said = new String(process.getInputStream().readAllBytes());
+
+      assertThat(process.waitFor()).as(said).isZero();
+      assertThat(said).contains("PASSED: the span is counted, once");
+    }
+  }
+}
