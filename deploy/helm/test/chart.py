@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import unittest
 
 import jsonschema
@@ -503,6 +504,39 @@ class ChartTest(unittest.TestCase):
                         checked.add(key)
         self.assertGreater(len(checked), 8)
 
+    def test_a_changed_config_map_comes_into_force_in_a_running_agent(self):
+        """As kubelet brings it: a directory that is swapped beneath a link."""
+        root = TARGET / "mounted"
+        for name, suffix in {"config": "-agent", "routing": "-routing", "filters": "-filters"}.items():
+            mount(root / name, named(self.rendered["minimal"], "ConfigMap", suffix)["data"], str(root))
+        environment = {
+            **os.environ,
+            "TRACE_ETL_AGENT_STATE_DIRECTORY": str(root / "state"),
+            "TRACE_ETL_AGENT_RING_ENABLED": "false",
+            "TRACE_ETL_AGENT_OTLP_GRPC_PORT": "0",
+            "TRACE_ETL_AGENT_OTLP_HTTP_PORT": "0",
+            "TRACE_ETL_AGENT_TELEMETRY_PORT": "0",
+            "TRACE_ETL_AGENT_ROCKETMQ_NAME_SERVER": "127.0.0.1:1",
+            "TRACE_ETL_AGENT_ROUTING_FILE_POLL_MILLIS": "50",
+            "TRACE_ETL_AGENT_FILTERS_FILE_POLL_MILLIS": "50",
+        }
+        command = java("log-agent", f"--config={root}/config/log-agent.yaml")
+        with subprocess.Popen(command, env=environment, cwd=root, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as agent:  # fmt: skip
+            # For a line that never comes.
+            watchdog = threading.Timer(120, agent.kill)
+            watchdog.start()
+            try:
+                said = []
+                until(agent, said, "SIGHUP reads anew")
+                for name, what in {"routing": "routing_file", "filters": "filters_file"}.items():
+                    changed = f"live-{name}"
+                    mount(root / name, named(documents(f"changed-{changed}"), "ConfigMap", f"-{name}")["data"], str(root))
+                    until(agent, said, f"{what} has changed and is in force")
+            finally:
+                watchdog.cancel()
+                agent.kill()
+
     def check(self, program, files, name):
         root = TARGET / "etc" / name
         for folder, keys in {
@@ -520,15 +554,41 @@ class ChartTest(unittest.TestCase):
             source = {".crt": "tls.crt", ".key": "tls.key"}.get(path.suffix)
             text = "etl\n" if path.name == "access-key" else "a-secret-of-the-test\n"
             path.write_text((CERTIFICATE / source).read_text() if source else text)
-        answer = subprocess.run(
-            [os.environ["JAVA"], "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m",
-             "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-             "-jar", os.environ[program.upper().replace("-", "_") + "_JAR"],
-             f"--config={root}/config/{program}.yaml", "--check-config"],
-            capture_output=True, text=True, cwd=root,
-        )  # fmt: skip
+        command = java(program, f"--config={root}/config/{program}.yaml", "--check-config")
+        answer = subprocess.run(command, capture_output=True, text=True, cwd=root)
         self.assertEqual(answer.returncode, 0, f"{files[program + '.yaml']}\n{answer.stdout}{answer.stderr}")
         self.assertNotIn("a-secret-of-the-test", answer.stdout + answer.stderr)
+
+
+def java(program, *arguments):
+    return [
+        os.environ["JAVA"], "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m",
+        "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+        "-jar", os.environ[program.upper().replace("-", "_") + "_JAR"], *arguments,
+    ]  # fmt: skip
+
+
+def mount(directory, data, root):
+    """The files of a ConfigMap as kubelet has them: links by way of one that is swapped."""
+    directory.mkdir(parents=True, exist_ok=True)
+    content = directory / f"..{sum(1 for _ in directory.iterdir())}"
+    content.mkdir()
+    for name, text in data.items():
+        (content / name).write_text(text.replace("/etc/trace-etl", root))
+        if not (directory / name).is_symlink():
+            (directory / name).symlink_to(pathlib.Path("..data", name))
+    swapped = directory / "..data_tmp"
+    swapped.symlink_to(content.name)
+    swapped.rename(directory / "..data")
+
+
+def until(process, said, awaited):
+    """Reads what a process says up to what is awaited."""
+    for line in process.stdout:
+        said.append(line)
+        if awaited in line:
+            return
+    raise AssertionError(f"ended without '{awaited}':\n{''.join(said)}")
 
 
 CERTIFICATE = TARGET.parent / "chart-certificate"
