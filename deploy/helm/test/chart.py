@@ -58,7 +58,7 @@ CASES = {
             "rules": {"enabled": True, "runbookBaseUrl": "https://wiki.example.com"},
             "dashboards": {"enabled": True, "annotations": {"grafana_folder": "Tracing"}},
         },
-        "server": {"tls": {"secret": "web"}, "tokenSecret": "web-token"},
+        "server": {"tls": {"secret": "web", "clientCaSecret": "clients"}, "tokenSecret": "web-token"},
         "agent": {"telemetry": {"tls": {"secret": "telemetry"}, "tokenSecret": "telemetry-token"}},
     },
     "guarded": {
@@ -68,6 +68,7 @@ CASES = {
             "readers": [{"namespaceSelector": {"matchLabels": {"team": "observability"}}}],
             "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}],
         },
+        "server": {"tls": {"secret": "web"}},
         "agent": {
             "tls": {"secret": "otlp", "clientCaSecret": "senders", "clientCaKey": "roots.pem"},
             "tokenSecret": "otlp-tokens",
@@ -184,6 +185,7 @@ REFUSED = {
     "a-password-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "passwordSecret": "es"}}, "elasticsearch.username: give"),
     "a-user-in-a-url": ({"elasticsearch": {"urls": ["http://etl:secret@es:9200"]}}, "urls"),
     "roots-without-tls": ({"agent": {"tls": {"clientCaSecret": "ca"}}}, "agent.tls.clientCaSecret: needs agent.tls.secret"),
+    "clients-without-tls": ({"server": {"tls": {"clientCaSecret": "ca"}}}, "server.tls.clientCaSecret: needs server.tls.secret"),
     "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
 }
 
@@ -416,11 +418,18 @@ class ChartTest(unittest.TestCase):
             with self.subTest(name):
                 for _, spec in pods(objects):
                     for container in spec["containers"]:
-                        if container["name"] in paths:
+                        ports = {port["name"] for port in container.get("ports", [])}
+                        for probe in PROBES & set(container):
+                            self.assertIn(next(iter(container[probe].values()))["port"], ports)
+                        if container["name"] in paths and "probes" not in ports:
                             asked = {probe: container[probe]["httpGet"]["path"] for probe in PROBES}
                             self.assertEqual(asked, paths[container["name"]])
-        spec = named(self.rendered["monitored"], "Deployment", "-server")["spec"]["template"]["spec"]
-        self.assertEqual(spec["containers"][0]["readinessProbe"]["httpGet"]["scheme"], "HTTPS")
+        for name, expected in {
+            "guarded": {"path": "/ready", "port": "http", "scheme": "HTTPS"},
+            "monitored": {"path": "/actuator/health/readiness", "port": "probes"},
+        }.items():
+            spec = named(self.rendered[name], "Deployment", "-server")["spec"]["template"]["spec"]
+            self.assertEqual(spec["containers"][0]["readinessProbe"]["httpGet"], expected)
 
     def test_one_autoscaler_owns_the_number_of_servers(self):
         for name, kinds in {"minimal": 0, "hpa": 1, "keda": 1, "values-production": 1}.items():

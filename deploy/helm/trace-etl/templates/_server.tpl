@@ -8,9 +8,13 @@
 {{- define "trace-etl.server.own" -}}
 server:
   port: 8080
-  {{- if .Values.server.tls.secret }}
+  {{- with .Values.server.tls }}
+  {{- if .secret }}
   ssl:
     bundle: web
+    {{- if .clientCaSecret }}
+    client-auth: need
+    {{- end }}
 spring:
   ssl:
     bundle:
@@ -20,6 +24,21 @@ spring:
           keystore:
             certificate: /etc/trace-etl/tls/web/tls.crt
             private-key: /etc/trace-etl/tls/web/tls.key
+          {{- if .clientCaSecret }}
+          truststore:
+            certificate: /etc/trace-etl/tls/web/ca.crt
+          {{- end }}
+{{- if .clientCaSecret }}
+# Kubelet has no certificate to show: it asks at a port of its own, where nothing else is.
+management:
+  server:
+    port: 8081
+    ssl:
+      enabled: false
+{{- end }}
+  {{- else if .clientCaSecret }}
+  {{- fail "server.tls.clientCaSecret: needs server.tls.secret, without which the port does not speak TLS" }}
+  {{- end }}
   {{- end }}
 trace-etl:
   rocketmq:
