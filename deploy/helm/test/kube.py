@@ -383,4 +383,5 @@ def main():
     print("kube=passed")
 
 
-main()
+if __name__ == "__main__":
+    main()
