@@ -144,6 +144,7 @@ CASES = {
             "volumeMounts": [{"name": "more", "mountPath": "/more"}],
         },
         "agent": {
+            "tag": "1.2.2",
             "javaOptions": "-Xmx768m",
             "config": {
                 "spool": {"max-bytes": 8589934592, "flush": "commit"},
@@ -435,6 +436,16 @@ class ChartTest(unittest.TestCase):
         }.items():
             spec = named(self.rendered[name], "Deployment", "-server")["spec"]["template"]["spec"]
             self.assertEqual(spec["containers"][0]["readinessProbe"]["httpGet"], expected)
+
+    def test_images_are_of_the_registry_and_the_tag(self):
+        images = {
+            container["name"]: container["image"]
+            for _, spec in pods(self.rendered["passed-on"])
+            for container in spec["containers"]
+        }
+        self.assertEqual(images["server"], "registry.example.com/a/trace-etl/server:1.2.3")
+        self.assertEqual(images["agent"], "registry.example.com/a/trace-etl/log-agent:1.2.2")
+        self.assertEqual(images["span"], images["agent"])
 
     def test_one_autoscaler_owns_the_number_of_servers(self):
         for name, kinds in {"minimal": 0, "hpa": 1, "keda": 1, "values-production": 1}.items():

@@ -47,10 +47,11 @@ labels:
 {{- default (ternary (include "trace-etl.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
 {{- end }}
 
-{{/* An image of the project; takes root and repository. */}}
+{{/* An image of the project; takes root and of: the values of server or agent. */}}
 {{- define "trace-etl.image" -}}
 {{- $registry := .root.Values.image.registry | trimSuffix "/" }}
-{{- printf "%s%s:%s" (ternary "" (printf "%s/" $registry) (empty $registry)) .repository (default .root.Chart.AppVersion .root.Values.image.tag) }}
+{{- $tag := coalesce .of.tag .root.Values.image.tag .root.Chart.AppVersion }}
+{{- printf "%s%s:%s" (ternary "" (printf "%s/" $registry) (empty $registry)) .of.image $tag }}
 {{- end }}
 
 {{- define "trace-etl.pullSecrets" -}}
