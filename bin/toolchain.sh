@@ -115,3 +115,38 @@ find_prometheus() {
         "Install Prometheus 2.42 or newer: apt-get install prometheus, or the archive of its project."
   fi
 }
+
+# Sees that the docker command reaches a daemon, and has it build with what it has.
+find_docker() {
+  command -v docker >/dev/null ||
+    fail "needs Docker, and found no docker on PATH." "Install it: apt-get install docker.io"
+  docker info >/dev/null 2>&1 ||
+    fail "the docker command reaches no daemon: $(docker info 2>&1 | tail -n 1)" \
+      "Start one, or say by DOCKER_HOST where it is."
+  docker buildx version >/dev/null 2>&1 || export DOCKER_BUILDKIT=0
+}
+
+# run_container_tests GROUP JDK_IMAGE TAG: runs the tests of module perf with that JUnit tag, which need
+# the project's images and Docker. What they need beside them is built on JDK_IMAGE.
+run_container_tests() {
+  local group=$1 log=$root/.cache/$1.log image
+  for image in "trace-etl/log-agent:$3" "trace-etl/server:$3"; do
+    docker image inspect "$image" >/dev/null 2>&1 ||
+      fail "there is no image $image yet." "Build it: bin/images"
+  done
+  # They clean up themselves; the container that would do it for them may not be had.
+  export TESTCONTAINERS_RYUK_DISABLED=${TESTCONTAINERS_RYUK_DISABLED:-true}
+  if [[ ${DOCKER_HOST:-unix:} = unix:* ]]; then
+    export TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
+  fi
+  printf 'Building ...\n' >&2
+  rm -rf "$root/perf/target/lib"
+  (cd "$root" && mvn -B -q -pl perf -am package -DskipTests -Dspotless.check.skip=true) \
+    >"$log" 2>&1 || fail "the build failed; the whole log is $log"
+  # The tests' own lines, without Maven's.
+  (cd "$root" && mvn -B -pl perf -am test -Dspotless.check.skip=true -Dtest='Containers*Test' \
+    -Dsurefire.failIfNoSpecifiedTests=false -Dgroups="$group" -DexcludedGroups=none \
+    -Dtraceetl.jdk-image="$2" -Dtraceetl.image-tag="$3") 2>&1 | tee -a "$log" |
+    sed -n -u 's/^containers: //p' ||
+    fail "the tests failed; the whole log is $log"
+}
