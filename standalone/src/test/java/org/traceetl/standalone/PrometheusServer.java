@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -40,6 +41,13 @@ final class PrometheusServer implements AutoCloseable {
   record Sample(Map<String, String> labels, double value) {}
 
   /**
+   * A rule that it evaluates.
+   *
+   * @param error of its last evaluation; empty: none
+   */
+  record Rule(String name, String expression, String error) {}
+
+  /**
    * Starts one with exemplar storage, and waits until it answers.
    *
    * @param directory for its configuration, data and log
@@ -47,8 +55,46 @@ final class PrometheusServer implements AutoCloseable {
    */
   static PrometheusServer start(Path directory, int target, Duration interval)
       throws IOException, InterruptedException {
+    return start(
+        directory, Map.of("trace-etl", target), interval, List.of(), "exemplar-storage");
+  }
+
+  /**
+   * The same with rules and native histograms, scraping and evaluating every second.
+   *
+   * @param targets ports on 127.0.0.1, by the names of their jobs
+   */
+  static PrometheusServer startWithRules(
+      Path directory, Map<String, Integer> targets, List<Path> rules)
+      throws IOException, InterruptedException {
+    return start(
+        directory, targets, Duration.ofSeconds(1), rules, "exemplar-storage,native-histograms");
+  }
+
+  private static PrometheusServer start(
+      Path directory,
+      Map<String, Integer> targets,
+      Duration interval,
+      List<Path> rules,
+      String features)
+      throws IOException, InterruptedException {
     tell();
     Files.createDirectories(directory);
+    StringBuilder jobs = new StringBuilder();
+    targets.forEach((job, port) ->
+        jobs.append(
+            """
+              - job_name: %s
+                honor_labels: true
+                static_configs:
+                  - targets: ["127.0.0.1:%d"]
+                metric_relabel_configs:
+                  - source_labels: [__name__]
+                    regex: traces_.*
+                    target_label: instance
+                    replacement: ""
+            """
+                .formatted(job, port)));
     Path config = directory.resolve("prometheus.yml");
     Files.writeString(
         config,
@@ -56,13 +102,16 @@ final class PrometheusServer implements AutoCloseable {
         global:
           scrape_interval: %1$ds
           scrape_timeout: %1$ds
+          evaluation_interval: %1$ds
+        rule_files: [%2$s]
         scrape_configs:
-          - job_name: trace-etl
-            honor_labels: true
-            static_configs:
-              - targets: ["127.0.0.1:%2$d"]
-        """
-            .formatted(interval.toSeconds(), target));
+        %3$s"""
+            .formatted(
+                interval.toSeconds(),
+                rules.stream()
+                    .map(rule -> "'" + rule.toAbsolutePath().normalize() + "'")
+                    .collect(Collectors.joining(", ")),
+                jobs));
     int port = freePort();
     Process process =
         new ProcessBuilder(
@@ -70,7 +119,7 @@ final class PrometheusServer implements AutoCloseable {
                 "--config.file=" + config,
                 "--storage.tsdb.path=" + directory.resolve("data"),
                 "--web.listen-address=127.0.0.1:" + port,
-                "--enable-feature=exemplar-storage")
+                "--enable-feature=" + features)
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("prometheus.log").toFile())
             .start();
@@ -114,6 +163,56 @@ final class PrometheusServer implements AutoCloseable {
   double value(String expression) throws IOException, InterruptedException {
     List<Sample> samples = query(expression);
     return samples.isEmpty() ? Double.NaN : samples.getFirst().value;
+  }
+
+  /**
+   * Whether the expression has a value that is a number, or a histogram.
+   *
+   * @param instant now; else at any of the last seconds
+   */
+  boolean hasData(String expression, boolean instant) throws IOException, InterruptedException {
+    long now = Instant.now().getEpochSecond();
+    String path =
+        instant
+            ? "/api/v1/query?query=" + encode(expression)
+            : "/api/v1/query_range?step=1&start=%d&end=%d&query=%s"
+                .formatted(now - 15, now, encode(expression));
+    for (JsonNode series : data(path).path("result")) {
+      if (series.has("histogram")
+          || series.has("histograms")
+          || isNumber(series.path("value"))
+          || series.path("values").valueStream().anyMatch(PrometheusServer::isNumber)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isNumber(JsonNode timeAndValue) {
+    return timeAndValue.size() == 2 && !timeAndValue.get(1).asString().equals("NaN");
+  }
+
+  /** Values that the label has among the series of the selector. */
+  List<String> labelValues(String label, String selector)
+      throws IOException, InterruptedException {
+    List<String> values = new ArrayList<>();
+    data("/api/v1/label/" + label + "/values?match%5B%5D=" + encode(selector))
+        .forEach(value -> values.add(value.asString()));
+    return values;
+  }
+
+  List<Rule> rules() throws IOException, InterruptedException {
+    List<Rule> rules = new ArrayList<>();
+    for (JsonNode group : data("/api/v1/rules").path("groups")) {
+      for (JsonNode rule : group.path("rules")) {
+        rules.add(
+            new Rule(
+                rule.path("name").asString(),
+                rule.path("query").asString(),
+                rule.path("lastError").asString("")));
+      }
+    }
+    return rules;
   }
 
   /** Exemplars of the last hour: each one's labels, with those of its series. */

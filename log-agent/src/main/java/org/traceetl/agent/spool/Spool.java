@@ -130,6 +130,12 @@ public final class Spool implements AutoCloseable {
     this.places = recovery.places;
     this.nextTendNanos = nanoClock.getAsLong();
     this.nextTryNanos = nextTendNanos;
+    // There from the start: the first loss is what an alert must see.
+    for (Settlement how : Settlement.values()) {
+      if (how != Settlement.PUBLISHED) {
+        drop(how, 0, 0);
+      }
+    }
   }
 
   /**

@@ -1,0 +1,75 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The rules for Prometheus do what they say, by promtool, and each alert has its entry in docs. */
+final class RulesTest {
+  private static final Path ROOT = Path.of(System.getProperty("basedir", "."), "..");
+  private static final Path DIRECTORY = ROOT.resolve("deploy").resolve("prometheus");
+  private static final Pattern ALERT = Pattern.compile("(?m)^ +- alert: (\\w+)$");
+  private static final Pattern ENTRY = Pattern.compile("(?m)^### (TraceEtl\\w+)$");
+  private static final Pattern RUNBOOK = Pattern.compile("(?m)^ +runbook_url: (\\S+)$");
+
+  @Test
+  void promtoolAcceptsTheRules() throws Exception {
+    List<String> command =
+        new ArrayList<>(List.of(RealTools.promtool(), "check", "rules", "--lint-fatal"));
+    command.addAll(files(DIRECTORY, ".rules.yaml"));
+
+    RealTools.Result result = RealTools.run(command, new byte[0]);
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+  }
+
+  @Test
+  void promtoolFindsWhatTheTestsSay() throws Exception {
+    List<String> command = new ArrayList<>(List.of(RealTools.promtool(), "test", "rules"));
+    command.addAll(files(DIRECTORY.resolve("tests"), ".test.yaml"));
+
+    RealTools.Result result = RealTools.run(command, new byte[0]);
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+  }
+
+  @Test
+  void everyAlertIsTestedBothWaysAndHasItsEntryInTheRunbook() throws Exception {
+    String rules = Files.readString(DIRECTORY.resolve("trace-etl-alerts.rules.yaml"));
+    String tests = Files.readString(DIRECTORY.resolve("tests/trace-etl-alerts.test.yaml"));
+    String operations = Files.readString(ROOT.resolve("docs/operations.md"));
+    List<String> alerts = all(ALERT, rules);
+
+    assertThat(alerts).isNotEmpty().doesNotHaveDuplicates();
+    for (String alert : alerts) {
+      assertThat(tests)
+          .contains("- name: " + alert + " fires\n", "- name: " + alert + " does not fire\n");
+    }
+    assertThat(all(RUNBOOK, rules))
+        .isEqualTo(
+            alerts.stream()
+                .map(alert -> "docs/operations.md#" + alert.toLowerCase(Locale.ROOT))
+                .toList());
+    assertThat(all(ENTRY, operations)).containsExactlyElementsOf(alerts);
+  }
+
+  private static List<String> all(Pattern pattern, String text) {
+    return pattern.matcher(text).results().map(match -> match.group(1)).toList();
+  }
+
+  private static List<String> files(Path directory, String end) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      List<String> found = files.map(Path::toString).filter(one -> one.endsWith(end)).toList();
+      assertThat(found).isNotEmpty();
+      return found;
+    }
+  }
+}
