@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.IIZ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "A span is missing, damaged, or there twice.")
 @State
 public class RingReadStress {
-  private final StressedRing ring = new StressedRing();
+  private final StressedRing ring = StressedRing.take();
 
   /** The application. */
   @Actor
@@ -39,6 +39,6 @@ public class RingReadStress {
   public void rest(IIZ_Result result) {
     result.r2 = ring.read();
     result.r3 = ring.isClear();
-    ring.close();
+    ring.giveBack();
   }
 }

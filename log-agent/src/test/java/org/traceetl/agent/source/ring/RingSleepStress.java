@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(id = "false, true", expect = Expect.FORBIDDEN, desc = "It sleeps beside a span.")
 @State
 public class RingSleepStress {
-  private final StressedRing ring = new StressedRing();
+  private final StressedRing ring = StressedRing.take();
 
   /** The application. */
   @Actor
@@ -37,6 +37,6 @@ public class RingSleepStress {
   @Arbiter
   public void look(ZZ_Result result) {
     result.r2 = ring.isAsleep();
-    ring.close();
+    ring.giveBack();
   }
 }

@@ -25,9 +25,13 @@ final class RingStressTest {
                     "org.traceetl.*",
                     "-m",
                     "quick",
-                    // Each state has a file.
+                    "-fsm",
+                    "1",
+                    "-time",
+                    "500",
+                    // Each of them has a file, which is used again.
                     "-strideSize",
-                    "16",
+                    "32",
                     "-strideCount",
                     "2",
                     "-sc",

@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "A span is missing, damaged, or there twice.")
 @State
 public class RingWritersStress {
-  private final StressedRing ring = new StressedRing();
+  private final StressedRing ring = StressedRing.take();
 
   /** A thread of the application. */
   @Actor
@@ -32,6 +32,6 @@ public class RingWritersStress {
   @Arbiter
   public void read(I_Result result) {
     result.r1 = ring.read();
-    ring.close();
+    ring.giveBack();
   }
 }

@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.traceetl.exporter.ring.RingSize;
 import org.traceetl.exporter.ring.RingWriter;
@@ -39,10 +41,9 @@ final class StressedRing {
           .toList();
   private static final byte[] ZEROS = new byte[RING_BYTES];
   private static final Path DIRECTORY = directory();
+  private static final Queue<StressedRing> IDLE = new ConcurrentLinkedQueue<>();
 
   private final RingWriter writer;
-  private final FileChannel channel;
-  private final Arena arena = Arena.ofShared();
   private final MemorySegment file;
   private final RingCursor cursor;
   private final RingDictionary dictionary = new RingDictionary();
@@ -51,23 +52,42 @@ final class StressedRing {
   private final byte[] bytes = new byte[RING_BYTES];
   private long position = START;
 
-  StressedRing() {
+  private StressedRing() {
     try {
       writer =
           RingWriter.create(
               DIRECTORY, RingSize.of(RING_BYTES, DICTIONARY_BYTES), Attributes.empty());
-      channel = FileChannel.open(writer.file(), StandardOpenOption.READ, StandardOpenOption.WRITE);
-      ByteBuffer header = ByteBuffer.allocate(RingLayout.RESOURCE_OFFSET);
-      channel.read(header, 0);
-      file = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
-      cursor = new RingCursor(file, RingHeader.read(header.flip()));
+      try (FileChannel channel =
+          FileChannel.open(writer.file(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        ByteBuffer header = ByteBuffer.allocate(RingLayout.RESOURCE_OFFSET);
+        channel.read(header, 0);
+        file = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), Arena.global());
+        cursor = new RingCursor(file, RingHeader.read(header.flip()));
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (MalformedRingException e) {
       throw new IllegalStateException(e);
     }
-    file.set(ValueLayout.JAVA_LONG, RingLayout.TAIL_OFFSET, START);
-    file.set(ValueLayout.JAVA_LONG, RingLayout.HEAD_OFFSET, START);
+  }
+
+  /** A ring that nobody uses, as it was made. */
+  static StressedRing take() {
+    StressedRing idle = IDLE.poll();
+    StressedRing ring = idle == null ? new StressedRing() : idle;
+    ring.position = START;
+    ring.cursor.asleep(false);
+    ring.file.set(ValueLayout.JAVA_LONG, RingLayout.TAIL_OFFSET, START);
+    ring.file.set(ValueLayout.JAVA_LONG, RingLayout.HEAD_OFFSET, START);
+    return ring;
+  }
+
+  /** To be called once nobody uses it any more. */
+  void giveBack() {
+    int _ = read();
+    if (isClear()) {
+      IDLE.add(this);
+    }
   }
 
   private static Path directory() {
@@ -129,17 +149,5 @@ final class StressedRing {
   boolean isClear() {
     return cursor.tail() == position
         && file.asSlice(file.byteSize() - RING_BYTES).mismatch(MemorySegment.ofArray(ZEROS)) < 0;
-  }
-
-  /** To be called once nobody uses it any more. */
-  void close() {
-    try {
-      writer.close();
-      arena.close();
-      channel.close();
-      Files.delete(writer.file());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }
