@@ -128,6 +128,8 @@ public final class RingText {
           };
       attributes.add(quoted(span.key) + ": " + value);
     }
+    // Their order says nothing, and some writers have them in order of their keys.
+    attributes.sort(null);
     return "{" + String.join(", ", attributes) + "}";
   }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import org.traceetl.proto.ring.MalformedRingException;
 import org.traceetl.proto.ring.RingCursor;
 import org.traceetl.proto.ring.RingDictionary;
@@ -12,7 +13,12 @@ import org.traceetl.proto.ring.RingLayout;
 
 /** A ring that is being read. Owned by the source's thread. */
 final class Ring implements AutoCloseable {
-  final String name;
+  /** As the file is called now: its owner may have renamed it. */
+  String name;
+
+  /** Its file, as it was when its name was last looked at. */
+  RingFiles.Status file;
+
   final RingHeader header;
   final RingCursor cursor;
   final RingDictionary dictionary;
@@ -42,8 +48,8 @@ final class Ring implements AutoCloseable {
   /** What is under way of it. */
   int bytesUnderWay;
 
-  /** Whose file it is. */
-  int user;
+  /** Faults in memory, one after the other, that no ring could be found guilty of. */
+  int faults;
 
   long droppedRingFull;
   long droppedTooLarge;
@@ -60,14 +66,15 @@ final class Ring implements AutoCloseable {
   private Ring(
       String name,
       RingHeader header,
-      FileChannel channel,
+      RingFiles.Opened opened,
       Arena arena,
       RingCursor cursor,
       RingDictionary dictionary,
       RingPayload payload) {
     this.name = name;
+    this.file = opened.status();
     this.header = header;
-    this.channel = channel;
+    this.channel = opened.channel();
     this.arena = arena;
     this.cursor = cursor;
     this.dictionary = dictionary;
@@ -96,7 +103,7 @@ final class Ring implements AutoCloseable {
   }
 
   /**
-   * Maps it. The channel is the ring's from here on, also when this fails.
+   * Maps it. The file is the ring's from here on, also when this fails.
    *
    * @param header as read and checked
    * @param saved where earlier runs stopped; null for nowhere
@@ -105,11 +112,12 @@ final class Ring implements AutoCloseable {
   static Ring map(
       String name,
       RingHeader header,
-      FileChannel channel,
+      RingFiles.Opened opened,
       SavedPosition saved,
       long mostDictionaryBytes,
       Payloads payloads)
       throws IOException, MalformedRingException {
+    FileChannel channel = opened.channel();
     Arena arena = Arena.ofConfined();
     try {
       RingCursor cursor =
@@ -126,7 +134,7 @@ final class Ring implements AutoCloseable {
         throw new MalformedRingException(
             MalformedRingException.Part.RESOURCE, "its resource is malformed");
       }
-      Ring ring = new Ring(name, header, channel, arena, cursor, dictionary, payloads.of(resource));
+      Ring ring = new Ring(name, header, opened, arena, cursor, dictionary, payloads.of(resource));
       ring.begin(saved);
       return ring;
     } catch (IOException | MalformedRingException | RuntimeException | InternalError e) {
@@ -166,6 +174,11 @@ final class Ring implements AutoCloseable {
     cursor.asleep(false);
   }
 
+  /** Whose file it is. */
+  int user() {
+    return file.user();
+  }
+
   /** Whether nothing was written and nothing is under way. */
   boolean isQuiet() {
     return !dead && cursor.tail() == position && payload.isSettled() && position == head;
@@ -184,9 +197,26 @@ final class Ring implements AutoCloseable {
     }
   }
 
-  /** Takes the writers' lock if nobody has it: then it is dead. */
-  void checkWriters() throws IOException {
-    dead = dead || RingFiles.lockOfWriter(channel) != null;
+  /**
+   * Takes the writers' lock if nobody has it: then it is dead.
+   *
+   * @param files null while there is no directory
+   */
+  void checkWriters(RingFiles files) throws IOException, MalformedRingException {
+    if (dead) {
+      return;
+    }
+    FileLock lock = RingFiles.lockOfWriter(channel);
+    if (lock == null) {
+      return;
+    }
+    // What is passed over of the dead is looked through, and would have to have memory for it. To
+    // look for it ends the lock, so that it has to be taken again.
+    lock.release();
+    if (files != null && !files.isWhole(name, file, header.fileBytes())) {
+      throw new MalformedRingException(MalformedRingException.Part.HEADER, "its file has holes");
+    }
+    dead = RingFiles.lockOfWriter(channel) != null;
   }
 
   /** Where it is read on after the payload that ends there. */

@@ -13,7 +13,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +43,7 @@ final class RingFiles implements AutoCloseable {
   private static final int PERMISSIONS = 07777;
 
   /** What the file system says of a file itself, links not followed. */
-  private record Status(int mode, int user, int links, long device, long number) {
+  record Status(int mode, int user, int links, long device, long number) {
     static Status of(Path path) throws IOException {
       Map<String, Object> all =
           Files.readAttributes(path, "unix:mode,uid,nlink,dev,ino", LinkOption.NOFOLLOW_LINKS);
@@ -68,6 +70,9 @@ final class RingFiles implements AutoCloseable {
    * @param all false when there were too many to look at
    */
   record Found(List<String> rings, List<String> unfinished, boolean all) {}
+
+  /** A ring's file. */
+  record Opened(FileChannel channel, Status status) {}
 
   private final Path path;
   private final Status status;
@@ -147,13 +152,19 @@ final class RingFiles implements AutoCloseable {
       throws IOException {
     if (group.isPresent()) {
       Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-          .setGroup(
-              path.getFileSystem()
-                  .getUserPrincipalLookupService()
-                  .lookupPrincipalByGroupName(group.get()));
+          .setGroup(group(path, group.get()));
     }
     if (group.isPresent() || (status.mode() & PERMISSIONS) != permissions) {
       Files.setAttribute(path, "unix:mode", permissions);
+    }
+  }
+
+  private static GroupPrincipal group(Path path, String name) throws IOException {
+    try {
+      return path.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByGroupName(name);
+    } catch (UserPrincipalNotFoundException e) {
+      throw new IOException(
+          "ring.group = " + name + ": this host, or the agent's container, has no such group", e);
     }
   }
 
@@ -205,16 +216,17 @@ final class RingFiles implements AutoCloseable {
    *
    * @throws IOException when it cannot be, or is no plain file with this one name
    */
-  FileChannel openRing(String name) throws IOException {
+  Opened openRing(String name) throws IOException {
     Path ring = path.resolve(name);
     Status before = plain(ring);
     FileChannel channel = open(ring);
     try {
+      Status status = plain(ring);
       // Who took its place by something else could not put it back: that would not be theirs.
-      if (!plain(ring).isSameFile(before)) {
+      if (!status.isSameFile(before)) {
         throw new IOException("it was replaced while it was opened");
       }
-      return channel;
+      return new Opened(channel, status);
     } catch (IOException e) {
       channel.close();
       throw e;
@@ -238,26 +250,21 @@ final class RingFiles implements AutoCloseable {
   /**
    * Whether all of a ring has memory: reading what has none takes it, on the reader's account.
    *
-   * @param bytes the file's length
+   * @param status of the file that is meant
+   * @param bytes its length
    */
-  boolean isWhole(String name, long bytes) throws IOException {
-    Path ring = path.resolve(name);
-    int descriptor = Posix.open(ring, Posix.O_RDONLY | Posix.O_NONBLOCK | Posix.O_CLOEXEC);
+  boolean isWhole(String name, Status status, long bytes) throws IOException {
+    int descriptor =
+        Posix.open(path.resolve(name), Posix.O_RDONLY | Posix.O_NONBLOCK | Posix.O_CLOEXEC);
     try {
       Map<String, Object> opened =
           Files.readAttributes(Path.of("/proc/self/fd/" + descriptor), "unix:dev,ino");
-      Status status = plain(ring);
       return status.device() == (long) opened.get("dev")
           && status.number() == (long) opened.get("ino")
           && Posix.firstHole(descriptor) == bytes;
     } finally {
       Posix.close(descriptor);
     }
-  }
-
-  /** The user whose file it is. */
-  int user(String name) throws IOException {
-    return Status.of(path.resolve(name)).user();
   }
 
   /**
@@ -298,8 +305,16 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  void remove(String name) throws IOException {
-    Files.deleteIfExists(path.resolve(name));
+  /** Removes a ring, unless its name leads to another file by now. */
+  void remove(String name, Status status) throws IOException {
+    Path file = path.resolve(name);
+    try {
+      if (Status.of(file).isSameFile(status)) {
+        Files.delete(file);
+      }
+    } catch (NoSuchFileException e) {
+      // As it was to be.
+    }
   }
 
   /** When it was made or last written, milliseconds since 1970; 0 if it is gone. */

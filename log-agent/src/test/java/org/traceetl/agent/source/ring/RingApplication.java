@@ -19,7 +19,13 @@ final class RingApplication {
 
   /** A process of it. */
   static Process start(String what, Path directory) throws Exception {
-    return new ProcessBuilder(
+    return start(RingApplication.class, what, directory.toString());
+  }
+
+  /** A process of a program. */
+  static Process start(Class<?> program, String... arguments) throws Exception {
+    List<String> command =
+        new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
@@ -27,11 +33,9 @@ final class RingApplication {
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                RingApplication.class.getName(),
-                what,
-                directory.toString()))
-        .redirectErrorStream(true)
-        .start();
+                program.getName()));
+    command.addAll(List.of(arguments));
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
   }
 
   public static void main(String[] args) throws Exception {

@@ -2,7 +2,7 @@ package org.traceetl.agent.source.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.source.ring.RingAgent.await;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -29,8 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.agent.config.RingConfig;
-import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
@@ -42,39 +41,24 @@ final class RingHostileTest {
 
   @TempDir private Path temporary;
 
-  private final MemoryIntake intake = new MemoryIntake();
-  private final AgentMetrics metrics = new AgentMetrics();
-  private final List<AutoCloseable> opened = new ArrayList<>();
+  private RingAgent agent;
+  private MemoryIntake intake;
   private Path directory;
-  private RingSource source;
   private RingWriter good;
   private int written;
 
   @BeforeEach
   void start() throws IOException {
     directory = temporary.resolve("rings");
-    source =
-        new RingSource(
-            new RingConfig(true, directory, Optional.empty(), 64, 1 << 30, 1 << 20),
-            intake,
-            List.of(),
-            1 << 25,
-            metrics,
-            System::nanoTime);
-    source.start();
-    await().until(() -> Files.exists(directory.resolve("wake")));
-    good =
-        RingWriter.create(
-            directory, "1-0000000000000001.ring", RingWriter.Shape.smallest("checkout"));
-    opened.add(good);
+    agent = RingAgent.of(directory, 64);
+    intake = agent.intake;
+    agent.start();
+    good = agent.writer("1-0000000000000001.ring", RingWriter.Shape.smallest("checkout"));
   }
 
   @AfterEach
-  void close() throws Exception {
-    source.close();
-    for (AutoCloseable each : opened) {
-      each.close();
-    }
+  void close() throws IOException {
+    agent.close();
   }
 
   @ParameterizedTest
@@ -107,7 +91,7 @@ final class RingHostileTest {
     write(bad, offset, bytes, value);
     show(bad);
 
-    await().until(() -> givenUp(reason) == 1);
+    await().until(() -> agent.givenUp(reason) == 1);
     assertOthersDoNotNotice();
     bad.close();
     await().until(() -> !Files.exists(directory.resolve(NAME)));
@@ -121,27 +105,25 @@ final class RingHostileTest {
     write(bad, 8_192, 4, length);
     show(bad);
 
-    await().until(() -> givenUp("record") == 1);
+    await().until(() -> agent.givenUp("record") == 1);
     assertOthersDoNotNotice();
   }
 
   @Test
   void aRingThatIsChangedWhileItIsReadIsGivenUp() throws Exception {
-    RingWriter bad = RingWriter.create(directory, NAME, RingWriter.Shape.smallest("bad"));
-    opened.add(bad);
+    RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     assertThat(bad.write(RingSpan.numbered(1_000_000))).isTrue();
     await().until(() -> intake.ids().contains(1_000_000L));
     // Behind what was read.
     write(bad, 128, 8, 0);
 
-    await().until(() -> givenUp("position") == 1);
+    await().until(() -> agent.givenUp("position") == 1);
     assertOthersDoNotNotice();
   }
 
   @Test
   void aStringThatIsNotThereCostsItsSpan() throws Exception {
-    RingWriter bad = RingWriter.create(directory, NAME, RingWriter.Shape.smallest("bad"));
-    opened.add(bad);
+    RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     byte[] body = bad.body(RingSpan.numbered(1_000));
     body[RingLayout.SPAN_FIXED_BYTES] = 120;
     long claim = bad.claim(8 + body.length);
@@ -156,16 +138,14 @@ final class RingHostileTest {
   void linksAreNotFollowed() throws Exception {
     Path victim = temporary.resolve("victim");
     RingWriter writer =
-        RingWriter.create(
-            temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
-    opened.add(writer);
+        agent.writer(temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
     assertThat(writer.write(RingSpan.numbered(1_000))).isTrue();
     Files.move(writer.path(), victim);
     Files.createSymbolicLink(directory.resolve("5-0000000000000001.ring"), victim);
     Files.createLink(directory.resolve("5-0000000000000002.ring"), victim);
     Files.createDirectory(directory.resolve("5-0000000000000003.ring"));
 
-    await().until(() -> givenUp("unreadable") == 3);
+    await().until(() -> agent.givenUp("unreadable") == 3);
     assertOthersDoNotNotice();
     assertThat(victim).exists();
     assertThat(intake.ids()).doesNotContain(1_000L);
@@ -182,7 +162,7 @@ final class RingHostileTest {
     }
     Files.move(temporary.resolve("sparse"), directory.resolve("7-0000000000000001.ring"));
 
-    await().until(() -> givenUp("header") == 1);
+    await().until(() -> agent.givenUp("header") == 1);
     await().until(() -> !Files.exists(directory.resolve("7-0000000000000001.ring")));
     assertOthersDoNotNotice();
   }
@@ -196,19 +176,17 @@ final class RingHostileTest {
     List<RingWriter> greedy = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       RingWriter writer =
-          RingWriter.create(
-              directory,
+          agent.writer(
               String.format("8-%016x.ring", i),
               new RingWriter.Shape(
                   4_096, 1 << 18, 65_536, 7, 0, 0, 0, Map.of("service.name", "greedy")));
-      opened.add(writer);
       greedy.add(writer);
       for (int number = 0; number < 3; number++) {
         byte[] _ = writer.body(named(1, i + "x".repeat(60_000) + number));
         assertThat(writer.write(RingSpan.numbered(2_000_000L + 10 * i + number))).isTrue();
       }
     }
-    await().until(() -> rings("waiting") > 0);
+    await().until(() -> agent.rings("waiting") > 0);
     assertOthersDoNotNotice();
     assertThat(good.write(named(3_000_000, "a new name"))).isTrue();
     for (RingWriter writer : greedy) {
@@ -217,7 +195,7 @@ final class RingHostileTest {
 
     await().until(() -> intake.ids().contains(3_000_000L));
     await().until(() -> intake.ids().stream().filter(id -> id / 1_000_000 == 2).count() == 24);
-    assertThat(givenUp("dictionary")).isZero();
+    assertThat(agent.givenUp("dictionary")).isZero();
   }
 
   private static RingSpan named(long id, String name) {
@@ -261,7 +239,7 @@ final class RingHostileTest {
 
     assertOthersDoNotNotice();
     // All are of dead writers: read or given up, they are gone in the end.
-    await().atMost(60, TimeUnit.SECONDS).until(() -> rings("read") == 1 && rings("given_up") == 0);
+    await().until(() -> agent.rings("read") == 1 && agent.rings("given_up") == 0);
     assertOthersDoNotNotice();
   }
 
@@ -286,8 +264,8 @@ final class RingHostileTest {
     application.destroyForcibly().waitFor();
 
     await().until(() -> intake.ids().equals(LongStream.rangeClosed(1, 10).boxed().toList()));
-    await().until(() -> rings("read") == 1);
-    assertThat(metric("ring_claims_abandoned_total")).isEqualTo(2);
+    await().until(() -> agent.rings("read") == 1);
+    assertThat(agent.metric("ring_claims_abandoned_total")).isEqualTo(2);
     assertThat(intake.places()).isEmpty();
   }
 
@@ -303,7 +281,7 @@ final class RingHostileTest {
         }
         application.destroyForcibly().waitFor();
       }
-      await().until(() -> rings("read") == 1);
+      await().until(() -> agent.rings("read") == 1);
       List<Long> ids = intake.ids().subList(before, intake.size());
       assertThat(ids).hasSizeGreaterThanOrEqualTo(told);
       assertThat(ids).isEqualTo(LongStream.rangeClosed(1, ids.size()).boxed().toList());
@@ -316,17 +294,64 @@ final class RingHostileTest {
     try (BufferedReader output = application.inputReader()) {
       assertThat(output.readLine()).isEqualTo("cut");
       assertOthersDoNotNotice();
-      await().until(() -> rings("read") == 1);
+      await().until(() -> agent.rings("read") == 1);
       assertOthersDoNotNotice();
     } finally {
       application.destroyForcibly().waitFor();
     }
-    await().until(() -> rings("given_up") == 0);
+    await().until(() -> agent.rings("given_up") == 0);
+  }
+
+  @Test
+  void aRingThatIsCutWhileItsSpansAreUnderWayIsGivenUp() throws Exception {
+    intake.hold();
+    RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
+    RingAgent.write(bad, 1_000, 1_400);
+    await().until(() -> intake.heldPayloads() == 1);
+    // Its room is to be cleared when they are in the spool, and is not there.
+    try (FileChannel file = FileChannel.open(bad.path(), StandardOpenOption.WRITE)) {
+      file.truncate(RingLayout.PAGE_BYTES);
+    }
+    intake.keepHeld();
+
+    await().until(() -> agent.givenUp("truncated") == 1);
+    assertOthersDoNotNotice();
+    assertThat(intake.ids()).contains(1_000L);
+  }
+
+  @Test
+  void aRingThatItsOwnerRenamesCountsOnce() throws Exception {
+    RingWriter writer = agent.writer(NAME, RingWriter.Shape.smallest("renamed"));
+    RingAgent.write(writer, 1_000, 1_000);
+    await().until(() -> intake.ids().contains(1_000L));
+    intake.hold();
+    RingAgent.write(writer, 1_001, 1_001);
+    await().until(() -> intake.heldPayloads() == 1);
+    Path renamed = directory.resolve("78-00000000000000ff.ring");
+    Files.move(writer.path(), renamed);
+    // Nobody is read twice, and nobody's file is removed in another's place.
+    RingWriter other = agent.writer(NAME, RingWriter.Shape.smallest("other"));
+    RingAgent.write(other, 2_000, 2_000);
+    // What is kept under the old name is forgotten as well.
+    await().until(() -> intake.heldPayloads() == 3);
+    intake.keepHeld();
+    RingAgent.write(writer, 1_002, 1_002);
+    writer.close();
+
+    await().until(() -> !Files.exists(renamed));
+    assertOthersDoNotNotice();
+    assertThat(other.path()).exists();
+    assertThat(intake.ids()).containsOnlyOnce(1_000L, 1_001L, 1_002L, 2_000L);
+    await().until(() -> intake.places().size() == 2);
+    assertThat(intake.places())
+        .extracting(Note.Place::name)
+        .containsExactlyInAnyOrder("ring:" + NAME, "ring:" + good.path().getFileName());
+    assertThat(agent.rings("given_up")).isZero();
   }
 
   @Test
   void aDirectoryThatAnyoneCouldTakeFilesFromIsMadeRight() throws Exception {
-    source.close();
+    agent.stop();
     Files.setAttribute(directory, "unix:mode", 0777);
 
     try (RingFiles files = RingFiles.open(directory, Optional.empty())) {
@@ -351,7 +376,7 @@ final class RingHostileTest {
 
   @Test
   void whatStandsInTheWayOfTheFifoIsReplaced() throws Exception {
-    source.close();
+    agent.stop();
     Files.delete(directory.resolve("wake"));
     Files.createSymbolicLink(directory.resolve("wake"), temporary.resolve("nowhere"));
 
@@ -363,9 +388,7 @@ final class RingHostileTest {
 
   /** A ring of a living writer that is not in the directory yet. */
   private RingWriter hidden() throws IOException {
-    RingWriter writer = RingWriter.create(temporary, NAME, RingWriter.Shape.smallest("bad"));
-    opened.add(writer);
-    return writer;
+    return agent.writer(temporary, NAME, RingWriter.Shape.smallest("bad"));
   }
 
   private void show(RingWriter writer) throws IOException {
@@ -382,20 +405,6 @@ final class RingHostileTest {
   private void assertOthersDoNotNotice() {
     long next = 10_000_000L + ++written;
     assertThat(good.write(RingSpan.numbered(next))).isTrue();
-    await().atMost(30, TimeUnit.SECONDS).until(() -> new HashSet<>(intake.ids()).contains(next));
-  }
-
-  private double givenUp(String reason) {
-    return metrics.registry.getSampleValue(
-        "trace_etl_agent_rings_given_up_total", new String[] {"reason"}, new String[] {reason});
-  }
-
-  private double rings(String state) {
-    return metrics.registry.getSampleValue(
-        "trace_etl_agent_rings", new String[] {"state"}, new String[] {state});
-  }
-
-  private double metric(String name) {
-    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+    await().until(() -> new HashSet<>(intake.ids()).contains(next));
   }
 }

@@ -1,0 +1,117 @@
+package org.traceetl.agent.source.ring;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.source.ring.RingCounters.GivenUp;
+import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.proto.ring.MalformedRingException;
+
+/**
+ * Rings that are not read any more because something is wrong with them. Their files stay as long
+ * as somebody may write into them.
+ */
+final class GivenUpRings {
+  private static final Logger log = LoggerFactory.getLogger(GivenUpRings.class);
+
+  /** Above it the oldest would be tried again. */
+  private static final int MOST = 4_096;
+
+  private static final int MOST_REMOVED_AT_ONCE = 64;
+
+  private final RingCounters counters;
+  private final LogThrottle givenUpLog;
+  private final LogThrottle failureLog;
+  private final Set<String> names = new LinkedHashSet<>();
+
+  GivenUpRings(RingCounters counters, LongSupplier nanoClock) {
+    this.counters = counters;
+    this.givenUpLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+  }
+
+  boolean contains(String name) {
+    return names.contains(name);
+  }
+
+  int size() {
+    return names.size();
+  }
+
+  /**
+   * Gives one up.
+   *
+   * @param cause a rule of the format that it breaks, a failed system call, a fault in its memory,
+   *     or a fault of the agent's own
+   */
+  void add(String name, Throwable cause) {
+    counters.giveUp(reason(cause));
+    if (names.size() < MOST) {
+      names.add(name);
+    }
+    if (givenUpLog.permits()) {
+      log.warn("Ring {} is given up: {}", name, problem(cause));
+    }
+    if (cause instanceof RuntimeException && failureLog.permits()) {
+      log.error("Reading ring {} failed unexpectedly", name, cause);
+    }
+  }
+
+  private static GivenUp reason(Throwable cause) {
+    return switch (cause) {
+      case MalformedRingException malformed -> GivenUp.valueOf(malformed.part().name());
+      case IOException _ -> GivenUp.UNREADABLE;
+      case InternalError _ -> GivenUp.TRUNCATED;
+      default -> GivenUp.UNEXPECTED;
+    };
+  }
+
+  private static String problem(Throwable cause) {
+    return switch (cause) {
+      case MalformedRingException malformed -> malformed.getMessage();
+      case InternalError _ -> "its memory cannot be read";
+      default -> cause.toString();
+    };
+  }
+
+  /** Those with other names are gone. */
+  void retain(Set<String> there) {
+    names.retainAll(there);
+  }
+
+  /**
+   * Removes files that nobody writes any more.
+   *
+   * @return those that are gone
+   */
+  List<String> removeDead(RingFiles files) {
+    List<String> gone = new ArrayList<>();
+    for (String name : names.stream().limit(MOST_REMOVED_AT_ONCE).toList()) {
+      names.remove(name);
+      if (isRemoved(files, name)) {
+        gone.add(name);
+      } else {
+        // Behind the others.
+        names.add(name);
+      }
+    }
+    return gone;
+  }
+
+  private boolean isRemoved(RingFiles files, String name) {
+    try {
+      return files.removeIfDead(name);
+    } catch (IOException e) {
+      if (failureLog.permits()) {
+        log.warn("Ring {} is given up and cannot be removed: {}", name, e.toString());
+      }
+      return false;
+    }
+  }
+}

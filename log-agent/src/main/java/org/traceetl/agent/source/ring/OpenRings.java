@@ -1,0 +1,187 @@
+package org.traceetl.agent.source.ring;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.proto.ring.MalformedRingException;
+import org.traceetl.proto.ring.RingHeader;
+
+/** The rings that are read. Opens them, and lets go of them. Owned by the source's thread. */
+final class OpenRings {
+  private static final Logger log = LoggerFactory.getLogger(OpenRings.class);
+
+  /** Faults in a row that no ring can be found guilty of end the one at hand. */
+  private static final int MOST_FAULTS = 3;
+
+  private final Shares shares;
+  private final SavedPositions positions;
+  private final GivenUpRings givenUp;
+  private final RingReader reader;
+  private final Ring.Payloads payloads;
+  private final Map<String, Ring> rings = new LinkedHashMap<>();
+
+  OpenRings(
+      Shares shares,
+      SavedPositions positions,
+      GivenUpRings givenUp,
+      RingReader reader,
+      Ring.Payloads payloads) {
+    this.shares = shares;
+    this.positions = positions;
+    this.givenUp = givenUp;
+    this.reader = reader;
+    this.payloads = payloads;
+  }
+
+  int size() {
+    return rings.size();
+  }
+
+  Collection<Ring> all() {
+    return rings.values();
+  }
+
+  /** Those there are now, whatever becomes of them. */
+  List<Ring> copy() {
+    return List.copyOf(rings.values());
+  }
+
+  boolean contains(String name) {
+    return rings.containsKey(name);
+  }
+
+  /** Whether it is still read. */
+  boolean contains(Ring ring) {
+    return rings.get(ring.name) == ring;
+  }
+
+  /**
+   * Reads one more, or gives it up.
+   *
+   * @return false if it has to wait for room
+   */
+  boolean open(RingFiles files, String name, long now) {
+    try {
+      RingFiles.Opened opened = files.openRing(name);
+      Ring renamed = of(opened.status());
+      if (renamed != null) {
+        opened.channel().close();
+        rename(renamed, name, opened.status());
+        return true;
+      }
+      return open(files, name, opened, now);
+    } catch (NoSuchFileException e) {
+      log.debug("Ring {} is gone since it was found", name);
+    } catch (IOException | MalformedRingException | InternalError | RuntimeException e) {
+      givenUp.add(name, e);
+    }
+    return true;
+  }
+
+  private boolean open(RingFiles files, String name, RingFiles.Opened opened, long now)
+      throws IOException, MalformedRingException {
+    RingHeader header;
+    boolean fits;
+    try {
+      header = Ring.header(opened.channel());
+      fits = shares.hasRoom(opened.status().user(), header.fileBytes());
+      if (fits && !files.isWhole(name, opened.status(), header.fileBytes())) {
+        throw new MalformedRingException(MalformedRingException.Part.HEADER, "its file has holes");
+      }
+    } catch (IOException | MalformedRingException e) {
+      opened.channel().close();
+      throw e;
+    }
+    if (!fits) {
+      opened.channel().close();
+      return false;
+    }
+    Ring ring =
+        Ring.map(name, header, opened, positions.of(name), shares.mostStringBytes(), payloads);
+    ring.nextCheckNanos = now;
+    ring.pausedUntilNanos = now;
+    rings.put(name, ring);
+    shares.add(ring);
+    if (!shares.hasRoomForStrings(ring, ring.chargedBytes)) {
+      drop(ring);
+      return false;
+    }
+    positions.goesOn(name);
+    log.info("Reading ring {} of process {} from byte {}", name, header.processId(), ring.position);
+    return true;
+  }
+
+  /** The ring of a file, whatever its name is; null if it is not read. */
+  private Ring of(RingFiles.Status file) {
+    for (Ring ring : rings.values()) {
+      if (ring.file.isSameFile(file)) {
+        return ring;
+      }
+    }
+    return null;
+  }
+
+  /** It is read on under its new name: opened once more, its spans would count twice. */
+  private void rename(Ring ring, String name, RingFiles.Status file) {
+    log.info("Ring {} is called {} now", ring.name, name);
+    rings.remove(ring.name);
+    if (ring.saved) {
+      positions.forget(ring.name);
+    }
+    ring.name = name;
+    ring.file = file;
+    rings.put(name, ring);
+  }
+
+  /** Lets go of its memory. */
+  void drop(Ring ring) {
+    rings.remove(ring.name);
+    shares.remove(ring);
+    reader.release(ring);
+    try {
+      ring.close();
+    } catch (IOException e) {
+      log.warn("Ring {} does not close: {}", ring.name, e.toString());
+    }
+  }
+
+  void giveUp(Ring ring, Throwable cause) {
+    drop(ring);
+    givenUp.add(ring.name, cause);
+  }
+
+  /**
+   * After a fault in memory, which may be told late: gives up the rings whose files lack memory.
+   * Where there is none, the one at hand if that goes on.
+   *
+   * @param files null while there is no directory
+   * @param atHand null for none
+   */
+  void giveUpGuilty(RingFiles files, Ring atHand, InternalError fault) {
+    boolean found = false;
+    for (Ring ring : copy()) {
+      if (lacksMemory(files, ring)) {
+        giveUp(ring, fault);
+        found = true;
+      }
+    }
+    if (!found && atHand != null && ++atHand.faults == MOST_FAULTS) {
+      giveUp(atHand, fault);
+    }
+  }
+
+  /** Also where it was cut and made as long again, or cannot be looked at. */
+  private static boolean lacksMemory(RingFiles files, Ring ring) {
+    try {
+      return ring.isCut()
+          || files != null && !files.isWhole(ring.name, ring.file, ring.header.fileBytes());
+    } catch (IOException e) {
+      return true;
+    }
+  }
+}

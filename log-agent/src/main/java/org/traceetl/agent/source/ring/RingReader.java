@@ -1,0 +1,181 @@
+package org.traceetl.agent.source.ring;
+
+import java.io.IOException;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.source.payload.PayloadArrays;
+import org.traceetl.proto.ring.MalformedRingException;
+
+/**
+ * Reads rings: hands what is new in one to the pipeline, and frees its room when it is in the
+ * spool. Of each ring one payload is under way at a time. Owned by the source's thread.
+ */
+final class RingReader {
+  /** Most bytes of records in a payload. */
+  private static final int MOST_PAYLOAD_BYTES = 1024 * 1024;
+
+  /** Claims without a record passed over at one look, and bytes of one without a length. */
+  private static final int MOST_PASSED_AT_ONCE = 1_024;
+
+  private static final long MOST_PASSED_BYTES = 64 * 1024;
+
+  /** What a look at a ring found. */
+  enum Found {
+    NOTHING,
+    /** Something new, or something is under way. */
+    WORK,
+    /** It is dead, and all of it is in the spool. */
+    END
+  }
+
+  private final Intake intake;
+  private final long mostBytesUnderWay;
+  private final PayloadArrays arrays;
+  private final Shares shares;
+  private final RingCounters counters;
+  private final Rhythm rhythm;
+  private long bytesUnderWay;
+  private long pausedUntilNanos;
+
+  /**
+   * @param mostBytesUnderWay of records in the pipeline
+   * @param arrays that records are copied into; they come back with the payloads
+   */
+  RingReader(
+      Intake intake,
+      long mostBytesUnderWay,
+      PayloadArrays arrays,
+      Shares shares,
+      RingCounters counters,
+      Rhythm rhythm,
+      long nowNanos) {
+    this.intake = intake;
+    this.mostBytesUnderWay = mostBytesUnderWay;
+    this.arrays = arrays;
+    this.shares = shares;
+    this.counters = counters;
+    this.rhythm = rhythm;
+    this.pausedUntilNanos = nowNanos;
+  }
+
+  /**
+   * Settles what was under way, and offers what is new.
+   *
+   * @param offers false to settle alone
+   */
+  Found read(Ring ring, boolean offers, long now) throws IOException, MalformedRingException {
+    switch (ring.payload.takeOutcome()) {
+      case UNDER_WAY -> {
+        return Found.WORK;
+      }
+      case CONFIRMED -> {
+        long to = ring.payload.after().position();
+        ring.cursor.consume(ring.head, to);
+        ring.checkLength();
+        ring.head = to;
+        ring.saved = true;
+      }
+      case MALFORMED ->
+          throw new MalformedRingException(
+              MalformedRingException.Part.RECORD, "records changed after they were written");
+      case FAILED -> {
+        ring.position = ring.head;
+        ring.pausedUntilNanos = now + rhythm.retryNanos();
+      }
+      case NONE -> {}
+    }
+    release(ring);
+    long tail = ring.cursor.tail(ring.head, ring.position);
+    if (!offers || now - ring.pausedUntilNanos < 0) {
+      return offers && tail != ring.position ? Found.WORK : Found.NOTHING;
+    }
+    long end = ring.cursor.wholeUntil(ring.position, tail, MOST_PAYLOAD_BYTES);
+    if (end == ring.position && ring.dead) {
+      end = passOver(ring, tail);
+    }
+    if (end == ring.position) {
+      if (!ring.dead) {
+        // A claim under way keeps nobody awake: who commits it looks whether the agent sleeps.
+        return Found.NOTHING;
+      }
+      return tail == ring.position ? Found.END : Found.WORK;
+    }
+    if (now - pausedUntilNanos >= 0) {
+      offer(ring, end, now);
+    }
+    return Found.WORK;
+  }
+
+  /**
+   * Passes over claims that will never be committed, as many as are looked through in a moment.
+   *
+   * @return where the records behind them that are whole end
+   */
+  private long passOver(Ring ring, long tail) throws MalformedRingException {
+    long end = ring.position;
+    for (int i = 0; i < MOST_PASSED_AT_ONCE && end == ring.position && end != tail; i++) {
+      boolean begun = ring.cursor.isBegun(end);
+      boolean goesOn = ring.inEmptyClaim && !begun;
+      if (end >= ring.passedUntil && !goesOn) {
+        counters.claimsAbandoned.increment();
+      }
+      ring.position = ring.cursor.passOver(end, tail, MOST_PASSED_BYTES);
+      ring.passedUntil = Math.max(ring.passedUntil, ring.position);
+      ring.inEmptyClaim = !begun && ring.position != tail && !ring.cursor.isBegun(ring.position);
+      end = ring.cursor.wholeUntil(ring.position, tail, MOST_PAYLOAD_BYTES);
+    }
+    return end;
+  }
+
+  private void offer(Ring ring, long end, long now) throws IOException, MalformedRingException {
+    long needed = ring.dictionary.neededBytes(ring.cursor);
+    if (needed != ring.dictionary.heldBytes()
+        && needed <= shares.mostStringBytes()
+        && !shares.hasRoomForStrings(ring, needed)) {
+      // There is no room for its strings now. It waits: it alone.
+      ring.pausedUntilNanos = now + rhythm.checkNanos();
+      return;
+    }
+    ring.dictionary.update(ring.cursor, shares.mostStringBytes());
+    shares.charge(ring);
+    countDrops(ring);
+    int most = (int) (end - ring.position);
+    if (bytesUnderWay + most > mostBytesUnderWay) {
+      // The rest of the pipeline's room is for other sources.
+      return;
+    }
+    byte[] records = arrays.take(most);
+    int length = ring.cursor.copy(ring.position, end, records);
+    // What is copied of memory that is gone is nothing. And a fault is told late, but not later
+    // than a system call: the pipeline is not to be left half-way by it.
+    ring.checkLength();
+    ring.payload.set(ring.dictionary.strings(), ring.savedAt(end));
+    if (intake.offer(RingSource.NAME, records, length, ring.payload, ring.payload)
+        == Admission.ACCEPTED) {
+      ring.position = end;
+      ring.bytesUnderWay = length;
+      bytesUnderWay += length;
+    } else {
+      // There is no room for this ring's spans, so there is none for the others'.
+      ring.payload.reset();
+      arrays.give(records);
+      pausedUntilNanos = now + rhythm.retryNanos();
+    }
+  }
+
+  /** Nothing of it is under way. */
+  void release(Ring ring) {
+    bytesUnderWay -= ring.bytesUnderWay;
+    ring.bytesUnderWay = 0;
+  }
+
+  /** What the writers say is believed as far as it grows. */
+  void countDrops(Ring ring) {
+    long full = ring.cursor.droppedRingFull();
+    long large = ring.cursor.droppedTooLarge();
+    counters.droppedRingFull.add(Math.max(0, full - ring.droppedRingFull));
+    counters.droppedTooLarge.add(Math.max(0, large - ring.droppedTooLarge));
+    ring.droppedRingFull = full;
+    ring.droppedTooLarge = large;
+  }
+}

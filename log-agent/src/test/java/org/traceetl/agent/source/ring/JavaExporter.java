@@ -1,0 +1,126 @@
+package org.traceetl.agent.source.ring;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.api.common.Value;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.sdk.testing.trace.TestSpanData;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.data.StatusData;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.exporter.ring.RingSize;
+import org.traceetl.exporter.ring.RingWriter;
+import org.traceetl.proto.ring.RingGolden;
+import org.traceetl.proto.ring.RingSpan;
+
+/** An application that writes the golden ring's spans as those of OpenTelemetry's SDK. */
+final class JavaExporter {
+  private JavaExporter() {}
+
+  /** Makes rings in a directory, as many as it is told to, and waits to be killed. */
+  public static void main(String[] args) throws Exception {
+    int count = Integer.parseInt(args[1]);
+    List<RingWriter> kept = new ArrayList<>();
+    try {
+      while (kept.size() < count) {
+        kept.add(write(Path.of(args[0])));
+      }
+    } catch (AccessDeniedException e) {
+      System.out.println("refused");
+      return;
+    }
+    System.out.println("made " + kept.size());
+    Thread.currentThread().join();
+  }
+
+  /** Writes the golden ring's spans. */
+  static RingWriter write(Path directory) throws IOException {
+    RingWriter writer =
+        RingWriter.create(
+            directory, RingSize.of(65_536, 4_096), attributes(RingGolden.SHAPE.resource()));
+    for (RingSpan span : RingGolden.SPANS) {
+      if (!writer.write(data(span))) {
+        throw new IllegalStateException("dropped");
+      }
+    }
+    return writer;
+  }
+
+  /** A span as the SDK has it. */
+  static SpanData data(RingSpan span) {
+    String traceId = String.format("%016x%016x", span.traceIdHigh(), span.traceIdLow());
+    return TestSpanData.builder()
+        .setSpanContext(
+            SpanContext.create(
+                traceId,
+                String.format("%016x", span.spanId()),
+                TraceFlags.getSampled(),
+                traceState(span)))
+        .setParentSpanContext(
+            SpanContext.create(
+                traceId,
+                String.format("%016x", span.parentSpanId()),
+                TraceFlags.getSampled(),
+                TraceState.getDefault()))
+        .setName(span.name())
+        .setKind(SpanKind.values()[span.kind() - 1])
+        .setStatus(StatusData.create(StatusCode.values()[span.status()], span.statusMessage()))
+        .setStartEpochNanos(span.startUnixNanos())
+        .setEndEpochNanos(span.startUnixNanos() + span.durationNanos())
+        .setHasEnded(true)
+        .setAttributes(attributes(span.attributes()))
+        .setEvents(
+            span.events().stream()
+                .map(event ->
+                    EventData.create(
+                        span.startUnixNanos() + event.offsetNanos(),
+                        event.name(),
+                        attributes(event.attributes())))
+                .toList())
+        .build();
+  }
+
+  private static TraceState traceState(RingSpan span) {
+    return span.randomness() < 0
+        ? TraceState.getDefault()
+        : TraceState.builder()
+            .put(
+                "ot",
+                String.format("th:%014x;rv:%014x", span.samplingThreshold(), span.randomness()))
+            .build();
+  }
+
+  private static Attributes attributes(Map<String, Object> values) {
+    AttributesBuilder attributes = Attributes.builder();
+    values.forEach((key, value) -> {
+      switch (value) {
+        case String text -> attributes.put(key, text);
+        case Long integer -> attributes.put(key, integer);
+        case Boolean bool -> attributes.put(key, bool);
+        case Double real -> attributes.put(key, real);
+        case RingSpan.Base64 bytes ->
+            attributes.put(
+                AttributeKey.valueKey(key), Value.of(Base64.getDecoder().decode(bytes.text())));
+        case RingSpan.Json array ->
+            attributes.put(
+                key,
+                List.of(array.text().replaceAll("[\\[\\]\"]", "").split(","))
+                    .toArray(String[]::new));
+        default -> throw new IllegalArgumentException(key);
+      }
+    });
+    return attributes.build();
+  }
+}

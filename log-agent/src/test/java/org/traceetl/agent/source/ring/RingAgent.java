@@ -1,0 +1,153 @@
+package org.traceetl.agent.source.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.traceetl.agent.config.RingConfig;
+import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.proto.ring.RingLayout;
+import org.traceetl.proto.ring.RingSpan;
+import org.traceetl.proto.ring.RingWriter;
+
+/** A source that looks at everything often, with what it reads and what it hands on. */
+final class RingAgent implements AutoCloseable {
+  static final Rhythm QUICK =
+      new Rhythm(millis(1), millis(4), millis(5), millis(20), millis(50), millis(5));
+
+  final MemoryIntake intake = new MemoryIntake();
+  private final RingConfig config;
+  private final List<RingWriter> writers = new ArrayList<>();
+  private AgentMetrics metrics;
+  private RingSource source;
+
+  RingAgent(RingConfig config) {
+    this.config = config;
+  }
+
+  /** Of a directory that anyone may use. */
+  static RingAgent of(Path directory, int maxRings) {
+    return new RingAgent(config(directory, Optional.empty(), maxRings));
+  }
+
+  static RingConfig config(Path directory, Optional<String> group, int maxRings) {
+    return new RingConfig(true, directory, group, maxRings, 1 << 30, 1 << 20);
+  }
+
+  private static long millis(long millis) {
+    return TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+
+  static ConditionFactory await() {
+    return Awaitility.await()
+        .atMost(Duration.ofSeconds(30))
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(2));
+  }
+
+  Path directory() {
+    return config.directory();
+  }
+
+  /** A new run, which knows what the last one left in the spool. */
+  void start() throws IOException {
+    metrics = new AgentMetrics();
+    source = source(intake);
+    source.start();
+    await().until(() -> Files.exists(directory().resolve("wake")));
+  }
+
+  /** A source of the same directory. */
+  RingSource source(MemoryIntake into) throws IOException {
+    return new RingSource(
+        config,
+        into,
+        into.places(),
+        1 << 25,
+        into == intake ? metrics : new AgentMetrics(),
+        QUICK,
+        System::nanoTime);
+  }
+
+  void stopAccepting() {
+    source.stopAccepting();
+  }
+
+  void stop() {
+    source.close();
+  }
+
+  /** A ring in its directory. */
+  RingWriter writer(String name, RingWriter.Shape shape) throws IOException {
+    return writer(directory(), name, shape);
+  }
+
+  /** A ring in another directory. */
+  RingWriter writer(Path in, String name, RingWriter.Shape shape) throws IOException {
+    RingWriter writer = RingWriter.create(in, name, shape);
+    writers.add(writer);
+    return writer;
+  }
+
+  static void write(RingWriter writer, long first, long last) {
+    for (long number = first; number <= last; number++) {
+      assertThat(writer.write(RingSpan.numbered(number))).isTrue();
+    }
+  }
+
+  /** Several times what has room in the ring. */
+  static void writeAsThereIsRoom(RingWriter writer, long first, long last) {
+    for (long number = first; number <= last; number++) {
+      RingSpan span = RingSpan.numbered(number);
+      while (!writer.write(span)) {
+        LockSupport.parkNanos(100_000);
+      }
+    }
+  }
+
+  /** Until the agent has said that it sleeps. */
+  static void awaitSleep(RingWriter writer) {
+    await().until(() -> writer.file().get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_OFFSET) == 1);
+  }
+
+  double givenUp(String reason) {
+    return labelled("rings_given_up_total", "reason", reason);
+  }
+
+  double dropped(String reason) {
+    return labelled("ring_spans_dropped_total", "reason", reason);
+  }
+
+  double rings(String state) {
+    return labelled("rings", "state", state);
+  }
+
+  private double labelled(String name, String label, String value) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_" + name, new String[] {label}, new String[] {value});
+  }
+
+  double metric(String name) {
+    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (source != null) {
+      source.close();
+    }
+    for (RingWriter writer : writers) {
+      writer.close();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package org.traceetl.agent.source.ring;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIZ_Result;
+
+/**
+ * The agent reads and clears while a thread of the application writes. It sees spans whole and in
+ * their order, the rest is there later, and what is read leaves zeros behind.
+ */
+@JCStressTest
+@Outcome(id = "0, 3, true", expect = Expect.ACCEPTABLE, desc = "All later.")
+@Outcome(id = "1, 2, true", expect = Expect.ACCEPTABLE, desc = "The first, then the second.")
+@Outcome(id = "3, 0, true", expect = Expect.ACCEPTABLE, desc = "All at once.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "A span is missing, damaged, or there twice.")
+@State
+public class RingReadStress {
+  private final StressedRing ring = StressedRing.take();
+
+  /** The application. */
+  @Actor
+  public void write() {
+    ring.write(1);
+    ring.write(2);
+  }
+
+  /** The agent. */
+  @Actor
+  public void read(IIZ_Result result) {
+    result.r1 = ring.read();
+  }
+
+  /** The agent, afterwards. */
+  @Arbiter
+  public void rest(IIZ_Result result) {
+    result.r2 = ring.read();
+    result.r3 = ring.isClear();
+    ring.giveBack();
+  }
+}

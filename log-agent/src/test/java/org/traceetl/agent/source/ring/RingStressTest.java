@@ -1,0 +1,53 @@
+package org.traceetl.agent.source.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs jcstress on what writers and the reader of a ring do to the same memory. */
+final class RingStressTest {
+  @Test
+  void noOutcomeIsForbidden(@TempDir Path directory) throws Exception {
+    Path output = directory.resolve("output");
+    Process process =
+        new ProcessBuilder(
+                List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-Djava.io.tmpdir=" + directory,
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    "org.openjdk.jcstress.Main",
+                    "-t",
+                    "org.traceetl.*",
+                    "-m",
+                    "quick",
+                    "-fsm",
+                    "1",
+                    "-time",
+                    "500",
+                    // Each of them has a file, which is used again.
+                    "-strideSize",
+                    "32",
+                    "-strideCount",
+                    "2",
+                    "-sc",
+                    "false",
+                    "-jvmArgs",
+                    "-Xmx256m -Djava.io.tmpdir=" + directory,
+                    "-r",
+                    directory.toString()))
+            .directory(directory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+
+    int exit = process.waitFor();
+
+    assertThat(exit).as(Files.readString(output)).isZero();
+    assertThat(output).content().containsPattern("All remaining tests: [1-9]");
+  }
+}
