@@ -316,22 +316,27 @@ static void put_attributes(Writer* self, Buffer* out, PyObject* attributes) {
   }
 }
 
-static void put_events(Writer* self, Buffer* out, PyObject* events, int64_t start_nanos) {
-  Py_ssize_t count = PyList_GET_SIZE(events);
-  put_varint(out, (uint64_t)count);
-  for (Py_ssize_t at = 0; at < count && !out->overflowed; at++) {
-    PyObject* event = PyList_GET_ITEM(events, at);
-    PyObject* attributes = PyTuple_GET_ITEM(event, 2);
-    put_text(self, out, PyTuple_GET_ITEM(event, 0), false);
-    int64_t nanos = nanos_of(PyTuple_GET_ITEM(event, 1));
-    put_varint(out, zigzag((int64_t)((uint64_t)nanos - (uint64_t)start_nanos)));
-    if (attributes == Py_None) {
+static void put_events(Writer* self, Buffer* out, const SpanFields* span) {
+  put_varint(out, (uint64_t)span->event_count);
+  for (Py_ssize_t at = 0; at < span->event_count && !out->overflowed; at++) {
+    const Event* event = &span->events[at];
+    put_text(self, out, event->name, false);
+    put_varint(out, zigzag((int64_t)((uint64_t)event->nanos - (uint64_t)span->start_nanos)));
+    if (event->attributes == NULL) {
       put_varint(out, 0);
     } else {
-      put_varint(out, (uint64_t)PyDict_GET_SIZE(attributes));
-      put_attributes(self, out, attributes);
+      put_varint(out, (uint64_t)PyDict_GET_SIZE(event->attributes));
+      put_attributes(self, out, event->attributes);
     }
   }
+}
+
+void events_free(Event* events, Py_ssize_t count) {
+  for (Py_ssize_t at = 0; at < count; at++) {
+    Py_DECREF(events[at].name);
+    Py_XDECREF(events[at].attributes);
+  }
+  PyMem_Free(events);
 }
 
 /* 1 to 14 lower-case hexadecimal digits as a number, or -1. */
@@ -502,7 +507,7 @@ bool writer_put(Writer* self, const SpanFields* span) {
     sampling_of(self, span->trace_state, &threshold, &randomness);
   }
   Py_ssize_t count = span->attributes == NULL ? 0 : PyDict_GET_SIZE(span->attributes);
-  bool events = span->events != NULL && PyList_GET_SIZE(span->events) > 0;
+  bool events = span->event_count > 0;
   int64_t duration;
   if (__builtin_sub_overflow(span->end_nanos, span->start_nanos, &duration)) {
     duration = span->end_nanos < 0 ? 0 : INT64_MAX;
@@ -538,7 +543,7 @@ bool writer_put(Writer* self, const SpanFields* span) {
     put_attributes(self, &out, span->attributes);
   }
   if (events) {
-    put_events(self, &out, span->events, span->start_nanos);
+    put_events(self, &out, span);
   }
   bool written = false;
   if (self->map != NULL) {
@@ -632,29 +637,33 @@ static bool has_no_events(PyObject* sdk_span) {
   return none;
 }
 
-static PyObject* events_of(Writer* self, PyObject* events) {
-  PyObject* all = PySequence_Fast(events, "events");
-  PyObject* list = all == NULL ? NULL : PyList_New(0);
-  for (Py_ssize_t at = 0; list != NULL && at < PySequence_Fast_GET_SIZE(all); at++) {
-    PyObject* event = PySequence_Fast_GET_ITEM(all, at);
+/* An array of a span's events, to be freed; what is no event is left out. */
+static Event* events_of(Writer* self, PyObject* events, Py_ssize_t* count) {
+  *count = 0;
+  PyObject* all = PySequence_Tuple(events);
+  Event* array =
+      all == NULL ? NULL : PyMem_Calloc((size_t)PyTuple_GET_SIZE(all) + 1, sizeof(Event));
+  if (all != NULL && array == NULL) {
+    PyErr_NoMemory();
+  }
+  for (Py_ssize_t at = 0; array != NULL && at < PyTuple_GET_SIZE(all); at++) {
+    PyObject* event = PyTuple_GET_ITEM(all, at);
     PyObject* name = PyObject_GetAttr(event, str_name);
     PyObject* timestamp = PyObject_GetAttr(event, str_timestamp);
     PyObject* attributes = PyObject_GetAttr(event, str_attributes);
     PyObject* dict = attributes == NULL ? NULL : dict_of(self, attributes);
-    PyObject* tuple = name == NULL || timestamp == NULL
-                          ? NULL
-                          : PyTuple_Pack(3, name, timestamp, dict == NULL ? Py_None : dict);
-    if (tuple == NULL || PyList_Append(list, tuple) < 0) {
-      forgive(self);
+    forgive(self);
+    if (name == NULL || timestamp == NULL) {
+      Py_XDECREF(name);
+      Py_XDECREF(dict);
+    } else {
+      array[(*count)++] = (Event){name, dict, nanos_of(timestamp)};
     }
-    Py_XDECREF(name);
     Py_XDECREF(timestamp);
     Py_XDECREF(attributes);
-    Py_XDECREF(dict);
-    Py_XDECREF(tuple);
   }
   Py_XDECREF(all);
-  return list;
+  return array;
 }
 
 static uint8_t kind_of(PyObject* kind) {
@@ -690,6 +699,7 @@ static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
     Py_RETURN_FALSE;
   }
   SpanFields span = {0};
+  Event* events = NULL;
   PyObject *parent = NULL, *trace_id = NULL, *value = NULL, *result = NULL;
   PyObject* context = PyObject_GetAttr(sdk_span, str_context);
   if (context == NULL || context == Py_None) {
@@ -775,7 +785,8 @@ static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
     if (value == NULL) {
       goto done;
     }
-    span.events = events_of(self, value);
+    events = events_of(self, value, &span.event_count);
+    span.events = events;
   }
   span.name = PyObject_GetAttr(sdk_span, str_name);
   if (span.name == NULL || PyErr_Occurred()) {
@@ -793,7 +804,9 @@ done:
   Py_XDECREF(span.trace_state);
   Py_XDECREF(span.message);
   Py_XDECREF(span.attributes);
-  Py_XDECREF(span.events);
+  if (events != NULL) {
+    events_free(events, span.event_count);
+  }
   Py_XDECREF(span.name);
   if (result == NULL && !PyErr_Occurred()) {
     result = Py_NewRef(Py_True); /* not sampled: nothing to write */
