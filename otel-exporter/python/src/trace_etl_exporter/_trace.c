@@ -54,8 +54,9 @@ typedef struct {
   PyObject* parent_trace_state; /* NULL: empty */
   PyObject* context;            /* made when it is asked for */
   PyObject* attributes;         /* a dict */
-  PyObject* events;             /* a list of tuples, as in SpanFields */
-  PyObject* links;              /* a list */
+  Event* events;                /* event_count of them, with room for event_room */
+  Py_ssize_t event_count, event_room;
+  PyObject* links; /* a list */
   Py_ssize_t dropped_attributes, dropped_events, dropped_links;
   PyObject* weak_references;
 } Span;
@@ -256,7 +257,9 @@ static void span_dealloc(PyObject* object) {
   Py_XDECREF(self->parent_trace_state);
   Py_XDECREF(self->context);
   Py_XDECREF(self->attributes);
-  Py_XDECREF(self->events);
+  if (self->events != NULL) {
+    events_free(self->events, self->event_count);
+  }
   Py_XDECREF(self->links);
   PyObject_Free(self);
   Py_DECREF(type);
@@ -404,34 +407,62 @@ static int append_bounded(PyObject** list, PyObject* item, Py_ssize_t most, Py_s
   return PyList_Append(*list, item);
 }
 
+/* As append_bounded, of an event that takes over what it is given. */
+static int append_event(Span* self, Event event) {
+  Py_ssize_t most = self->tracer->recorder->max_events;
+  Event gone = {0};
+  if (most >= 0 && self->event_count >= most) {
+    self->dropped_events++;
+    gone = event;
+    if (most > 0) {
+      gone = self->events[0];
+      memmove(self->events, self->events + 1, (size_t)(most - 1) * sizeof(Event));
+      self->events[most - 1] = event;
+    }
+  } else {
+    if (self->event_count == self->event_room) {
+      Py_ssize_t wider = self->event_room == 0 ? 4 : 2 * self->event_room;
+      Event* events = PyMem_Realloc(self->events, (size_t)wider * sizeof(Event));
+      if (events == NULL) {
+        Py_DECREF(event.name);
+        Py_XDECREF(event.attributes);
+        PyErr_NoMemory();
+        return -1;
+      }
+      self->events = events;
+      self->event_room = wider;
+    }
+    self->events[self->event_count++] = event;
+  }
+  /* At last, as it may run code of others. */
+  Py_XDECREF(gone.name);
+  Py_XDECREF(gone.attributes);
+  return 0;
+}
+
 static PyObject* add_event(Span* self, PyObject* name, PyObject* attributes, PyObject* timestamp) {
   const Recorder* limits = self->tracer->recorder;
   if (!is_open(self, "Tried calling _add_event on an ended span.")) {
     Py_RETURN_NONE;
   }
-  PyObject* nanos = timestamp == NULL || timestamp == Py_None ? PyLong_FromLongLong(now_nanos())
-                                                              : Py_NewRef(timestamp);
-  PyObject *dict = NULL, *event = NULL;
-  Py_ssize_t dropped = 0;
-  if (nanos == NULL) {
-    return NULL;
-  }
-  int failed = 0;
+  int64_t nanos = timestamp == NULL || timestamp == Py_None ? now_nanos() : nanos_of(timestamp);
+  PyObject* dict = NULL;
   if (attributes != NULL && attributes != Py_None) {
+    Py_ssize_t dropped = 0;
     PyObject* plain =
         cleaned(attributes, limits->max_event_attributes, limits->max_length, &dropped);
-    failed = plain == NULL || put_plain(&dict, plain, limits->max_event_attributes, &dropped) < 0;
+    int failed =
+        plain == NULL || put_plain(&dict, plain, limits->max_event_attributes, &dropped) < 0;
     Py_XDECREF(plain);
+    if (failed) {
+      Py_XDECREF(dict);
+      return NULL;
+    }
   }
-  if (!failed && self->recording) {
-    event = PyTuple_Pack(3, name, nanos, dict == NULL ? Py_None : dict);
-    failed = event == NULL ||
-             append_bounded(&self->events, event, limits->max_events, &self->dropped_events) < 0;
-  }
-  Py_DECREF(nanos);
-  Py_XDECREF(dict);
-  Py_XDECREF(event);
-  if (failed) {
+  /* What ran meanwhile may have ended it. */
+  if (!self->recording) {
+    Py_XDECREF(dict);
+  } else if (append_event(self, (Event){Py_NewRef(name), dict, nanos}) < 0) {
     return NULL;
   }
   Py_RETURN_NONE;
@@ -653,6 +684,7 @@ static int end(Span* self, PyObject* end_time) {
         .trace_state = self->trace_state,
         .attributes = self->attributes,
         .events = self->events,
+        .event_count = self->event_count,
     };
     written = writer_put((Writer*)writer, &fields);
   }
@@ -744,7 +776,19 @@ static PyObject* get_attributes(PyObject* object, void* none) {
 
 static PyObject* get_events(PyObject* object, void* none) {
   Span* self = (Span*)object;
-  return self->events == NULL ? PyTuple_New(0) : PyObject_CallOneArg(rare_events, self->events);
+  PyObject* all = PyList_New(0);
+  for (Py_ssize_t at = 0; all != NULL && at < self->event_count; at++) {
+    const Event* event = &self->events[at];
+    PyObject* one = Py_BuildValue("(OLO)", event->name, (long long)event->nanos,
+                                  event->attributes == NULL ? Py_None : event->attributes);
+    if (one == NULL || PyList_Append(all, one) < 0) {
+      Py_CLEAR(all);
+    }
+    Py_XDECREF(one);
+  }
+  PyObject* events = all == NULL ? NULL : PyObject_CallOneArg(rare_events, all);
+  Py_XDECREF(all);
+  return events;
 }
 
 static PyObject* get_links(PyObject* object, void* none) {

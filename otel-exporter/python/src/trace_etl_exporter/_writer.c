@@ -43,7 +43,12 @@ enum {
 
   SEEN = 4096, /* as in _pure.py */
   MAX_VARINT = 10,
-  TRACE_STATE_DIGITS = 14
+  TRACE_STATE_DIGITS = 14,
+
+  CONTEXT_TRACE_ID = 0,
+  CONTEXT_SPAN_ID = 1,
+  CONTEXT_TRACE_FLAGS = 3,
+  CONTEXT_TRACE_STATE = 4
 };
 
 #define NANOS_PER_SECOND INT64_C(1000000000)
@@ -57,10 +62,13 @@ static PyObject* other_value; /* (value) -> (type, text), from _values.py */
 static PyObject* kinds[5];
 static PyObject* status_codes[3];
 static PyObject *bounded_attributes, *bounded_list; /* types of the API's and the SDK's */
+static PyObject *span_type_of_sdk, *status_type, *context_type, *empty_trace_state;
 static PyObject *str_context, *str_name, *str_kind, *str_parent, *str_start_time, *str_end_time,
     *str_status, *str_attributes, *str_events, *str_trace_id, *str_span_id, *str_trace_flags,
     *str_trace_state, *str_status_code, *str_description, *str_copy, *str_timestamp, *str_get,
-    *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque;
+    *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque, *str_own_context,
+    *str_own_name, *str_own_kind, *str_own_parent, *str_own_start_time, *str_own_end_time,
+    *str_own_status, *str_own_status_code, *str_own_description;
 
 static void in_forked_child(void) { fork_generation++; }
 
@@ -316,22 +324,27 @@ static void put_attributes(Writer* self, Buffer* out, PyObject* attributes) {
   }
 }
 
-static void put_events(Writer* self, Buffer* out, PyObject* events, int64_t start_nanos) {
-  Py_ssize_t count = PyList_GET_SIZE(events);
-  put_varint(out, (uint64_t)count);
-  for (Py_ssize_t at = 0; at < count && !out->overflowed; at++) {
-    PyObject* event = PyList_GET_ITEM(events, at);
-    PyObject* attributes = PyTuple_GET_ITEM(event, 2);
-    put_text(self, out, PyTuple_GET_ITEM(event, 0), false);
-    int64_t nanos = nanos_of(PyTuple_GET_ITEM(event, 1));
-    put_varint(out, zigzag((int64_t)((uint64_t)nanos - (uint64_t)start_nanos)));
-    if (attributes == Py_None) {
+static void put_events(Writer* self, Buffer* out, const SpanFields* span) {
+  put_varint(out, (uint64_t)span->event_count);
+  for (Py_ssize_t at = 0; at < span->event_count && !out->overflowed; at++) {
+    const Event* event = &span->events[at];
+    put_text(self, out, event->name, false);
+    put_varint(out, zigzag((int64_t)((uint64_t)event->nanos - (uint64_t)span->start_nanos)));
+    if (event->attributes == NULL) {
       put_varint(out, 0);
     } else {
-      put_varint(out, (uint64_t)PyDict_GET_SIZE(attributes));
-      put_attributes(self, out, attributes);
+      put_varint(out, (uint64_t)PyDict_GET_SIZE(event->attributes));
+      put_attributes(self, out, event->attributes);
     }
   }
+}
+
+void events_free(Event* events, Py_ssize_t count) {
+  for (Py_ssize_t at = 0; at < count; at++) {
+    Py_DECREF(events[at].name);
+    Py_XDECREF(events[at].attributes);
+  }
+  PyMem_Free(events);
 }
 
 /* 1 to 14 lower-case hexadecimal digits as a number, or -1. */
@@ -502,7 +515,7 @@ bool writer_put(Writer* self, const SpanFields* span) {
     sampling_of(self, span->trace_state, &threshold, &randomness);
   }
   Py_ssize_t count = span->attributes == NULL ? 0 : PyDict_GET_SIZE(span->attributes);
-  bool events = span->events != NULL && PyList_GET_SIZE(span->events) > 0;
+  bool events = span->event_count > 0;
   int64_t duration;
   if (__builtin_sub_overflow(span->end_nanos, span->start_nanos, &duration)) {
     duration = span->end_nanos < 0 ? 0 : INT64_MAX;
@@ -538,7 +551,7 @@ bool writer_put(Writer* self, const SpanFields* span) {
     put_attributes(self, &out, span->attributes);
   }
   if (events) {
-    put_events(self, &out, span->events, span->start_nanos);
+    put_events(self, &out, span);
   }
   bool written = false;
   if (self->map != NULL) {
@@ -632,29 +645,33 @@ static bool has_no_events(PyObject* sdk_span) {
   return none;
 }
 
-static PyObject* events_of(Writer* self, PyObject* events) {
-  PyObject* all = PySequence_Fast(events, "events");
-  PyObject* list = all == NULL ? NULL : PyList_New(0);
-  for (Py_ssize_t at = 0; list != NULL && at < PySequence_Fast_GET_SIZE(all); at++) {
-    PyObject* event = PySequence_Fast_GET_ITEM(all, at);
+/* An array of a span's events, to be freed; what is no event is left out. */
+static Event* events_of(Writer* self, PyObject* events, Py_ssize_t* count) {
+  *count = 0;
+  PyObject* all = PySequence_Tuple(events);
+  Event* array =
+      all == NULL ? NULL : PyMem_Calloc((size_t)PyTuple_GET_SIZE(all) + 1, sizeof(Event));
+  if (all != NULL && array == NULL) {
+    PyErr_NoMemory();
+  }
+  for (Py_ssize_t at = 0; array != NULL && at < PyTuple_GET_SIZE(all); at++) {
+    PyObject* event = PyTuple_GET_ITEM(all, at);
     PyObject* name = PyObject_GetAttr(event, str_name);
     PyObject* timestamp = PyObject_GetAttr(event, str_timestamp);
     PyObject* attributes = PyObject_GetAttr(event, str_attributes);
     PyObject* dict = attributes == NULL ? NULL : dict_of(self, attributes);
-    PyObject* tuple = name == NULL || timestamp == NULL
-                          ? NULL
-                          : PyTuple_Pack(3, name, timestamp, dict == NULL ? Py_None : dict);
-    if (tuple == NULL || PyList_Append(list, tuple) < 0) {
-      forgive(self);
+    forgive(self);
+    if (name == NULL || timestamp == NULL) {
+      Py_XDECREF(name);
+      Py_XDECREF(dict);
+    } else {
+      array[(*count)++] = (Event){name, dict, nanos_of(timestamp)};
     }
-    Py_XDECREF(name);
     Py_XDECREF(timestamp);
     Py_XDECREF(attributes);
-    Py_XDECREF(dict);
-    Py_XDECREF(tuple);
   }
   Py_XDECREF(all);
-  return list;
+  return array;
 }
 
 static uint8_t kind_of(PyObject* kind) {
@@ -666,18 +683,60 @@ static uint8_t kind_of(PyObject* kind) {
   return 0;
 }
 
-static int64_t long_attribute(PyObject* object, PyObject* name) {
-  PyObject* value = PyObject_GetAttr(object, name);
+/* An attribute of an object of the API or the SDK. Its property is a function in Python, so where
+   the type is the one that we know, what it gives is taken from where it is. */
+static PyObject* attribute_of(PyObject* object, PyObject* known_type, PyObject* own,
+                              PyObject* property) {
+  if ((PyObject*)Py_TYPE(object) == known_type) {
+    PyObject* value = PyObject_GetAttr(object, own);
+    if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+      return value;
+    }
+    PyErr_Clear();
+  }
+  return PyObject_GetAttr(object, property);
+}
+
+/* An item of a span's context. The API's is a tuple. */
+static PyObject* context_item(PyObject* context, Py_ssize_t at, PyObject* property) {
+  return (PyObject*)Py_TYPE(context) == context_type ? Py_NewRef(PyTuple_GET_ITEM(context, at))
+                                                     : PyObject_GetAttr(context, property);
+}
+
+static int64_t flags_of(PyObject* context) {
+  PyObject* value = context_item(context, CONTEXT_TRACE_FLAGS, str_trace_flags);
   int64_t number = value == NULL ? 0 : PyLong_AsLongLong(value);
   Py_XDECREF(value);
   return number;
 }
 
-static uint64_t id_attribute(PyObject* object) {
-  PyObject* value = PyObject_GetAttr(object, str_span_id);
+static uint64_t span_id_of(PyObject* context) {
+  PyObject* value = context_item(context, CONTEXT_SPAN_ID, str_span_id);
   uint64_t id = value == NULL ? 0 : PyLong_AsUnsignedLongLongMask(value);
   Py_XDECREF(value);
   return id;
+}
+
+/* Whether the API's contexts are tuples with what we take from them where we take it. */
+static bool contexts_are_tuples(void) {
+  PyObject* made = PyObject_CallFunction(context_type, "iiO", 1, 2, Py_False);
+  bool are = made != NULL && PyTuple_Check(made);
+  static const struct {
+    Py_ssize_t at;
+    PyObject** property;
+  } items[] = {{CONTEXT_TRACE_ID, &str_trace_id},
+               {CONTEXT_SPAN_ID, &str_span_id},
+               {CONTEXT_TRACE_FLAGS, &str_trace_flags},
+               {CONTEXT_TRACE_STATE, &str_trace_state}};
+  for (size_t i = 0; are && i < sizeof items / sizeof *items; i++) {
+    PyObject* value = PyObject_GetAttr(made, *items[i].property);
+    are = value != NULL && items[i].at < PyTuple_GET_SIZE(made) &&
+          PyTuple_GET_ITEM(made, items[i].at) == value;
+    Py_XDECREF(value);
+  }
+  Py_XDECREF(made);
+  PyErr_Clear();
+  return are;
 }
 
 PyDoc_STRVAR(write_doc,
@@ -690,16 +749,17 @@ static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
     Py_RETURN_FALSE;
   }
   SpanFields span = {0};
+  Event* events = NULL;
   PyObject *parent = NULL, *trace_id = NULL, *value = NULL, *result = NULL;
-  PyObject* context = PyObject_GetAttr(sdk_span, str_context);
+  PyObject* context = attribute_of(sdk_span, span_type_of_sdk, str_own_context, str_context);
   if (context == NULL || context == Py_None) {
     goto done;
   }
-  int64_t flags = long_attribute(context, str_trace_flags);
+  int64_t flags = flags_of(context);
   if (PyErr_Occurred() || !(flags & 1)) {
     goto done;
   }
-  trace_id = PyObject_GetAttr(context, str_trace_id);
+  trace_id = context_item(context, CONTEXT_TRACE_ID, str_trace_id);
   if (trace_id == NULL) {
     goto done;
   }
@@ -713,42 +773,44 @@ static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
   }
   span.trace_high = self->last_trace_high;
   span.trace_low = self->last_trace_low;
-  span.span_id = id_attribute(context);
-  span.trace_state = PyObject_GetAttr(context, str_trace_state);
-  parent = PyObject_GetAttr(sdk_span, str_parent);
+  span.span_id = span_id_of(context);
+  span.trace_state = context_item(context, CONTEXT_TRACE_STATE, str_trace_state);
+  parent = attribute_of(sdk_span, span_type_of_sdk, str_own_parent, str_parent);
   if (span.trace_state == NULL || parent == NULL) {
     goto done;
   }
   if (parent != Py_None) {
-    span.parent_id = id_attribute(parent);
+    span.parent_id = span_id_of(parent);
   }
-  Py_ssize_t members = span.trace_state == Py_None ? 0 : PyObject_Size(span.trace_state);
+  Py_ssize_t members = span.trace_state == Py_None || span.trace_state == empty_trace_state
+                           ? 0
+                           : PyObject_Size(span.trace_state);
   if (members <= 0) {
     forgive(self);
     Py_CLEAR(span.trace_state);
   }
-  value = PyObject_GetAttr(sdk_span, str_kind);
+  value = attribute_of(sdk_span, span_type_of_sdk, str_own_kind, str_kind);
   if (value == NULL) {
     goto done;
   }
   span.kind = kind_of(value);
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_start_time));
+  Py_SETREF(value, attribute_of(sdk_span, span_type_of_sdk, str_own_start_time, str_start_time));
   if (value == NULL) {
     goto done;
   }
   span.start_nanos = nanos_of(value);
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_end_time));
+  Py_SETREF(value, attribute_of(sdk_span, span_type_of_sdk, str_own_end_time, str_end_time));
   if (value == NULL) {
     goto done;
   }
   span.end_nanos = nanos_of(value);
-  Py_SETREF(value, PyObject_GetAttr(sdk_span, str_status));
+  Py_SETREF(value, attribute_of(sdk_span, span_type_of_sdk, str_own_status, str_status));
   if (value == NULL) {
     goto done;
   }
   if (value != Py_None) {
-    PyObject* code = PyObject_GetAttr(value, str_status_code);
-    span.message = PyObject_GetAttr(value, str_description);
+    PyObject* code = attribute_of(value, status_type, str_own_status_code, str_status_code);
+    span.message = attribute_of(value, status_type, str_own_description, str_description);
     for (uint8_t at = 0; at < 3; at++) {
       if (status_codes[at] == code) {
         span.status = at;
@@ -775,9 +837,10 @@ static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
     if (value == NULL) {
       goto done;
     }
-    span.events = events_of(self, value);
+    events = events_of(self, value, &span.event_count);
+    span.events = events;
   }
-  span.name = PyObject_GetAttr(sdk_span, str_name);
+  span.name = attribute_of(sdk_span, span_type_of_sdk, str_own_name, str_name);
   if (span.name == NULL || PyErr_Occurred()) {
     goto done;
   }
@@ -793,7 +856,9 @@ done:
   Py_XDECREF(span.trace_state);
   Py_XDECREF(span.message);
   Py_XDECREF(span.attributes);
-  Py_XDECREF(span.events);
+  if (events != NULL) {
+    events_free(events, span.event_count);
+  }
   Py_XDECREF(span.name);
   if (result == NULL && !PyErr_Occurred()) {
     result = Py_NewRef(Py_True); /* not sampled: nothing to write */
@@ -982,6 +1047,15 @@ int writer_setup(PyObject* module) {
       {&str_dict, "_dict"},
       {&str_own_events, "_events"},
       {&str_deque, "_dq"},
+      {&str_own_context, "_context"},
+      {&str_own_name, "_name"},
+      {&str_own_kind, "_kind"},
+      {&str_own_parent, "_parent"},
+      {&str_own_start_time, "_start_time"},
+      {&str_own_end_time, "_end_time"},
+      {&str_own_status, "_status"},
+      {&str_own_status_code, "_status_code"},
+      {&str_own_description, "_description"},
   };
   for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
     if ((*names[at].name = PyUnicode_InternFromString(names[at].text)) == NULL) {
@@ -1001,6 +1075,17 @@ int writer_setup(PyObject* module) {
       (bounded_list = PyObject_GetAttrString(util, "BoundedList")) == NULL) {
     return -1;
   }
+  PyObject* sdk = PyImport_ImportModule("opentelemetry.sdk.trace");
+  if (sdk == NULL || (span_type_of_sdk = PyObject_GetAttrString(sdk, "ReadableSpan")) == NULL ||
+      (status_type = PyObject_GetAttrString(api, "Status")) == NULL ||
+      (context_type = PyObject_GetAttrString(api, "SpanContext")) == NULL ||
+      (empty_trace_state = PyObject_GetAttrString(api, "DEFAULT_TRACE_STATE")) == NULL) {
+    return -1;
+  }
+  if (!contexts_are_tuples()) {
+    Py_SETREF(context_type, Py_NewRef(Py_None)); /* the type of none */
+  }
+  Py_DECREF(sdk);
   Py_DECREF(api);
   Py_DECREF(attributes);
   Py_DECREF(util);

@@ -50,6 +50,13 @@ typedef struct {
   PyObject* interrupt[3];
 } Writer;
 
+/* Not a tuple: there may be many, and none outlives its span unless it is asked for. */
+typedef struct {
+  PyObject* name;       /* owned */
+  PyObject* attributes; /* a dict, owned; NULL: none */
+  int64_t nanos;        /* since 1970 */
+} Event;
+
 /* What the two halves of a span need that is the same for SDK spans and for ours. */
 typedef struct {
   uint64_t trace_high, trace_low, span_id, parent_id;
@@ -59,7 +66,8 @@ typedef struct {
   PyObject* message;     /* NULL: none */
   PyObject* trace_state; /* a mapping, NULL: none */
   PyObject* attributes;  /* a dict, NULL: none */
-  PyObject* events; /* a list of tuples (name, nanoseconds since 1970, dict or None), NULL: none */
+  const Event* events;
+  Py_ssize_t event_count;
 } SpanFields;
 
 extern PyTypeObject* writer_type;
@@ -72,6 +80,9 @@ int trace_setup(PyObject* module);
    error is set only if it is no Exception: KeyboardInterrupt, SystemExit. The caller keeps all that
    the span points to alive and as it is. */
 bool writer_put(Writer* self, const SpanFields* span);
+
+/* Releases an array of events and what they own. */
+void events_free(Event* events, Py_ssize_t count);
 
 /* The two halves of a trace ID. 0, or -1 with an error set. */
 int halves_of(PyObject* trace_id, uint64_t* high, uint64_t* low);
