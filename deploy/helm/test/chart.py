@@ -118,7 +118,7 @@ CASES = {
     "passed-on": {
         "nameOverride": "etl",
         "fullnameOverride": "a-name-that-is-so-long-that-it-has-to-be-cut-somewhere-before-its-end",
-        "image": {"registry": "registry.example.com/a", "tag": "1.2.3", "pullSecrets": ["pull"]},
+        "image": {"registry": "images.example.com/a", "tag": "1.2.3", "pullSecrets": ["pull"]},
         "rocketmq": {"createTopics": {"enabled": True}},
         "server": {
             "javaOptions": "-Xmx3g",
@@ -443,8 +443,8 @@ class ChartTest(unittest.TestCase):
             for _, spec in pods(self.rendered["passed-on"])
             for container in spec["containers"]
         }
-        self.assertEqual(images["server"], "registry.example.com/a/trace-etl/server:1.2.3")
-        self.assertEqual(images["agent"], "registry.example.com/a/trace-etl/log-agent:1.2.2")
+        self.assertEqual(images["server"], "images.example.com/a/trace-etl/server:1.2.3")
+        self.assertEqual(images["agent"], "images.example.com/a/trace-etl/log-agent:1.2.2")
         self.assertEqual(images["span"], images["agent"])
 
     def test_one_autoscaler_owns_the_number_of_servers(self):
