@@ -105,7 +105,8 @@ final class Installation implements AutoCloseable {
     return directory.resolve(name + ".log");
   }
 
-  private static Map<String, Object> brokerSettings() {
+  /** What a broker is told, beside its addresses and directories. */
+  static Map<String, Object> brokerSettings() {
     return Map.of(
         "mappedFileSizeCommitLog",
         64 << 20,
@@ -185,55 +186,65 @@ final class Installation implements AutoCloseable {
     String name = "server-" + number;
     Path home = Files.createDirectories(directory.resolve(name));
     Path config = home.resolve("trace-etl-server.yaml");
-    // Hotspots are decided on at every look that finds one. A series may then be on two queues of
-    // two servers, and Prometheus sees no instance: hence the label.
     Files.writeString(
-        config,
-        """
-        server:
-          port: %d
-          address: 127.0.0.1
-        trace-etl:
-          rocketmq:
-            name-server: %s
-          journal:
-            lease: %ds
-            snapshot-interval: 20s
-          window:
-            length: %dms
-            idle: 1d
-          metrics:
-            queue-label: always
-          hotspots:
-            interval: %dms
-            grow-after: 1
-            shrink-after: 3
-            shrink-below: 0.9
-            min-queue-rate: 1
-            spread-random: true
-          documents:
-            per-series: 100000
-            per-queue: 1000000
-            exemplars-per-queue: 0
-          index:
-            type: elasticsearch
-            elasticsearch:
-              urls: [%s]
-              data-stream: %s
-              request-timeout: 10s
-        """
-            .formatted(
-                port,
-                rocketMq.address(),
-                LEASE.toSeconds(),
-                WINDOW.toMillis(),
-                2 * WINDOW.toMillis(),
-                elasticsearch.uri(),
-                DATA_STREAM));
+        config, serverConfiguration("127.0.0.1", port, rocketMq.address(), elasticsearch.uri()));
     List<String> command = java(name, 320, 256);
     command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
     return new Program(
         name, command, Map.of(), log(name), URI.create("http://127.0.0.1:" + port + "/ready"));
+  }
+
+  /**
+   * Of a server. Hotspots are decided on at every look that finds one. A series may then be on two
+   * queues of two servers, and Prometheus sees no instance: hence the label.
+   *
+   * @param address where it listens
+   * @param nameServer {@code host:port}
+   */
+  static String serverConfiguration(
+      String address, int port, String nameServer, URI elasticsearch) {
+    return """
+    server:
+      port: %d
+      address: %s
+    trace-etl:
+      rocketmq:
+        name-server: %s
+      journal:
+        lease: %ds
+        snapshot-interval: 20s
+      window:
+        length: %dms
+        idle: 1d
+      metrics:
+        queue-label: always
+      hotspots:
+        interval: %dms
+        grow-after: 1
+        shrink-after: 3
+        shrink-below: 0.9
+        min-queue-rate: 1
+        spread-random: true
+      documents:
+        per-series: 100000
+        per-queue: 1000000
+        exemplars-per-queue: 0
+      index:
+        type: elasticsearch
+        elasticsearch:
+          urls: [%s]
+          data-stream: %s
+          request-timeout: 10s
+    """
+        .formatted(
+            port,
+            address,
+            nameServer,
+            LEASE.toSeconds(),
+            WINDOW.toMillis(),
+            2 * WINDOW.toMillis(),
+            elasticsearch,
+            DATA_STREAM);
   }
 
   private Program prometheus(int port) throws IOException {

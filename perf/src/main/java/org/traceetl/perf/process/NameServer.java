@@ -13,7 +13,7 @@ public final class NameServer {
   /**
    * Runs until it is killed.
    *
-   * @param arguments port, and directory for its files
+   * @param arguments port, directory for its files, and address to listen on
    */
   public static void main(String... arguments) throws Exception {
     System.setProperty(
@@ -23,7 +23,7 @@ public final class NameServer {
     config.setKvConfigPath(arguments[1] + "/kvConfig.json");
     config.setConfigStorePath(arguments[1] + "/namesrv.properties");
     NettyServerConfig server = new NettyServerConfig();
-    server.setBindAddress("127.0.0.1");
+    server.setBindAddress(arguments[2]);
     server.setListenPort(Integer.parseInt(arguments[0]));
     NamesrvController nameServer = new NamesrvController(config, server);
     if (!nameServer.initialize()) {

@@ -3,18 +3,14 @@ package org.traceetl.perf.process;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.rocketmq.client.exception.MQClientException;
-import org.apache.rocketmq.client.producer.DefaultMQProducer;
 
 /** RocketMQ as two programs, a name server and a broker, that only this machine reaches. */
 public final class RocketMq {
   private static final String CLUSTER = "perf";
-  private static final Duration START_LIMIT = Duration.ofMinutes(3);
 
   private final Path directory;
   private final String address;
@@ -46,7 +42,8 @@ public final class RocketMq {
         List.of(
             NameServer.class.getName(),
             Integer.toString(port),
-            directory.resolve("name-server").toString()));
+            directory.resolve("name-server").toString(),
+            "127.0.0.1"));
     return new Program("name-server", command, Map.of(), log("name-server"), null);
   }
 
@@ -123,26 +120,10 @@ public final class RocketMq {
 
   /** Makes one more topic; to be called when both are started. */
   public void makeTopic(String topic, int queues) throws IOException, InterruptedException {
-    DefaultMQProducer producer = new DefaultMQProducer("make-topics");
-    producer.setNamesrvAddr(address);
     try {
-      producer.start();
-      long startNanos = System.nanoTime();
-      while (true) {
-        try {
-          producer.createTopic(CLUSTER, topic, queues, Map.of());
-          break;
-        } catch (MQClientException e) {
-          if (!broker.isRunning() || System.nanoTime() - startNanos > START_LIMIT.toNanos()) {
-            throw e;
-          }
-          Thread.sleep(500);
-        }
-      }
-    } catch (MQClientException e) {
-      throw new IOException("topic " + topic + " cannot be made; see " + broker.log(), e);
-    } finally {
-      producer.shutdown();
+      new Topics(address, CLUSTER).make(topic, queues, broker::isRunning);
+    } catch (IOException e) {
+      throw new IOException(e.getMessage() + "; see " + broker.log(), e);
     }
   }
 }

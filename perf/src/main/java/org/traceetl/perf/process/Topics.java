@@ -1,0 +1,60 @@
+package org.traceetl.perf.process;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+
+/**
+ * Makes topics, as soon as a broker is there for them.
+ *
+ * @param nameServer {@code host:port}
+ * @param cluster the brokers' cluster
+ */
+public record Topics(String nameServer, String cluster) {
+  private static final Duration LIMIT = Duration.ofMinutes(3);
+
+  /**
+   * Makes those that an installation needs.
+   *
+   * @param arguments name server, cluster, and number of queues
+   */
+  public static void main(String... arguments) throws IOException, InterruptedException {
+    Topics topics = new Topics(arguments[0], arguments[1]);
+    int queues = Integer.parseInt(arguments[2]);
+    topics.make("trace-spans", queues, () -> true);
+    topics.make("trace-windows", queues, () -> true);
+    topics.make("trace-routing", 1, () -> true);
+  }
+
+  /**
+   * @param brokerLives false ends the waiting for it
+   * @throws IOException if the broker does not make it, within minutes
+   */
+  void make(String topic, int queues, BooleanSupplier brokerLives)
+      throws IOException, InterruptedException {
+    DefaultMQProducer producer = new DefaultMQProducer("make-topics");
+    producer.setNamesrvAddr(nameServer);
+    try {
+      producer.start();
+      long startNanos = System.nanoTime();
+      while (true) {
+        try {
+          producer.createTopic(cluster, topic, queues, Map.of());
+          return;
+        } catch (MQClientException e) {
+          if (!brokerLives.getAsBoolean() || System.nanoTime() - startNanos > LIMIT.toNanos()) {
+            throw e;
+          }
+          Thread.sleep(500);
+        }
+      }
+    } catch (MQClientException e) {
+      throw new IOException("topic " + topic + " cannot be made", e);
+    } finally {
+      producer.shutdown();
+    }
+  }
+}
