@@ -58,6 +58,14 @@ class Cluster:
         self.token = secrets.token_hex(16)
 
     def __enter__(self):
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def begin(self):
         ports = [free_port() for _ in range(3)]
         etcd = f"http://127.0.0.1:{ports[0]}"
         self.url = f"https://127.0.0.1:{ports[2]}"
@@ -112,7 +120,6 @@ class Cluster:
         crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         wait_for("CRDs that are served", lambda: all(is_condition(c, "Established") for c in self.list(crds)))
         wait_for("nodes that are ready", lambda: sum(map(is_ready, self.list("/api/v1/nodes"))) == NODES)
-        return self
 
     def __exit__(self, *_):
         for process in reversed(self.processes):
@@ -218,7 +225,7 @@ def is_ready(found):
 
 
 def is_condition(found, condition):
-    conditions = found.get("status", {}).get("conditions", [])
+    conditions = found.get("status", {}).get("conditions") or []
     return any(one["type"] == condition and one["status"] == "True" for one in conditions)
 
 
