@@ -51,8 +51,7 @@ record Dashboard(String name, JsonNode json) {
   static List<Dashboard> all() throws IOException {
     List<Dashboard> all = new ArrayList<>();
     try (Stream<Path> files = Files.list(DIRECTORY)) {
-      for (Path file :
-          files.filter(one -> one.toString().endsWith(".json")).sorted().toList()) {
+      for (Path file : files.filter(one -> one.toString().endsWith(".json")).sorted().toList()) {
         String name = file.getFileName().toString().replaceFirst("\\.json$", "");
         all.add(new Dashboard(name, new JsonMapper().readTree(Files.readString(file))));
       }

@@ -14,8 +14,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Sends what Grafana's Elasticsearch data source makes of a panel's query: the requests are those of
- * processDocumentQuery and processTimeSeriesQuery in its data_query_processor.go, and of its
+ * Sends what Grafana's Elasticsearch data source makes of a panel's query: the requests are those
+ * of processDocumentQuery and processTimeSeriesQuery in its data_query_processor.go, and of its
  * getTermsQuery for a variable.
  */
 final class ElasticsearchQueries {
@@ -53,8 +53,8 @@ final class ElasticsearchQueries {
           .put("format", "strict_date_optional_time_nanos");
       JsonNode hits = search(body).path("hits").path("hits");
       assertThat(hits)
-          .allSatisfy(hit ->
-              assertThat(hit.path("_source").path("trace_id").asString("")).hasSize(32));
+          .allSatisfy(
+              hit -> assertThat(hit.path("_source").path("trace_id").asString("")).hasSize(32));
       return hits.size();
     }
     assertThat(metric.path("type").asString()).isEqualTo("count");
@@ -120,11 +120,7 @@ final class ElasticsearchQueries {
         .put("gte", now - RANGE_MILLIS)
         .put("lte", now)
         .put("format", "epoch_millis");
-    filter
-        .addObject()
-        .putObject("query_string")
-        .put("analyze_wildcard", true)
-        .put("query", lucene);
+    filter.addObject().putObject("query_string").put("analyze_wildcard", true).put("query", lucene);
     return body;
   }
 

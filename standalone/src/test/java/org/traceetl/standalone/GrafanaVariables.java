@@ -12,7 +12,9 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The variables of a dashboard with the values that they have, put into queries by Grafana's rules. */
+/**
+ * The variables of a dashboard with the values that they have, put into queries by Grafana's rules.
+ */
 final class GrafanaVariables {
   private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.*), (\\w+)\\)");
   private static final Pattern REGEX_CHARACTER = Pattern.compile("[$^*{}\\[\\]'+?.()|]");
@@ -66,17 +68,17 @@ final class GrafanaVariables {
           variables.choose(name, variable, choice, given.get(name), options);
         }
         case "custom" ->
-          variables.choose(
-              name,
-              variable,
-              choice,
-              null,
-              List.of(variable.path("query").asString().split(", *", -1)));
+            variables.choose(
+                name,
+                variable,
+                choice,
+                null,
+                List.of(variable.path("query").asString().split(", *", -1)));
         default ->
-          variables.chosen.put(
-              name,
-              new Chosen(
-                  List.of(variable.path("current").path("value").asString()), false, null));
+            variables.chosen.put(
+                name,
+                new Chosen(
+                    List.of(variable.path("current").path("value").asString()), false, null));
       }
     }
     return variables;
@@ -86,7 +88,8 @@ final class GrafanaVariables {
       JsonNode variable, PrometheusServer prometheus, ElasticsearchQueries elasticsearch)
       throws Exception {
     if (Dashboard.isFor("elasticsearch", variable)) {
-      return elasticsearch.terms(new JsonMapper().readTree(variable.path("query").asString()), this);
+      return elasticsearch.terms(
+          new JsonMapper().readTree(variable.path("query").asString()), this);
     }
     Matcher query = LABEL_VALUES.matcher(variable.path("query").path("query").asString());
     assertThat(query.matches()).as(variable.toString()).isTrue();

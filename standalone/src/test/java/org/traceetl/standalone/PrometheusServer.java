@@ -55,20 +55,24 @@ final class PrometheusServer implements AutoCloseable {
    */
   static PrometheusServer start(Path directory, int target, Duration interval)
       throws IOException, InterruptedException {
-    return start(
-        directory, Map.of("trace-etl", target), interval, List.of(), "exemplar-storage");
+    return start(directory, Map.of("trace-etl", target), interval, List.of(), "exemplar-storage");
   }
 
   /**
-   * The same with rules and native histograms, scraping and evaluating every second.
+   * The same with rules, scraping and evaluating every second.
    *
    * @param targets ports on 127.0.0.1, by the names of their jobs
+   * @param nativeHistograms whether it takes these, and no classic buckets where there are both
    */
   static PrometheusServer startWithRules(
-      Path directory, Map<String, Integer> targets, List<Path> rules)
+      Path directory, Map<String, Integer> targets, List<Path> rules, boolean nativeHistograms)
       throws IOException, InterruptedException {
     return start(
-        directory, targets, Duration.ofSeconds(1), rules, "exemplar-storage,native-histograms");
+        directory,
+        targets,
+        Duration.ofSeconds(1),
+        rules,
+        nativeHistograms ? "exemplar-storage,native-histograms" : "exemplar-storage");
   }
 
   private static PrometheusServer start(
@@ -105,7 +109,8 @@ final class PrometheusServer implements AutoCloseable {
           evaluation_interval: %1$ds
         rule_files: [%2$s]
         scrape_configs:
-        %3$s"""
+        %3$s\
+        """
             .formatted(
                 interval.toSeconds(),
                 rules.stream()
@@ -193,8 +198,7 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /** Values that the label has among the series of the selector. */
-  List<String> labelValues(String label, String selector)
-      throws IOException, InterruptedException {
+  List<String> labelValues(String label, String selector) throws IOException, InterruptedException {
     List<String> values = new ArrayList<>();
     data("/api/v1/label/" + label + "/values?match%5B%5D=" + encode(selector))
         .forEach(value -> values.add(value.asString()));

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -172,6 +174,13 @@ final class Sinks implements AutoCloseable {
     index.close();
   }
 
+  /** Each reason from the start: the first refusal is what an alert must see. */
+  private Map<String, Long> droppedDocuments() {
+    Map<String, Long> dropped = new HashMap<>(indexFollower.telemetry().dropped());
+    IndexTelemetry.REASONS.forEach(reason -> dropped.putIfAbsent(reason, 0L));
+    return dropped;
+  }
+
   private void observeIndex() {
     telemetry.counter(
         "trace_etl_documents_written_total",
@@ -181,7 +190,7 @@ final class Sinks implements AutoCloseable {
         "trace_etl_documents_dropped_total",
         "Documents that the trace index refused for good.",
         "reason",
-        () -> indexFollower.telemetry().dropped());
+        this::droppedDocuments);
     telemetry.counter(
         "trace_etl_documents_retried_total",
         "Documents written again after a write that failed.",

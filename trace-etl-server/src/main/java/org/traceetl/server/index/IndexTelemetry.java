@@ -1,5 +1,6 @@
 package org.traceetl.server.index;
 
+import java.util.List;
 import java.util.Map;
 import org.traceetl.server.window.QueueId;
 
@@ -22,4 +23,7 @@ public record IndexTelemetry(
     int waitingDocuments,
     long waitingBytes,
     Map<QueueId, IndexLag> lag,
-    long lastErrorMillis) {}
+    long lastErrorMillis) {
+  /** Why documents may be refused for good. */
+  public static final List<String> REASONS = List.of("mapping", "too_large", "layout", "internal");
+}
