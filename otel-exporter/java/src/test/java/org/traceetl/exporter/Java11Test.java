@@ -86,7 +86,12 @@ class Java11Test {
     Path output = directory.resolve("output");
     Process application =
         new ProcessBuilder(
-                JAVA, "-Xmx128m", "-cp", directory + ":" + classPath, "Application", rings.toString())
+                JAVA,
+                "-Xmx128m",
+                "-cp",
+                directory + ":" + classPath,
+                "Application",
+                rings.toString())
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();

@@ -190,8 +190,7 @@ class EventsTest {
   void whatFoundNoRoomIsToldApartAndAnEventIsOfItsSpansKind() throws MalformedRecordException {
     Aggregation aggregation = aggregation(new EventsConfig(true, null), 2);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
-    aggregator.accept(
-        new Batch("shop").span("a", 5).event("retry").message(0), 1_000);
+    aggregator.accept(new Batch("shop").span("a", 5).event("retry").message(0), 1_000);
     aggregator.accept(
         new Batch("shop").span("b", 5).event("retry").event("retry").span("c", 5).message(1),
         1_000);
