@@ -194,14 +194,17 @@ final class Batcher implements SpanSink {
   }
 
   private void batch(SpanView span, boolean measured) {
-    long text =
-        (long) span.nameLength
-            + span.statusMessageLength
-            + span.attributes.textBytes()
-            + span.events.textBytes();
+    long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
     if (text > MAX_SPAN_TEXT_BYTES) {
       rejected("span_too_large");
       return;
+    }
+    text += span.events.textBytes();
+    if (text > MAX_SPAN_TEXT_BYTES) {
+      // The span counts, whatever happened in it.
+      text -= span.events.textBytes();
+      span.eventsLeftOut += span.events.size();
+      span.events.clear();
     }
     if (frame.bodyBytes() + text > mostFrameBytes) {
       rejected("payload_too_large");

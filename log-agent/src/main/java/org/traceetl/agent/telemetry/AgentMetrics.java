@@ -65,7 +65,7 @@ public final class AgentMetrics {
   public final Counter eventsLeftOut =
       counter(
           "span_events_left_out_total",
-          "Events to be counted that were left out because their span had too many.");
+          "Events to be counted that were left out because their span had too many, or too long ones.");
 
   public final Counter batchesClosed =
       counter("batches_closed_total", "Batches closed, by what closed them.", "cause");

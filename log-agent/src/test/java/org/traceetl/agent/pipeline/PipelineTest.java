@@ -178,6 +178,17 @@ final class PipelineTest {
   }
 
   @Test
+  void aSpanCountsWhateverItsEventsAre() {
+    start(PipelineConfig.defaults(), 1);
+    offer("eventful x\n");
+    await().until(() -> outcomes.settled() == 1);
+
+    assertThat(outcomes.accepted).isEqualTo(1);
+    assertThat(sample("span_events_left_out_total")).isEqualTo(1);
+    assertThat(sample("span_events_accepted_total")).isZero();
+  }
+
+  @Test
   void aMalformedPayloadBetweenGoodOnesLosesOnlyItself() {
     start(PipelineConfig.defaults(), 2);
     offer("a x\n");
@@ -705,6 +716,10 @@ final class PipelineTest {
       String value =
           parts[0].equals("huge") ? "x".repeat(2 * Batcher.MAX_SPAN_TEXT_BYTES) : parts[1];
       add(span.attributes, "key", value);
+      if (parts[0].equals("eventful")) {
+        byte[] name = new byte[Batcher.MAX_SPAN_TEXT_BYTES];
+        assertThat(span.events.add(name, 0, name.length)).isTrue();
+      }
       sink.span(span);
     }
 

@@ -52,7 +52,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
         enabled,
         "must be absent with profile ozhera, which has no metric of events");
     // A configuration may be made of another one's parts.
-    if (enabled && series.countsEvents()) {
+    if (enabled && hasAdded(series)) {
       return series;
     }
     Set<String> labels = new HashSet<>();
@@ -67,10 +67,28 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     return enabled ? series.withDimensions(withEvents(series.dimensions(), labels)) : series;
   }
 
+  /** What distinguishes the series of events beside what distinguishes those of their spans. */
+  private List<Dimension> ofEvents() {
+    List<Dimension> added = new ArrayList<>();
+    added.add(NAME);
+    dimensions.forEach(attribute -> added.add(new Dimension(attribute, null, From.EVENT)));
+    return added;
+  }
+
+  /** Whether these dimensions, and no others of events, are at the end of the series' already. */
+  private boolean hasAdded(SeriesConfig series) {
+    List<Dimension> all = series.dimensions();
+    List<Dimension> added = ofEvents();
+    int ofSpans = all.size() - added.size();
+    return ofSpans >= 0
+        && all.subList(ofSpans, all.size()).equals(added)
+        && all.subList(0, ofSpans).stream()
+            .noneMatch(one -> one.from() == From.EVENT || one.from() == From.EVENT_NAME);
+  }
+
   private List<Dimension> withEvents(List<Dimension> ofSpans, Set<String> labels) {
     List<Dimension> all = new ArrayList<>(ofSpans);
-    all.add(NAME);
-    dimensions.forEach(attribute -> all.add(new Dimension(attribute, null, From.EVENT)));
+    all.addAll(ofEvents());
     for (Dimension added : all.subList(ofSpans.size(), all.size())) {
       check(
           labels.add(added.label()),

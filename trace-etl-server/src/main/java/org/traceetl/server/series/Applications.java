@@ -190,17 +190,23 @@ public final class Applications {
     overflows[application]--;
   }
 
-  /** Spans of its overflow series in a window. */
+  /** Spans and events of its overflow series in a window. */
   long overflowed(int application, Metrics window) {
     if (overflows[application] == 0) {
       return 0;
     }
-    long spans = 0;
-    for (int number : overflowSeries[application]) {
-      int row = number == NO_SERIES ? -1 : window.row(number);
-      spans += row < 0 ? 0 : window.spans(row);
+    long all = 0;
+    for (int place = 0; place < maxOverflows; place++) {
+      all += overflowed(application, place, window);
     }
-    return spans;
+    return all;
+  }
+
+  /** Spans, or events, of its overflow series at a place in a window. */
+  long overflowed(int application, int place, Metrics window) {
+    int number = overflowSeries(application, place);
+    int row = number == NO_SERIES ? -1 : window.row(number);
+    return row < 0 ? 0 : window.spans(row);
   }
 
   /** Forgets applications that have no series and had no batch since {@code sinceMillis}. */

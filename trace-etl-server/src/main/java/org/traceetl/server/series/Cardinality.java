@@ -10,6 +10,7 @@ import java.util.List;
  * @param max value of that limit
  * @param series that it has
  * @param overflowed spans of it that found no room, in the window that ended
+ * @param overflowedEvents events of its spans that did not
  * @param dimensions what distinguishes its series, as configured; never empty
  * @param atMillis when it was looked at, milliseconds since 1970
  */
@@ -19,6 +20,7 @@ public record Cardinality(
     long max,
     int series,
     long overflowed,
+    long overflowedEvents,
     List<Dimension> dimensions,
     long atMillis) {
 
@@ -29,6 +31,11 @@ public record Cardinality(
    * @param examples a few of them, cut short; of the {@link #culprit} alone
    */
   public record Dimension(String name, int values, List<String> examples) {}
+
+  /** Whether something of it found no room. */
+  public boolean isOverflowing() {
+    return overflowed > 0 || overflowedEvents > 0;
+  }
 
   /** The dimension with most values. */
   public Dimension culprit() {

@@ -80,19 +80,22 @@ public final class Census {
     for (int i = 0; i < due.length; i++) {
       seen[due[i]] = applications.name(due[i]);
       seenMillis[due[i]] = nowMillis;
-      taken.add(look(due[i], values[i], applications.overflowed(due[i], window), nowMillis));
+      taken.add(look(due[i], values[i], window, nowMillis));
     }
     return taken;
   }
 
-  private Cardinality look(int application, BitSet[] values, long overflowed, long nowMillis) {
+  private Cardinality look(int application, BitSet[] values, Metrics window, long nowMillis) {
+    long overflowed = applications.overflowed(application, window);
+    long events = series.overflowedEvents(application, window);
     String limit = limit(application, overflowed);
     return new Cardinality(
         applications.name(application),
         limit,
         max(limit),
         applications.series(application),
-        overflowed,
+        overflowed - events,
+        events,
         application == Applications.OTHER
             ? List.of(new Cardinality.Dimension("application", applications.size(), List.of()))
             : dimensions(values),

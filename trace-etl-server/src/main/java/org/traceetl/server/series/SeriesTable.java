@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -289,6 +290,11 @@ public final class SeriesTable {
       return kindAndStatus;
     }
     return kind(kindAndStatus) < OF_EVENTS ? PLACE_OF_SPANS : PLACE_OF_EVENTS;
+  }
+
+  /** Events of an application that found no room in a window. */
+  long overflowedEvents(int application, Metrics window) {
+    return overflowsByKind ? 0 : applications.overflowed(application, PLACE_OF_EVENTS, window);
   }
 
   /**
@@ -604,7 +610,9 @@ public final class SeriesTable {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
     values[0].set(block[at + NAME]);
-    values[1].set(block[at + KIND_AND_STATUS] >>> STATUS_BITS);
+    int kind = block[at + KIND_AND_STATUS] >>> STATUS_BITS;
+    // A span and its events are of one kind.
+    values[1].set(overflowsByKind || kind < OF_EVENTS ? kind : kind - OF_EVENTS);
     values[2].set(block[at + KIND_AND_STATUS] & (1 << STATUS_BITS) - 1);
     for (int i = DIMENSIONS; i < width; i++) {
       if (block[at + i] != SymbolTable.NONE) {

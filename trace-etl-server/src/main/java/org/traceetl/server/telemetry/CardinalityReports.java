@@ -51,14 +51,15 @@ public final class CardinalityReports implements WindowFollower {
     if (put(queue, cardinality)) {
       Cardinality.Dimension culprit = cardinality.culprit();
       log.warn(
-          "Application {} is at trace-etl.series.{} = {} on queue {}: {} of its spans found no"
-              + " series of their own in a window. Its {} series have {} values of {};"
-              + " GET /api/cardinality has more",
+          "Application {} is at trace-etl.series.{} = {} on queue {}: {} of its spans and {} of"
+              + " their events found no series of their own in a window. Its {} series have {}"
+              + " values of {}; GET /api/cardinality has more",
           Printable.of(cardinality.application(), MAX_LOGGED_NAME),
           cardinality.limit(),
           cardinality.max(),
           queue,
           cardinality.overflowed(),
+          cardinality.overflowedEvents(),
           cardinality.series(),
           culprit.values(),
           culprit.name());
@@ -76,7 +77,7 @@ public final class CardinalityReports implements WindowFollower {
       oldest.remove();
       forgetGone();
     }
-    if (cardinality.overflowed() == 0
+    if (!cardinality.isOverflowing()
         || cardinality.atMillis() - loggedMillis.getOrDefault(application, Long.MIN_VALUE / 2)
             < LOG_PAUSE_MILLIS) {
       return false;

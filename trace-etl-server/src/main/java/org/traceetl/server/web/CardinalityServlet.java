@@ -66,6 +66,7 @@ final class CardinalityServlet extends HttpServlet {
         .put("max", cardinality.max())
         .put("overflowedSpans", report.overflowed())
         .put("overflowedInLastWindow", cardinality.overflowed())
+        .put("overflowedEventsInLastWindow", cardinality.overflowedEvents())
         .put("culprit", culprit.name());
     ObjectNode values = node.putObject("values");
     cardinality.dimensions().forEach(d -> values.put(d.name(), d.values()));

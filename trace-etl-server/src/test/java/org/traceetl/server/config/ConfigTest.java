@@ -71,6 +71,11 @@ class ConfigTest {
       assertThatThrownBy(() -> any.addTo(ofEvent, MetricsConfig.Profile.OTEL))
           .hasMessageStartingWith("trace-etl.series.dimensions.from = event: must be span");
     }
+    SeriesConfig ofName =
+        SeriesConfig.defaults()
+            .withDimensions(List.of(new Dimension("event.name", "x", From.EVENT_NAME)));
+    assertThatThrownBy(() -> enabled.addTo(ofName, MetricsConfig.Profile.OTEL))
+        .hasMessageStartingWith("trace-etl.series.dimensions.from = event_name: must be span");
     SeriesConfig ofSpan =
         SeriesConfig.defaults()
             .withDimensions(List.of(new Dimension("exception.type", null, From.SPAN)));

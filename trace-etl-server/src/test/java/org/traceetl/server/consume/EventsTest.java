@@ -23,6 +23,7 @@ import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RecordWriter;
 import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -34,6 +35,7 @@ class EventsTest {
   private static final long HALF = 1L << 55;
 
   private final List<Integer> told = new ArrayList<>(List.of(0, 0, 0));
+  private final List<Cardinality> crowded = new ArrayList<>();
 
   private static Aggregation aggregation(EventsConfig events, int maxPerApplication) {
     return aggregation(events, maxPerApplication, 10);
@@ -69,6 +71,11 @@ class EventsTest {
             told.set(0, told.get(0) + recorded);
             told.set(1, told.get(1) + overflowed);
             told.set(2, told.get(2) + filtered);
+          }
+
+          @Override
+          public void crowded(QueueId queue, Cardinality cardinality) {
+            crowded.add(cardinality);
           }
         },
         image);
@@ -177,6 +184,23 @@ class EventsTest {
 
     assertThat(counts(image, true).values()).containsExactly(1L);
     assertThat(told).containsExactly(1, 0, 0);
+  }
+
+  @Test
+  void whatFoundNoRoomIsToldApartAndAnEventIsOfItsSpansKind() throws MalformedRecordException {
+    Aggregation aggregation = aggregation(new EventsConfig(true, null), 2);
+    QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
+    aggregator.accept(new Batch("shop").span("a", 5).event("retry").message(0), 1_000);
+    aggregator.accept(
+        new Batch("shop").span("b", 5).event("retry").event("retry").span("c", 5).message(1),
+        1_000);
+    SealedWindow _ = seal(aggregator, 100_000);
+
+    assertThat(crowded).hasSize(1);
+    assertThat(crowded.getFirst().overflowed()).isEqualTo(2);
+    assertThat(crowded.getFirst().overflowedEvents()).isEqualTo(2);
+    assertThat(crowded.getFirst().dimensions())
+        .contains(new Cardinality.Dimension("span_kind", 1, List.of()));
   }
 
   @Test

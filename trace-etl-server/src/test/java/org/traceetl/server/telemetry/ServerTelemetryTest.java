@@ -119,6 +119,7 @@ class ServerTelemetryTest {
         100,
         100,
         overflowed,
+        0,
         List.of(
             new Cardinality.Dimension("span_name", 3, List.of()),
             new Cardinality.Dimension("user", 90, List.of("u1", "u2"))),

@@ -339,6 +339,7 @@ class WebServerTest {
                 100,
                 99,
                 7,
+                3,
                 List.of(new Cardinality.Dimension("span_name", 50, List.of("a", "b"))),
                 0));
 
@@ -346,7 +347,8 @@ class WebServerTest {
         .isEqualTo(
             "{\"application\":\"crowded\",\"queue\":\"b/3\",\"series\":99,"
                 + "\"limit\":\"max-per-application\",\"max\":100,\"overflowedSpans\":0,"
-                + "\"overflowedInLastWindow\":7,\"culprit\":\"span_name\","
+                + "\"overflowedInLastWindow\":7,\"overflowedEventsInLastWindow\":3,"
+                + "\"culprit\":\"span_name\","
                 + "\"values\":{\"span_name\":50},\"examples\":[\"a\",\"b\"],"
                 + "\"at\":\"1970-01-01T00:00:00Z\"}");
     assertThat(get("/api/cardinality?limit=0").statusCode()).isEqualTo(400);

@@ -29,6 +29,7 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.file.CompressedRests.Rest;
 import org.traceetl.agent.source.file.TailedFile.Seen;
+import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 
@@ -80,7 +81,7 @@ public final class FileSource implements AutoCloseable {
   private final LogThrottle failureLog;
   // What to do about the outcomes, no more of them than of what is in the pipeline.
   private final LinkedBlockingQueue<Runnable> outcomes = new LinkedBlockingQueue<>();
-  private final Thread thread = Thread.ofPlatform().name("files").unstarted(this::run);
+  private final SourceThread thread = new SourceThread("files", this::run);
 
   // Used on the pipeline's thread.
   private final TraceLineDecoder decoder = new TraceLineDecoder();
@@ -98,8 +99,6 @@ public final class FileSource implements AutoCloseable {
 
   private volatile List<String> globs;
   private final AtomicLong truncations = new AtomicLong();
-  private volatile boolean reading = true;
-  private volatile boolean stopped;
   private volatile int openFiles;
   private volatile int unfollowedFiles;
   private volatile long unreadBytes;
@@ -161,39 +160,25 @@ public final class FileSource implements AutoCloseable {
     neighbours.keySet().removeAll(findRests(neighbours));
     neighbours.forEach(this::findAgain);
     if (needed) {
-      startThread();
+      thread.start();
     }
   }
 
   /** From now on these are followed; others no longer, once they are read to their end. */
   public void follow(List<String> others) {
     globs = List.copyOf(others);
-    startThread();
-  }
-
-  private synchronized void startThread() {
-    if (!stopped && thread.getState() == Thread.State.NEW) {
-      thread.start();
-    }
+    thread.start();
   }
 
   /** Reads nothing more; what is under way still counts. */
   public void stopAccepting() {
-    reading = false;
+    thread.stopReading();
   }
 
   /** Ends the thread. */
   @Override
   public void close() {
-    reading = false;
-    synchronized (this) {
-      stopped = true;
-    }
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.end(() -> {});
   }
 
   TraceLineDecoder decoder() {
@@ -307,7 +292,7 @@ public final class FileSource implements AutoCloseable {
   /** Reads what is left of compressed files, one after the other. True while there is some. */
   private boolean catchUp(long nowNanos) {
     while (rest != null || !rests.isEmpty()) {
-      if (!reading) {
+      if (!thread.isReading()) {
         return true;
       }
       if (rest == null) {
@@ -373,7 +358,7 @@ public final class FileSource implements AutoCloseable {
     restPausedUntilNanos = nextLook;
     // One byte more than the longest line, for its end.
     buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
-    while (!stopped) {
+    while (!thread.isEnded()) {
       try {
         long now = nanoClock.getAsLong();
         if (now - nextLook >= 0) {
@@ -408,7 +393,7 @@ public final class FileSource implements AutoCloseable {
     pauseNanos = 0;
     long start = nanoClock.getAsLong();
     Glob found = Glob.find(globs);
-    if (reading) {
+    if (thread.isReading()) {
       // Also before the rests are read: by then they may have left their path.
       followNew(found.files());
     }
@@ -515,7 +500,7 @@ public final class FileSource implements AutoCloseable {
    * for them.
    */
   private boolean read(TailedFile file, long nowNanos) {
-    if (!reading || waiting || nowNanos - file.pausedUntilNanos < 0) {
+    if (!thread.isReading() || waiting || nowNanos - file.pausedUntilNanos < 0) {
       return false;
     }
     try {
@@ -523,7 +508,7 @@ public final class FileSource implements AutoCloseable {
         truncations.incrementAndGet();
         log.info("{} was truncated: it is read from its start", file.path);
       }
-      while (reading && !waiting && !file.isUnderWay()) {
+      while (thread.isReading() && !waiting && !file.isUnderWay()) {
         int length = file.read(buffer);
         if (length == 0) {
           return true;

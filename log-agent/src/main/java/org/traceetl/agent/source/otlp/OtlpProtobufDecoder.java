@@ -326,17 +326,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   /** Reads an event if it is wanted. Its name, which decides, may stand behind its attributes. */
   private void event(int end) {
     int start = in.position;
-    sliceBytes = EMPTY;
-    sliceOffset = 0;
-    sliceLength = 0;
-    while (in.position < end) {
-      int tag = in.tag(end);
-      if (tag == EVENT_NAME) {
-        string(end);
-      } else {
-        in.skip(tag, end);
-      }
-    }
+    find(EVENT_NAME, end);
     if (in.broken || !wantedEvents.contains(sliceBytes, sliceOffset, sliceLength)) {
       return;
     }
@@ -358,17 +348,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   /** The key decides: values that are not wanted, such as stack traces, are not looked at. */
   private void eventAttribute(int end) {
     int start = in.position;
-    sliceBytes = EMPTY;
-    sliceOffset = 0;
-    sliceLength = 0;
-    while (in.position < end) {
-      int tag = in.tag(end);
-      if (tag == KEY_VALUE_KEY) {
-        string(end);
-      } else {
-        in.skip(tag, end);
-      }
-    }
+    find(KEY_VALUE_KEY, end);
     if (in.broken || !wantedEvents.containsAttribute(sliceBytes, sliceOffset, sliceLength)) {
       return;
     }
@@ -383,6 +363,21 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
           eventAttributes.value(0),
           eventAttributes.valueOffset(0),
           eventAttributes.valueLength(0));
+    }
+  }
+
+  /** Reads the last string of a field into the slice; an empty one if there is none. */
+  private void find(int field, int end) {
+    sliceBytes = EMPTY;
+    sliceOffset = 0;
+    sliceLength = 0;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == field) {
+        string(end);
+      } else {
+        in.skip(tag, end);
+      }
     }
   }
 

@@ -179,7 +179,7 @@ final class OpenRings {
   private static boolean lacksMemory(RingFiles files, Ring ring) {
     try {
       return ring.isCut()
-          || files != null && !files.isWhole(ring.name, ring.file, ring.header.fileBytes());
+          || (files != null && !files.isWhole(ring.name, ring.file, ring.header.fileBytes()));
     } catch (IOException e) {
       return true;
     }

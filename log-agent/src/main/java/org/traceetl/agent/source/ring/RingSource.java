@@ -14,6 +14,7 @@ import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.payload.PayloadArrays;
+import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
@@ -46,7 +47,7 @@ public final class RingSource implements AutoCloseable {
   private final LongSupplier nanoClock;
   private final LogThrottle failureLog;
   private final RingCounters counters = new RingCounters();
-  private final Thread thread = Thread.ofPlatform().name("rings").unstarted(this::run);
+  private final SourceThread thread = new SourceThread("rings", this::run);
 
   // Owned by the thread, once it has started.
   private final RingDirectory directory;
@@ -58,9 +59,6 @@ public final class RingSource implements AutoCloseable {
   private long nextTidyNanos;
   private long lastWorkNanos;
   private int turn;
-
-  private volatile boolean reading = true;
-  private volatile boolean stopped;
 
   /**
    * A source that reads nothing yet.
@@ -112,7 +110,7 @@ public final class RingSource implements AutoCloseable {
             positions,
             givenUp,
             reader,
-            resource -> new RingPayload(decoder, resource, arrays, thread));
+            resource -> new RingPayload(decoder, resource, arrays, thread.thread()));
     counters.register(metrics);
   }
 
@@ -122,38 +120,28 @@ public final class RingSource implements AutoCloseable {
   }
 
   /** Starts to read. */
-  public synchronized void start() {
-    if (config.enabled() && !stopped) {
+  public void start() {
+    if (config.enabled()) {
       thread.start();
     }
   }
 
   /** Reads nothing more; what is under way still counts. */
   public void stopAccepting() {
-    reading = false;
+    thread.stopReading();
   }
 
   /** Ends the thread. Rings stay as they are, for the next start. */
   @Override
   public void close() {
-    reading = false;
-    synchronized (this) {
-      stopped = true;
-    }
-    if (thread.getState() == Thread.State.NEW) {
-      return;
-    }
-    LockSupport.unpark(thread);
-    directory.wake();
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.end(() -> {
+      LockSupport.unpark(thread.thread());
+      directory.wake();
+    });
   }
 
   private void run() {
-    while (!stopped) {
+    while (!thread.isEnded()) {
       try {
         step();
       } catch (IOException | RuntimeException e) {
@@ -188,7 +176,7 @@ public final class RingSource implements AutoCloseable {
         list(files, now);
       }
     }
-    if (reading) {
+    if (thread.isReading()) {
       // Before another ring of such a name has one.
       positions.tell(intake);
     }
@@ -216,7 +204,7 @@ public final class RingSource implements AutoCloseable {
     int opened = 0;
     int waiting = 0;
     for (String name : found.rings()) {
-      if (reading && !rings.contains(name) && !givenUp.contains(name)) {
+      if (thread.isReading() && !rings.contains(name) && !givenUp.contains(name)) {
         if (opened == MOST_OPENED_AT_ONCE || rings.size() >= config.maxRings()) {
           waiting++;
         } else {
@@ -229,7 +217,7 @@ public final class RingSource implements AutoCloseable {
     if (found.all()) {
       Set<String> names = new HashSet<>(found.rings());
       givenUp.retain(names);
-      if (reading) {
+      if (thread.isReading()) {
         positions.forgetAllBut(names);
       }
     }
@@ -273,7 +261,7 @@ public final class RingSource implements AutoCloseable {
       if (ring.isQuiet() && now - ring.nextCheckNanos < 0) {
         return false;
       }
-      RingReader.Found found = reader.read(ring, reading, now);
+      RingReader.Found found = reader.read(ring, thread.isReading(), now);
       if (found == RingReader.Found.END) {
         finish(ring);
       } else if (now - ring.nextCheckNanos >= 0) {
@@ -317,7 +305,7 @@ public final class RingSource implements AutoCloseable {
       empty &= !ring.cursor.isWhole(ring.position);
     }
     boolean woken = false;
-    if (empty && !stopped) {
+    if (empty && !thread.isEnded()) {
       woken = files.awaitWake((int) TimeUnit.NANOSECONDS.toMillis(rhythm.checkNanos()));
     }
     for (Ring ring : rings.all()) {

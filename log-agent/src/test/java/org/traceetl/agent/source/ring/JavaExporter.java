@@ -27,6 +27,11 @@ import org.traceetl.proto.ring.RingSpan;
 
 /** An application that writes the golden ring's spans as those of OpenTelemetry's SDK. */
 final class JavaExporter {
+  private static final Map<Integer, SpanKind> KINDS =
+      Map.of(2, SpanKind.SERVER, 3, SpanKind.CLIENT);
+  private static final Map<Integer, StatusCode> STATUSES =
+      Map.of(0, StatusCode.UNSET, 2, StatusCode.ERROR);
+
   private JavaExporter() {}
 
   /** Makes rings in a directory, as many as it is told to, and waits to be killed. */
@@ -75,8 +80,8 @@ final class JavaExporter {
                 TraceFlags.getSampled(),
                 TraceState.getDefault()))
         .setName(span.name())
-        .setKind(SpanKind.values()[span.kind() - 1])
-        .setStatus(StatusData.create(StatusCode.values()[span.status()], span.statusMessage()))
+        .setKind(KINDS.get(span.kind()))
+        .setStatus(StatusData.create(STATUSES.get(span.status()), span.statusMessage()))
         .setStartEpochNanos(span.startUnixNanos())
         .setEndEpochNanos(span.startUnixNanos() + span.durationNanos())
         .setHasEnded(true)

@@ -183,7 +183,7 @@ final class RingHostileTest {
       greedy.add(writer);
       for (int number = 0; number < 3; number++) {
         byte[] _ = writer.body(named(1, i + "x".repeat(60_000) + number));
-        assertThat(writer.write(RingSpan.numbered(2_000_000L + 10 * i + number))).isTrue();
+        assertThat(writer.write(RingSpan.numbered(2_000_000L + 10L * i + number))).isTrue();
       }
     }
     await().until(() -> agent.rings("waiting") > 0);

@@ -1,0 +1,115 @@
+package org.traceetl.exporter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.exporter.ring.RingReader;
+import org.traceetl.exporter.ring.RingSpan;
+
+/**
+ * The exporter in the oldest Java that it is for. JUnit needs a newer one, so an application is
+ * compiled for it and run: {@code -Dtraceetl.java11=…/bin/java}.
+ */
+class Java11Test {
+  private static final String JAVA = System.getProperty("traceetl.java11", "");
+  private static final String APPLICATION =
+      String.join(
+          "\n",
+          "import io.opentelemetry.api.trace.*;",
+          "import io.opentelemetry.sdk.trace.SdkTracerProvider;",
+          "import java.nio.file.Path;",
+          "import org.traceetl.exporter.RingSpanProcessor;",
+          "public class Application {",
+          "  public static void main(String[] arguments) throws Exception {",
+          "    SdkTracerProvider provider =",
+          "        SdkTracerProvider.builder()",
+          "            .addSpanProcessor(",
+          "                RingSpanProcessor.builder().setDirectory(Path.of(arguments[0])).build())",
+          "            .build();",
+          "    Tracer tracer = provider.get(\"old\");",
+          "    Thread[] threads = new Thread[4];",
+          "    for (int t = 0; t < 4; t++) {",
+          "      long first = 1_000L * t;",
+          "      threads[t] = new Thread(() -> {",
+          "        for (long i = first; i < first + 1_000; i++) {",
+          "          Span span = tracer.spanBuilder(\"work\").setAttribute(\"number\", i).startSpan();",
+          "          span.recordException(new IllegalStateException(\"gr\\u00f6\\u00dfer\"));",
+          "          span.setStatus(StatusCode.ERROR, \"no\").end();",
+          "        }",
+          "      });",
+          "      threads[t].start();",
+          "    }",
+          "    for (Thread thread : threads) {",
+          "      thread.join();",
+          "    }",
+          "    System.out.println(System.getProperty(\"java.specification.version\"));",
+          "    Runtime.getRuntime().halt(0);",
+          "  }",
+          "}");
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(60)
+  void everySpanOfAnApplicationInJava11IsThere() throws Exception {
+    assumeTrue(
+        !JAVA.isEmpty(), "NOT RUN: the Java exporter in Java 11: -Dtraceetl.java11 names none");
+    Path rings = Files.createDirectory(directory.resolve("rings"));
+    Path source = Files.writeString(directory.resolve("Application.java"), APPLICATION);
+    String classPath = System.getProperty("java.class.path");
+    assertThat(
+            ToolProvider.getSystemJavaCompiler()
+                .run(
+                    null,
+                    null,
+                    null,
+                    "--release",
+                    "11",
+                    "-cp",
+                    classPath,
+                    "-d",
+                    directory.toString(),
+                    source.toString()))
+        .isZero();
+
+    Path output = directory.resolve("output");
+    Process application =
+        new ProcessBuilder(
+                JAVA,
+                "-Xmx128m",
+                "-cp",
+                directory + ":" + classPath,
+                "Application",
+                rings.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+
+    assertThat(application.waitFor()).as(Files.readString(output)).isZero();
+    assertThat(Files.readAllLines(output)).endsWith("11");
+    try (RingReader reader = new RingReader(ring(rings))) {
+      List<RingSpan> spans = reader.drain();
+      assertThat(spans.stream().map(span -> (Long) span.attribute("number")))
+          .containsExactlyInAnyOrderElementsOf(
+              LongStream.range(0, 4_000).boxed().collect(Collectors.toList()));
+      assertThat(spans).allSatisfy(span -> assertThat(span.toString()).contains("größer"));
+    }
+  }
+
+  private static Path ring(Path rings) throws IOException {
+    try (Stream<Path> files = Files.list(rings)) {
+      return files.filter(file -> file.toString().endsWith(".ring")).findFirst().orElseThrow();
+    }
+  }
+}
