@@ -15,7 +15,11 @@ public final class TraceId {
 
   /** True if {@code in[offset, offset + 32)} are hex digits of either case. */
   public static boolean isHex(byte[] in, int offset) {
-    return SpanId.isHex(in, offset) && SpanId.isHex(in, offset + SpanId.HEX_LENGTH);
+    return HexDigits.areHex(
+        (long) SpanId.LONG.get(in, offset),
+        (long) SpanId.LONG.get(in, offset + Long.BYTES),
+        (long) SpanId.LONG.get(in, offset + 2 * Long.BYTES),
+        (long) SpanId.LONG.get(in, offset + 3 * Long.BYTES));
   }
 
   /** Writes 32 lower-case hex digits (ASCII) to {@code out[offset, offset + 32)}. */

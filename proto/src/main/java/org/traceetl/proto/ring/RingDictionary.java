@@ -17,22 +17,22 @@ public final class RingDictionary {
   private static final int NEEDED_PER_BYTE = 4;
 
   private byte[] bytes = new byte[0];
-  private int[] ends = new int[0];
+  private int[] bounds = new int[1];
   private int used;
   private int size;
   private long readUntil;
-  private Strings strings = new Strings(bytes, ends, 0);
+  private Strings strings = new Strings(bytes, bounds, 0);
 
   /** Entries of a dictionary, by number. */
   public static final class Strings {
     private final byte[] bytes;
-    // Where each ends; it begins where the one before it ends.
-    private final int[] ends;
+    // Where each begins; it ends where the next one begins.
+    private final int[] bounds;
     private final int size;
 
-    private Strings(byte[] bytes, int[] ends, int size) {
+    private Strings(byte[] bytes, int[] bounds, int size) {
       this.bytes = bytes;
-      this.ends = ends;
+      this.bounds = bounds;
       this.size = size;
     }
 
@@ -48,12 +48,12 @@ public final class RingDictionary {
 
     /** Where one begins. */
     public int offset(int entry) {
-      return entry == 0 ? 0 : ends[entry - 1];
+      return bounds[entry];
     }
 
     /** Bytes of one. */
     public int length(int entry) {
-      return ends[entry] - offset(entry);
+      return bounds[entry + 1] - bounds[entry];
     }
   }
 
@@ -95,7 +95,7 @@ public final class RingDictionary {
       at += length;
     }
     readUntil = end;
-    strings = new Strings(bytes, ends, size);
+    strings = new Strings(bytes, bounds, size);
   }
 
   private void add(byte[] from, int offset, int length, long mostBytes)
@@ -112,15 +112,15 @@ public final class RingDictionary {
     if (bytes.length - used < count) {
       bytes = Arrays.copyOf(bytes, Math.max(used + count, bytes.length + bytes.length / 2));
     }
-    if (size == ends.length) {
-      ends = Arrays.copyOf(ends, Math.max(16, size + size / 2));
+    if (size + 1 == bounds.length) {
+      bounds = Arrays.copyOf(bounds, Math.max(16, size + size / 2));
     }
     if (heldBytes() > mostBytes) {
       throw new MalformedRingException(DICTIONARY, "the dictionary is too large");
     }
     System.arraycopy(text, start, bytes, used, count);
     used += count;
-    ends[size++] = used;
+    bounds[++size] = used;
   }
 
   /** What it may take once it is updated, about. */
@@ -135,6 +135,6 @@ public final class RingDictionary {
 
   /** Bytes that it takes. */
   public long heldBytes() {
-    return bytes.length + (long) ENTRY_INDEX_BYTES * ends.length;
+    return bytes.length + (long) ENTRY_INDEX_BYTES * bounds.length;
   }
 }

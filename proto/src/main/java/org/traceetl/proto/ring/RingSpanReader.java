@@ -16,9 +16,16 @@ public final class RingSpanReader {
     public int length;
 
     private void clear() {
-      bytes = EMPTY;
-      offset = 0;
-      length = 0;
+      set(EMPTY, 0, 0);
+    }
+
+    private void set(byte[] bytes, int offset, int length) {
+      // Mostly it is there already: a store would cost more than the look.
+      if (this.bytes != bytes) {
+        this.bytes = bytes;
+      }
+      this.offset = offset;
+      this.length = length;
     }
   }
 
@@ -204,6 +211,19 @@ public final class RingSpanReader {
   }
 
   private long varint() {
+    int from = at;
+    if (from < end) {
+      byte first = bytes[from];
+      if (first >= 0) {
+        at = from + 1;
+        return first;
+      }
+    }
+    return longerVarint();
+  }
+
+  /** Apart, so that what is above, which most are, is compiled into where it is used. */
+  private long longerVarint() {
     long value = 0;
     for (int shift = 0; shift < Long.SIZE && at < end; shift += 7) {
       byte b = bytes[at++];
@@ -219,22 +239,15 @@ public final class RingSpanReader {
   private void string(Slice to) {
     long reference = varint();
     long half = reference >>> 1;
-    if (broken) {
-      return;
-    }
-    if ((reference & 1) != 0) {
-      if (half > end - at) {
+    if ((reference & 1) == 0) {
+      if (half < strings.size() && !broken) {
+        to.set(strings.bytes(), strings.offset((int) half), strings.length((int) half));
+      } else {
         broken = true;
-        return;
       }
-      to.bytes = bytes;
-      to.offset = at;
-      to.length = (int) half;
+    } else if (half <= end - at) {
+      to.set(bytes, at, (int) half);
       at += (int) half;
-    } else if (half < strings.size()) {
-      to.bytes = strings.bytes();
-      to.offset = strings.offset((int) half);
-      to.length = strings.length((int) half);
     } else {
       broken = true;
     }

@@ -24,6 +24,9 @@ final class RingPayload implements SpanDecoder, Completion {
     FAILED
   }
 
+  /** After so many there is more at once: the ring is filled faster than it is looked at. */
+  private static final int MUCH_BYTES = 256 * 1024;
+
   private final RingSpanDecoder decoder;
   private final RingSpanDecoder.Resource resource;
   private final PayloadArrays arrays;
@@ -34,8 +37,14 @@ final class RingPayload implements SpanDecoder, Completion {
   private volatile Outcome outcome = Outcome.NONE;
 
   /**
+   * The source has no better time to look again than when this is settled. Otherwise it is not
+   * woken, or it would go round for each few spans that were written meanwhile.
+   */
+  private volatile boolean awaited;
+
+  /**
    * @param decoder of the pipeline's thread
-   * @param source unparked at each outcome
+   * @param source unparked at an outcome that it awaits
    */
   RingPayload(
       RingSpanDecoder decoder,
@@ -52,6 +61,7 @@ final class RingPayload implements SpanDecoder, Completion {
   void set(RingDictionary.Strings strings, SavedPosition after) {
     this.strings = strings;
     this.after = after;
+    awaited = false;
     outcome = Outcome.UNDER_WAY;
   }
 
@@ -68,7 +78,10 @@ final class RingPayload implements SpanDecoder, Completion {
   /** The outcome, once: after that it is not under way. */
   Outcome takeOutcome() {
     Outcome now = outcome;
-    if (now != Outcome.UNDER_WAY && now != Outcome.NONE) {
+    if (now == Outcome.UNDER_WAY) {
+      // If it is settled between the two, the next look finds it.
+      awaited = true;
+    } else if (now != Outcome.NONE) {
       outcome = Outcome.NONE;
     }
     return now;
@@ -81,6 +94,9 @@ final class RingPayload implements SpanDecoder, Completion {
 
   @Override
   public void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException {
+    if (length >= MUCH_BYTES) {
+      awaited = true;
+    }
     decoder.decode(payload, length, resource, strings, sink);
   }
 
@@ -111,6 +127,8 @@ final class RingPayload implements SpanDecoder, Completion {
 
   private void settle(Outcome now) {
     outcome = now;
-    LockSupport.unpark(source);
+    if (awaited) {
+      LockSupport.unpark(source);
+    }
   }
 }

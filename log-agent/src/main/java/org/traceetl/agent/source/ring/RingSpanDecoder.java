@@ -1,5 +1,6 @@
 package org.traceetl.agent.source.ring;
 
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.LongAdder;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
@@ -36,6 +37,19 @@ final class RingSpanDecoder {
   private static final int MAX_STATUS = 2;
   private static final long MAX_56_BITS = (1L << 56) - 1;
   private static final byte[] EMPTY = new byte[0];
+
+  /** Those below it, such as ports and status codes, have their text ready. */
+  private static final int SMALL_INTEGERS = 10_000;
+
+  private static final int SMALL_INTEGER_DIGITS = 4;
+  private static final byte[] SMALL_INTEGER_TEXTS = new byte[SMALL_INTEGERS * SMALL_INTEGER_DIGITS];
+
+  static {
+    for (int i = 0; i < SMALL_INTEGERS; i++) {
+      byte[] digits = Integer.toString(i).getBytes(StandardCharsets.US_ASCII);
+      System.arraycopy(digits, 0, SMALL_INTEGER_TEXTS, i * SMALL_INTEGER_DIGITS, digits.length);
+    }
+  }
 
   private final LongAdder attributesLeftOut;
   private final RingRecords records = new RingRecords();
@@ -240,11 +254,7 @@ final class RingSpanDecoder {
         text.bool(in.valueType == RingLayout.VALUE_TRUE);
         end();
       }
-      case RingLayout.VALUE_INTEGER -> {
-        begin();
-        text.integer(in.integer);
-        end();
-      }
+      case RingLayout.VALUE_INTEGER -> integer(in.integer);
       case RingLayout.VALUE_DOUBLE -> {
         begin();
         text.real(in.real);
@@ -262,6 +272,19 @@ final class RingSpanDecoder {
       }
     }
     return valueLength <= ValueText.MAX_VALUE_BYTES;
+  }
+
+  private void integer(long value) {
+    if (value >= 0 && value < SMALL_INTEGERS) {
+      int number = (int) value;
+      valueBytes = SMALL_INTEGER_TEXTS;
+      valueOffset = number * SMALL_INTEGER_DIGITS;
+      valueLength = number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 4;
+    } else {
+      begin();
+      text.integer(value);
+      end();
+    }
   }
 
   private void begin() {

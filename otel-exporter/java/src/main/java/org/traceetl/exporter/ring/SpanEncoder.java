@@ -52,6 +52,9 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private static final byte JSON = 5;
   private static final byte BASE64 = 6;
 
+  /** Attributes known, a power of two. */
+  private static final int KNOWN = 64;
+
   private static final int MAX_VARINT_BYTES = 10;
   private static final int INITIAL_BYTES = 1024;
 
@@ -61,6 +64,15 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private final int maxBytes;
   private final byte[] digits = new byte[2 * Hex.DIGITS_OF_LONG];
   private final StringBuilder json = new StringBuilder();
+
+  /** By keys' hashes. */
+  private final Known[] known = new Known[KNOWN];
+
+  private String lastTraceId;
+  private long traceIdHigh;
+  private long traceIdLow;
+  private String lastParentId;
+  private long parentId;
 
   private byte[] bytes = new byte[INITIAL_BYTES];
   private int position;
@@ -74,6 +86,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   SpanEncoder(Dictionary dictionary, int maxBytes) {
     this.dictionary = dictionary;
     this.maxBytes = maxBytes;
+    Arrays.setAll(known, slot -> new Known());
   }
 
   /** What was made last is at its beginning. */
@@ -85,13 +98,12 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   int encode(SpanData span) {
     begin();
     SpanContext context = span.getSpanContext();
-    Ascii.copy(context.getTraceId(), 2 * Hex.DIGITS_OF_LONG, digits, 0);
-    LONG.set(bytes, 0, Hex.parse(digits, 0));
-    LONG.set(bytes, 8, Hex.parse(digits, Hex.DIGITS_OF_LONG));
-    Ascii.copy(context.getSpanId(), Hex.DIGITS_OF_LONG, digits, 0);
-    LONG.set(bytes, SPAN_ID, Hex.parse(digits, 0));
-    Ascii.copy(span.getParentSpanId(), Hex.DIGITS_OF_LONG, digits, 0);
-    LONG.set(bytes, PARENT_ID, Hex.parse(digits, 0));
+    traceId(context.getTraceId());
+    LONG.set(bytes, 0, traceIdHigh);
+    LONG.set(bytes, 8, traceIdLow);
+    LONG.set(bytes, SPAN_ID, spanId(context.getSpanId()));
+    parentId(span.getParentSpanId());
+    LONG.set(bytes, PARENT_ID, parentId);
     long start = span.getStartEpochNanos();
     LONG.set(bytes, START, start);
     LONG.set(bytes, DURATION, Math.max(0, span.getEndEpochNanos() - start));
@@ -142,12 +154,32 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
 
   /** An attribute: its key and its value. */
   @Override
+  @SuppressWarnings("ReferenceEquality") // keys and many values are constants
   public void accept(AttributeKey<?> key, Object value) {
     attributes++;
-    key(key.getKey());
+    String name = key.getKey();
+    Known same = known[name.hashCode() & KNOWN - 1];
+    if (same.value == value && same.key == name) {
+      known(same, same.bytes);
+    } else {
+      attribute(same, name, value);
+    }
+  }
+
+  /** Apart, so that what is above is small enough to be compiled into the SDK's loop. */
+  @SuppressWarnings("ReferenceEquality")
+  private void attribute(Known same, String name, Object value) {
+    int start = position;
+    if (same.key == name) {
+      known(same, same.keyBytes);
+    } else {
+      key(same, name);
+    }
     if (value instanceof String) {
       type(STRING);
-      value((String) value);
+      if (value((String) value) && same.key == name) {
+        know(same, name, value, start);
+      }
     } else if (value instanceof Long) {
       type(INTEGER);
       signed((Long) value);
@@ -156,7 +188,6 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** Apart, so that what is above is small enough to be compiled into the SDK's loop. */
   private void rarer(Object value) {
     if (value instanceof Boolean) {
       type((Boolean) value ? TRUE : FALSE);
@@ -214,16 +245,72 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  private void key(String text) {
-    string(text, dictionary == null ? Dictionary.NONE : dictionary.key(text));
+  @SuppressWarnings("ReferenceEquality")
+  private void traceId(String text) {
+    // The spans of a trace have it from the first of them.
+    if (text != lastTraceId) {
+      Ascii.copy(text, 2 * Hex.DIGITS_OF_LONG, digits, 0);
+      traceIdHigh = Hex.parse(digits, 0);
+      traceIdLow = Hex.parse(digits, Hex.DIGITS_OF_LONG);
+      lastTraceId = text;
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality")
+  private void parentId(String text) {
+    // Nor have those of a parent one each, and that of all roots is one.
+    if (text != lastParentId) {
+      parentId = spanId(text);
+      lastParentId = text;
+    }
+  }
+
+  private long spanId(String text) {
+    Ascii.copy(text, Hex.DIGITS_OF_LONG, digits, 0);
+    return Hex.parse(digits, 0);
+  }
+
+  /** The first bytes of what is known of an attribute. */
+  private void known(Known same, int count) {
+    if (room(Long.BYTES)) {
+      LONG.set(bytes, position, same.encoded);
+      position += count;
+    }
+  }
+
+  /** An attribute's key, which is the one that is known from here on, if it has a number. */
+  private void key(Known same, String text) {
+    int number = dictionary == null ? Dictionary.NONE : dictionary.key(text);
+    int start = position;
+    string(text, number);
+    if (number != Dictionary.NONE) {
+      know(same, text, null, start);
+    }
+  }
+
+  /** What was made from {@code start} on is known, unless it found no room. */
+  private void know(Known same, String key, Object value, int start) {
+    int length = position - start;
+    if (length <= Long.BYTES && !overflowed && room(Long.BYTES)) {
+      same.key = key;
+      same.value = value;
+      same.encoded = (long) LONG.get(bytes, start);
+      same.bytes = length;
+      if (value == null) {
+        same.keyBytes = length;
+      }
+    }
   }
 
   private void name(String text) {
     string(text, dictionary == null ? Dictionary.NONE : dictionary.name(text));
   }
 
-  private void value(String text) {
-    string(text, dictionary == null ? Dictionary.NONE : dictionary.value(text));
+  /** True if it has a number. */
+  private boolean value(String text) {
+    int number = dictionary == null ? Dictionary.NONE : dictionary.value(text);
+    string(text, number);
+    return number != Dictionary.NONE;
   }
 
   private void string(String text, int number) {
@@ -432,5 +519,17 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
       default:
         return 0;
     }
+  }
+
+  /**
+   * The attribute of a key that was made last. Where key and value are the same objects again, so
+   * are its bytes. Its value is null, which none is, while there is only a key.
+   */
+  private static final class Known {
+    String key;
+    Object value;
+    long encoded;
+    int keyBytes;
+    int bytes;
   }
 }

@@ -137,6 +137,27 @@ class RingWriterTest {
     }
   }
 
+  /** The next ones have the same objects for keys and values, which are not looked up again. */
+  @Test
+  void aSpanThatFoundNoRoomSpoilsNoLaterOne() throws Exception {
+    int record = SMALL_RING / 4;
+    try (RingWriter writer = writer(SMALL_RING, 256 << 10);
+        RingReader reader = new RingReader(writer.file())) {
+      for (int more = 0; more < 100; more++) {
+        Attributes same =
+            Attributes.builder().put("a" + more, "often").put("b" + more, "more often").build();
+        Attributes large = same.toBuilder().put("0", "x".repeat(record - 160 + more)).build();
+        for (Attributes attributes : List.of(large, same, large, same)) {
+          SpanData span = span("GET /cart").setAttributes(attributes).build();
+          if (writer.write(span)) {
+            assertThat(reader.poll().get(0).toString()).isEqualTo(RandomSpans.expected(span));
+          }
+        }
+      }
+      assertThat(writer.droppedAsTooLarge()).isPositive();
+    }
+  }
+
   @Test
   void theResourceGoesAsFarAsThereIsRoom() throws Exception {
     AttributesBuilder resource = Attributes.builder().put("service.name", "shop");
