@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
@@ -47,11 +49,8 @@ final class PrometheusServer implements AutoCloseable {
    */
   static PrometheusServer start(Path directory, int target, Duration interval)
       throws IOException, InterruptedException {
-    tell();
-    Files.createDirectories(directory);
-    Path config = directory.resolve("prometheus.yml");
-    Files.writeString(
-        config,
+    return start(
+        directory,
         """
         global:
           scrape_interval: %1$ds
@@ -63,6 +62,14 @@ final class PrometheusServer implements AutoCloseable {
               - targets: ["127.0.0.1:%2$d"]
         """
             .formatted(interval.toSeconds(), target));
+  }
+
+  /** The same with a configuration of its own, in YAML. */
+  static PrometheusServer start(Path directory, String yaml)
+      throws IOException, InterruptedException {
+    tell();
+    Files.createDirectories(directory);
+    Path config = Files.writeString(directory.resolve("prometheus.yml"), yaml);
     int port = freePort();
     Process process =
         new ProcessBuilder(
@@ -137,6 +144,15 @@ final class PrometheusServer implements AutoCloseable {
       }
     }
     return found;
+  }
+
+  /** Addresses of the targets that it scrapes now. */
+  Set<String> targets() throws IOException, InterruptedException {
+    Set<String> targets = new TreeSet<>();
+    for (JsonNode target : data("/api/v1/targets?state=active").path("activeTargets")) {
+      targets.add(target.path("discoveredLabels").path("__address__").asString());
+    }
+    return targets;
   }
 
   private JsonNode data(String path) throws IOException, InterruptedException {
