@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.EventsConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
@@ -44,6 +45,8 @@ final class Installation implements AutoCloseable {
    * @param otlpGrpcPort 0 takes a free port; so do the others
    * @param ringDirectory where applications make their rings
    * @param traceLogs globs of trace logs that the agent reads; none: OTLP alone
+   * @param events names of the spans' events that the agent sends; none: those that it sends by
+   *     default
    * @param serverProperties further keys of the server; they win
    */
   record Settings(
@@ -57,6 +60,7 @@ final class Installation implements AutoCloseable {
       Duration window,
       Path ringDirectory,
       List<String> traceLogs,
+      List<String> events,
       Map<String, Object> serverProperties) {
     /** Rings are in the directory as well. */
     Settings(
@@ -81,6 +85,7 @@ final class Installation implements AutoCloseable {
           window,
           directory.resolve("rings").toAbsolutePath(),
           traceLogs,
+          List.of(),
           serverProperties);
     }
   }
@@ -146,7 +151,7 @@ final class Installation implements AutoCloseable {
             rings.maxRings(),
             rings.maxBytes(),
             rings.maxDictionaryBytes()),
-        PipelineConfig.defaults(),
+        pipelineConfig(settings),
         SpoolConfig.defaults(agentDirectory),
         routingConfig(settings),
         filters,
@@ -161,6 +166,19 @@ final class Installation implements AutoCloseable {
             rocketmq.retryMaxMillis(),
             rocketmq.routeRefreshMillis()),
         new TelemetryConfig(true, "127.0.0.1", 0));
+  }
+
+  private static PipelineConfig pipelineConfig(Settings settings) {
+    PipelineConfig pipeline = PipelineConfig.defaults();
+    return settings.events.isEmpty()
+        ? pipeline
+        : new PipelineConfig(
+            pipeline.maxBytesInFlight(),
+            pipeline.batchBytes(),
+            pipeline.batchSpans(),
+            pipeline.lingerMillis(),
+            pipeline.openBatches(),
+            new EventsConfig(settings.events, pipeline.events().attributes()));
   }
 
   /** The agent reads decisions where the server writes them. */

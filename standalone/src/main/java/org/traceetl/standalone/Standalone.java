@@ -98,6 +98,15 @@ public final class Standalone implements Callable<Integer> {
   private List<String> traceLogs = List.of();
 
   @Option(
+      names = "--event",
+      paramLabel = "NAME",
+      description = {
+        "Events of spans to count as well, such as exception, by name and exception.type;",
+        "may be repeated, '*' is all (default: none are counted)."
+      })
+  private List<String> events = List.of();
+
+  @Option(
       names = "--ring-directory",
       paramLabel = "DIR",
       defaultValue = "/dev/shm/trace-etl",
@@ -193,7 +202,8 @@ public final class Standalone implements Callable<Integer> {
                 window,
                 ringDirectory.toAbsolutePath(),
                 traceLogs,
-                Map.of()));
+                events,
+                Map.of("trace-etl.events.enabled", !events.isEmpty())));
     opened(installation);
     installation.awaitReady(Duration.ofSeconds(30));
     if (!noLoad) {

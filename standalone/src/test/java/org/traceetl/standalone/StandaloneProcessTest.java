@@ -114,6 +114,25 @@ final class StandaloneProcessTest {
   }
 
   @Test
+  void eventsCountWhenTheyAreNamed() throws Exception {
+    try (Demo demo = Demo.start(directory, "--no-load", "--event=exception", "--event=retry")) {
+      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+        spans.sendFailed("POST /orders", List.of(new IllegalStateException()), "retry", "other");
+        spans.flush();
+      }
+      EndToEndTest.eventually("the events")
+          .untilAsserted(() ->
+              assertThat(demo.metrics().lines())
+                  .filteredOn(line -> line.startsWith("traces_span_metrics_events_total{"))
+                  .hasSize(2)
+                  .anyMatch(line ->
+                      line.contains("event_name=\"exception\"")
+                          && line.contains("exception_type=\"java.lang.IllegalStateException\""))
+                  .anyMatch(line -> line.contains("event_name=\"retry\"")));
+    }
+  }
+
+  @Test
   void aPortInUseIsNamedWithItsFlag() throws Exception {
     try (ServerSocket taken = new ServerSocket()) {
       taken.bind(new InetSocketAddress(0));
