@@ -44,9 +44,9 @@ import org.traceetl.agent.access.FewHeaders;
 import org.traceetl.agent.config.TelemetryConfig;
 
 /**
- * Serves {@code /metrics} and {@code /health}: one request for each connection, which ends with its
- * answer, and at its deadline in any case. No client can keep the one thread from another, nor from
- * ending: it waits for nobody.
+ * Serves {@code /metrics}, {@code /health} and {@code /live}: one request for each connection,
+ * which ends with its answer, and at its deadline in any case. No client can keep the one thread
+ * from another, nor from ending: it waits for nobody.
  */
 public final class TelemetryServer implements AutoCloseable {
   /** A few scrapers and probes; further connections are closed. */
@@ -207,7 +207,9 @@ public final class TelemetryServer implements AutoCloseable {
     return switch (query < 0 ? request.uri() : request.uri().substring(0, query)) {
       case "/metrics" -> metrics(request);
       case "/health" -> health();
-      default -> text(HttpResponseStatus.NOT_FOUND, "/metrics and /health are here");
+      // Whether to end the agent: it ends itself when a thread of it has died.
+      case "/live" -> text(HttpResponseStatus.OK, "ok");
+      default -> text(HttpResponseStatus.NOT_FOUND, "/metrics, /health and /live are here");
     };
   }
 

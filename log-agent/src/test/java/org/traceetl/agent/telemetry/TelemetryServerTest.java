@@ -48,6 +48,8 @@ final class TelemetryServerTest {
 
       assertThat(answer.statusCode()).isEqualTo(503);
       assertThat(answer.body()).isEqualTo("the broker is away\n");
+      // It is no reason to end the agent.
+      assertThat(get(server, "/live", "*/*").statusCode()).isEqualTo(200);
     }
   }
 
