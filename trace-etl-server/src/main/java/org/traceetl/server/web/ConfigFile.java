@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -57,21 +58,28 @@ public final class ConfigFile {
     return "--spring.config.additional-location=" + file.toUri();
   }
 
-  /** File and line where the origin has them. */
+  /** File and line, or what the origin is where it is no line of a file. */
   static String where(Origin origin) {
-    Origin inner =
-        origin instanceof PropertySourceOrigin outer && outer.getOrigin() != null
-            ? outer.getOrigin()
-            : origin;
-    if (inner instanceof TextResourceOrigin text && text.getLocation() != null) {
+    return line(origin).orElseGet(() -> String.valueOf(inner(origin)));
+  }
+
+  /** File and line, if the origin is a line of a file. */
+  static Optional<String> line(Origin origin) {
+    if (inner(origin) instanceof TextResourceOrigin text && text.getLocation() != null) {
       try {
-        return text.getResource().getFile() + ":" + (text.getLocation().getLine() + 1);
+        return Optional.of(text.getResource().getFile() + ":" + (text.getLocation().getLine() + 1));
       } catch (IOException e) {
-        // Not a file; it is named by what it is.
-        return inner.toString();
+        // A resource that is no file.
+        return Optional.empty();
       }
     }
-    return String.valueOf(inner);
+    return Optional.empty();
+  }
+
+  private static Origin inner(Origin origin) {
+    return origin instanceof PropertySourceOrigin outer && outer.getOrigin() != null
+        ? outer.getOrigin()
+        : origin;
   }
 
   private static List<PropertySource<?>> load(Path file) {

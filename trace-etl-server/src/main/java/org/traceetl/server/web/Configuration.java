@@ -13,6 +13,9 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
@@ -45,7 +48,7 @@ final class Configuration {
    * @throws ConfigurationRefused saying which key, which value, and what would be right
    */
   static ServerConfig bind(ConfigurableEnvironment environment) {
-    checkPort(environment.getProperty("server.port", "0"));
+    checkPort(environment);
     addDefaultsOfProfile(environment);
     try {
       return Binder.get(environment)
@@ -56,10 +59,32 @@ final class Configuration {
                   BindHandler.DEFAULT, new UnboundElementsSourceFilter()))
           .toConfig();
     } catch (BindException e) {
-      throw new ConfigurationRefused(explain(e), e);
+      throw new ConfigurationRefused(located(environment, explain(e)), e);
     } catch (IllegalArgumentException e) {
-      throw new ConfigurationRefused(qualified(e.getMessage()), e);
+      throw new ConfigurationRefused(located(environment, qualified(e.getMessage())), e);
     }
+  }
+
+  /**
+   * A refusal with the file and line of what it is about, if that is a value and stands in a file.
+   */
+  private static String located(ConfigurableEnvironment environment, String message) {
+    int end = message.indexOf(" = ");
+    String key = message.substring(0, Math.max(0, end));
+    if (key.isEmpty() || !ConfigurationPropertyName.isValid(key)) {
+      return message;
+    }
+    ConfigurationPropertyName name = ConfigurationPropertyName.of(key);
+    for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+      ConfigurationProperty property = source.getConfigurationProperty(name);
+      if (property != null) {
+        // The first wins: what stands behind it was not read.
+        return ConfigFile.line(property.getOrigin())
+            .map(line -> message + "; " + line)
+            .orElse(message);
+      }
+    }
+    return message;
   }
 
   /**
@@ -76,11 +101,18 @@ final class Configuration {
     }
   }
 
-  private static void checkPort(String port) {
+  private static void checkPort(ConfigurableEnvironment environment) {
+    String port = environment.getProperty("server.port", "0");
     Integer number = Ints.tryParse(port);
     if (number == null || number < 0 || number > MAX_PORT) {
       throw new ConfigurationRefused(
-          "server.port = " + port + ": must be a port, 1 to " + MAX_PORT + ", or 0 for a free one",
+          located(
+              environment,
+              "server.port = "
+                  + port
+                  + ": must be a port, 1 to "
+                  + MAX_PORT
+                  + ", or 0 for a free one"),
           null);
     }
   }
