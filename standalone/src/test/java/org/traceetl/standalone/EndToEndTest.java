@@ -428,7 +428,7 @@ final class EndToEndTest {
     return json(port, "/api/traces?" + query).path("traces");
   }
 
-  private static JsonNode json(int port, String path) throws Exception {
+  static JsonNode json(int port, String path) throws Exception {
     HttpResponse<String> response =
         HTTP.send(
             HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),

@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
@@ -82,8 +84,6 @@ final class PrometheusServer implements AutoCloseable {
       List<Path> rules,
       String features)
       throws IOException, InterruptedException {
-    tell();
-    Files.createDirectories(directory);
     StringBuilder jobs = new StringBuilder();
     targets.forEach((job, port) ->
         jobs.append(
@@ -99,9 +99,9 @@ final class PrometheusServer implements AutoCloseable {
                     replacement: ""
             """
                 .formatted(job, port)));
-    Path config = directory.resolve("prometheus.yml");
-    Files.writeString(
-        config,
+    return start(
+        directory,
+        features,
         """
         global:
           scrape_interval: %1$ds
@@ -117,6 +117,14 @@ final class PrometheusServer implements AutoCloseable {
                     .map(rule -> "'" + rule.toAbsolutePath().normalize() + "'")
                     .collect(Collectors.joining(", ")),
                 jobs));
+  }
+
+  /** One with a configuration of its own, in YAML. */
+  static PrometheusServer start(Path directory, String features, String yaml)
+      throws IOException, InterruptedException {
+    tell();
+    Files.createDirectories(directory);
+    Path config = Files.writeString(directory.resolve("prometheus.yml"), yaml);
     int port = freePort();
     Process process =
         new ProcessBuilder(
@@ -240,6 +248,15 @@ final class PrometheusServer implements AutoCloseable {
       }
     }
     return found;
+  }
+
+  /** Addresses of the targets that it scrapes now. */
+  Set<String> targets() throws IOException, InterruptedException {
+    Set<String> targets = new TreeSet<>();
+    for (JsonNode target : data("/api/v1/targets?state=active").path("activeTargets")) {
+      targets.add(target.path("discoveredLabels").path("__address__").asString());
+    }
+    return targets;
   }
 
   private JsonNode data(String path) throws IOException, InterruptedException {

@@ -2,6 +2,7 @@ package org.traceetl.server;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +24,9 @@ import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.delta.DeltaPages;
+import org.traceetl.server.discovery.Announcement;
+import org.traceetl.server.discovery.Endpoint;
+import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -92,12 +96,15 @@ final class Pipeline implements Service {
   private final NameDecider names;
 
   private final SpanPipeline spans;
+  private final ServerConfig config;
+  private final Fleet fleet;
 
   /**
    * @throws IllegalArgumentException if parts of the configuration do not fit together
    * @throws UncheckedIOException if the trace index cannot be opened
    */
   Pipeline(ServerConfig config, Clock clock) {
+    this.config = config;
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     rules = new RulesWatch(isOzhera(config) ? config.ozhera().rulesFile() : null);
     Aggregation aggregation =
@@ -149,7 +156,9 @@ final class Pipeline implements Service {
             followers,
             clock,
             telemetry.pipeline());
+    fleet = new Fleet(config.discovery(), logs::members, System::nanoTime, clock);
     observeQueues();
+    observeDiscovery();
     observeJournal();
     if (ozhera) {
       observeDeltas();
@@ -311,10 +320,16 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public Fleet fleet() {
+    return fleet;
+  }
+
+  @Override
   public boolean alive() {
     return (pages == null ? deltas.running() : pages.running())
         && spans.alive()
         && sinks.alive()
+        && fleet.alive()
         && (hotspots == null || hotspots.alive())
         && (names == null || names.alive());
   }
@@ -325,7 +340,7 @@ final class Pipeline implements Service {
   }
 
   @Override
-  public void start() {
+  public void start(InetSocketAddress open, boolean tls) {
     rules.start();
     if (pages != null) {
       pages.start();
@@ -343,7 +358,9 @@ final class Pipeline implements Service {
       // Before the first span, as far as can be: it would be counted by its own name.
       names.start();
     }
-    spans.start();
+    Endpoint here = Announcement.own(config.discovery(), open, tls, config.rocketmq().nameServer());
+    spans.start(here);
+    fleet.start(here);
     if (hotspots != null) {
       hotspots.start();
     }
@@ -369,6 +386,7 @@ final class Pipeline implements Service {
       names.close();
     }
     spans.close();
+    fleet.close();
     sinks.close();
     if (deltas != null) {
       // While the brokers can still be told.
@@ -415,6 +433,23 @@ final class Pipeline implements Service {
                 .collect(
                     Collectors.toMap(
                         status -> status.queue().toString(), value, (first, second) -> second)));
+  }
+
+  private void observeDiscovery() {
+    telemetry.gauge(
+        "trace_etl_discovery_servers",
+        "Servers that /api/targets lists; 0 while no broker has answered yet.",
+        () -> fleet.servers().map(List::size).orElse(0));
+    telemetry.gauge(
+        "trace_etl_discovery_current",
+        "1 if a broker has told at the last look which servers there are, else 0: the list is the"
+            + " last known one.",
+        () -> fleet.current() ? 1 : 0);
+    telemetry.gauge(
+        "trace_etl_discovery_left_out",
+        "Members of the consumer group that /api/targets does not list.",
+        "reason",
+        fleet::leftOut);
   }
 
   private void observeJournal() {

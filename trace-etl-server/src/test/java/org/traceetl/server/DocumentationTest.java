@@ -180,6 +180,7 @@ final class DocumentationTest {
                 d.hotspots(),
                 d.ozhera(),
                 null,
+                d.discovery(),
                 d.web(),
                 d.drainWithin()),
             Clock.systemUTC());

@@ -50,6 +50,8 @@ class TraceEtlServerTest {
         "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is no key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
         "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: needs tls: true",
         "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must hold it: /none",
+        "trace-etl.discovery.address=http://etl-1 | trace-etl.discovery.address = http://etl-1: must be host:port, or host, as scrapers reach this server; IPv6 as [::1]:8080",
+        "trace-etl.discovery.forget-after=2h | trace-etl.discovery.forget-after = PT2H: must be 0s to 1h",
         "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",
       })
   void refusedKeysAreNamedWithoutAStackTrace(String property, String message) {
@@ -211,6 +213,10 @@ class TraceEtlServerTest {
         "a: b: c | --config = FILE:1: is not YAML: mapping values are not allowed here",
         "server:\\n  port: 0\\ntracetl:\\n  x: hush | tracetl.x: begins with none of trace-etl, server, spring, management, logging; FILE:4",
         "trace-etl:\\n  windw:\\n    length: 15s | trace-etl.windw.length: is no key of this server; FILE:3",
+        "trace-etl:\\n  window:\\n    length: 0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h; FILE:3",
+        "trace-etl:\\n  window:\\n    length: soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m; FILE:3",
+        "trace-etl:\\n  index:\\n    batch-documents: 0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000; FILE:3",
+        "server:\\n  port: 70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one; FILE:2",
       })
   void wrongFilesAreRefusedByLine(String content, String message, @TempDir Path directory)
       throws IOException {

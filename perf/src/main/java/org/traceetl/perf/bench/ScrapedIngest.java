@@ -6,10 +6,12 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,6 +30,7 @@ import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.config.DiscoveryConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.IndexConfig;
@@ -40,6 +43,7 @@ import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.delta.DeltaPages;
+import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -375,6 +379,10 @@ final class ScrapedIngest {
     private final ServerTelemetry telemetry = new ServerTelemetry("perf", Duration.ofMinutes(15));
     private final TraceIndex index;
 
+    /** Not started: it has no brokers. */
+    private final Fleet fleet =
+        new Fleet(DiscoveryConfig.defaults(), List::of, System::nanoTime, Clock.systemUTC());
+
     PagesAlone(SpanPages pages) {
       this.pages = pages;
       try {
@@ -430,7 +438,12 @@ final class ScrapedIngest {
     }
 
     @Override
-    public void start() {
+    public Fleet fleet() {
+      return fleet;
+    }
+
+    @Override
+    public void start(InetSocketAddress open, boolean tls) {
       pages.start();
     }
 

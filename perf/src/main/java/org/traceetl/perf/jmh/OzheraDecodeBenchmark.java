@@ -66,6 +66,7 @@ public class OzheraDecodeBenchmark {
             null,
             null,
             null,
+            null,
             null);
     mapped =
         new BatchDecoder(

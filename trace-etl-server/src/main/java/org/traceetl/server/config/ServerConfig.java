@@ -25,6 +25,7 @@ public record ServerConfig(
     HotspotsConfig hotspots,
     OzheraConfig ozhera,
     EventsConfig events,
+    DiscoveryConfig discovery,
     WebConfig web,
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
@@ -48,6 +49,7 @@ public record ServerConfig(
     hotspots = orElse(hotspots, HotspotsConfig.defaults());
     ozhera = orElse(ozhera, OzheraConfig.defaults());
     events = orElse(events, EventsConfig.defaults());
+    discovery = orElse(discovery, DiscoveryConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -116,6 +118,6 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -7,6 +7,8 @@ import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.RocketMqConfig.Messages;
+import org.traceetl.server.discovery.Announcement;
+import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 
 /** Makes the workers' RocketMQ consumers. */
@@ -45,15 +47,18 @@ final class SpanConsumers {
   /**
    * A consumer that is not started, with a client identity of its own.
    *
+   * @param endpoint what its name announces; null for nothing
    * @param pullThreads how many queues it can wait for at a time; cannot be changed later
    */
-  static DefaultLitePullConsumer newConsumer(RocketMqConfig config, int worker, int pullThreads) {
+  static DefaultLitePullConsumer newConsumer(
+      RocketMqConfig config, int worker, Endpoint endpoint, int pullThreads) {
     DefaultLitePullConsumer consumer =
         new DefaultLitePullConsumer(config.consumerGroup(), RocketMqAccess.hook(config));
     consumer.setNamesrvAddr(config.nameServer());
     RocketMqAccess.secure(consumer, config);
     consumer.setInstanceName(
-        ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker);
+        Announcement.instance(
+            ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker, endpoint));
     consumer.setAutoCommit(false);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     consumer.setPullThreadNums(pullThreads);

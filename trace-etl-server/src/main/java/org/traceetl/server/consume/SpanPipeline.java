@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
 
@@ -68,6 +69,14 @@ public final class SpanPipeline implements AutoCloseable {
               clock);
       workers.add(worker);
       workerThreads.add(Thread.ofPlatform().name("trace-etl-worker-" + i).unstarted(worker));
+    }
+  }
+
+  /** The same as {@link #start}, and has the brokers tell the group where this server is. */
+  public synchronized void start(Endpoint here) {
+    if (!started && !ended) {
+      workers.forEach(worker -> worker.announce(here));
+      start();
     }
   }
 

@@ -21,6 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.window.QueueId;
@@ -99,6 +100,9 @@ final class Worker implements Runnable {
   private final CountDownLatch stop = new CountDownLatch(1);
   private final BatchDecoder decoder;
 
+  /** What it announces; set before its thread starts, null for nothing. */
+  private volatile Endpoint endpoint;
+
   private volatile State state = State.RUNNING;
   private volatile long drainDeadlineNanos;
   private volatile DefaultLitePullConsumer consumer;
@@ -132,6 +136,11 @@ final class Worker implements Runnable {
     decoder = aggregation.newDecoder();
   }
 
+  /** Has the brokers tell others where this server is. Before the start. */
+  void announce(Endpoint here) {
+    endpoint = here;
+  }
+
   @Override
   public void run() {
     try {
@@ -157,7 +166,7 @@ final class Worker implements Runnable {
     if (consumer == null) {
       DefaultLitePullConsumer fresh;
       try {
-        fresh = SpanConsumers.newConsumer(config, number, pullThreads);
+        fresh = SpanConsumers.newConsumer(config, number, endpoint, pullThreads);
       } catch (TlsRefused e) {
         // Its files were right at the start, and may be again.
         logDisconnected(e);

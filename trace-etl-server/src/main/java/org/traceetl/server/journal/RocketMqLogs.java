@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
@@ -130,6 +132,44 @@ public final class RocketMqLogs implements JournalLogs {
    */
   public Set<QueueId> spanQueues() throws IOException, InterruptedException {
     return queues(route(client(), config.topic()));
+  }
+
+  /**
+   * Names of the clients in the servers' consumer group, as those brokers of the span topic know
+   * them that answer.
+   *
+   * @throws IOException if none does
+   */
+  public Set<String> members() throws IOException, InterruptedException {
+    MQClientInstance client = client();
+    TopicRouteData route = route(client, config.topic());
+    Set<String> names = new HashSet<>();
+    IOException failure = new IOException("Topic " + config.topic() + " is on no broker");
+    boolean answered = false;
+    for (BrokerData broker : route == null ? List.<BrokerData>of() : route.getBrokerDatas()) {
+      try {
+        names.addAll(
+            client
+                .getMQClientAPIImpl()
+                .getConsumerIdListByGroup(
+                    broker.selectBrokerAddr(), config.consumerGroup(), timeout.toMillis()));
+        answered = true;
+      } catch (MQBrokerException | RemotingException e) {
+        failure =
+            new IOException(
+                "Broker "
+                    + broker.getBrokerName()
+                    + " on the members of group "
+                    + config.consumerGroup()
+                    + ": "
+                    + e.getMessage(),
+                e);
+      }
+    }
+    if (!answered) {
+      throw failure;
+    }
+    return names;
   }
 
   private static Set<QueueId> queues(TopicRouteData route) {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
+import org.traceetl.server.config.DiscoveryConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -37,6 +38,7 @@ record ServerProperties(
     HotspotsConfig hotspots,
     OzheraConfig ozhera,
     EventsConfig events,
+    DiscoveryConfig discovery,
     Web web,
     Duration drainWithin) {
 
@@ -64,6 +66,7 @@ record ServerProperties(
         hotspots,
         ozhera,
         events,
+        discovery,
         web == null ? null : WebConfig.of(web.token, web.tokenFile),
         drainWithin);
   }

@@ -1,9 +1,11 @@
 package org.traceetl.server.web;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.delta.DeltaPages;
+import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots;
@@ -42,7 +44,16 @@ public interface Service extends AutoCloseable {
    */
   Map<String, String> missing();
 
-  void start();
+  /** Where this server and the others of its fleet are. */
+  Fleet fleet();
+
+  /**
+   * Begins its work. Once.
+   *
+   * @param open the port; its address is the wildcard where it is open on all of them
+   * @param tls whether it speaks TLS
+   */
+  void start(InetSocketAddress open, boolean tls);
 
   /** Ends intake; what was read is sealed and kept, and its queues are released. Idempotent. */
   void drain(Duration within);

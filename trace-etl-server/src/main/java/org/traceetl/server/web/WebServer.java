@@ -122,7 +122,10 @@ public final class WebServer implements AutoCloseable {
     // Ends last, after the port: a request may still want it.
     context.registerBean(Service.class, () -> service);
     context.registerBean(
-        ServiceLifecycle.class, () -> new ServiceLifecycle(service, config.drainWithin()));
+        ServiceLifecycle.class,
+        () ->
+            new ServiceLifecycle(
+                (WebServerApplicationContext) context, service, config.drainWithin()));
     context.registerBean(
         "pipelineHealthIndicator",
         HealthIndicator.class,
@@ -134,6 +137,10 @@ public final class WebServer implements AutoCloseable {
         "traces",
         ServletRegistrationBean.class,
         () -> new ServletRegistrationBean<>(new TracesServlet(service.index()), "/api/traces"));
+    context.registerBean(
+        "targets",
+        ServletRegistrationBean.class,
+        () -> new ServletRegistrationBean<>(new TargetsServlet(service.fleet()), "/api/targets"));
     context.registerBean(
         "cardinality",
         ServletRegistrationBean.class,

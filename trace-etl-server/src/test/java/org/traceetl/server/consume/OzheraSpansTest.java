@@ -90,6 +90,7 @@ class OzheraSpansTest {
         null,
         null,
         null,
+        null,
         null);
   }
 

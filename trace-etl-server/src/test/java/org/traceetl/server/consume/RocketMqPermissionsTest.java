@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
+import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
@@ -92,11 +93,36 @@ final class RocketMqPermissionsTest {
         with(user, logs -> decisions(logs).end());
       }
     },
+    FIND_THE_OTHER_SERVERS {
+      @Override
+      void of(String user) throws Exception {
+        RocketMqConfig config = config(rocketMq.namesrvAddress(), user);
+        DefaultLitePullConsumer consumer =
+            SpanConsumers.newConsumer(config, 0, new Endpoint(false, "etl-1", 8080), 1);
+        consumer.subscribe(SPANS, "*");
+        consumer.start();
+        try {
+          with(
+              user,
+              logs ->
+                  await()
+                      .atMost(PATIENCE)
+                      .ignoreExceptions()
+                      .untilAsserted(() ->
+                          assertThat(logs.members())
+                              .singleElement()
+                              .asString()
+                              .endsWith("=http://etl-1:8080")));
+        } finally {
+          consumer.shutdown();
+        }
+      }
+    },
     FIND_THE_PLACE_IN_SPANS {
       @Override
       void of(String user) throws Exception {
         RocketMqConfig config = config(rocketMq.namesrvAddress(), user);
-        DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, 1);
+        DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1);
         consumer.start();
         try {
           SpanConsumers.offsets(consumer, config)

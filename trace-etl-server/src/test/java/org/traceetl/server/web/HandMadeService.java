@@ -1,6 +1,7 @@
 package org.traceetl.server.web;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,11 +11,14 @@ import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.DiscoveryConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.DeltaWindows;
 import org.traceetl.server.delta.MemoryPlaces;
+import org.traceetl.server.discovery.Announcement;
+import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -45,6 +49,22 @@ final class HandMadeService implements Service {
       new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
   volatile LearntNames learnt = LearntNames.NONE;
   volatile Map<String, String> missing = Map.of();
+
+  /** Names of the group's clients. */
+  volatile List<String> members = List.of();
+
+  final Fleet fleet =
+      new Fleet(
+          new DiscoveryConfig(null, Duration.ZERO),
+          () -> {
+            if (members == null) {
+              throw new IOException("the broker is away");
+            }
+            return members;
+          },
+          System::nanoTime,
+          Clock.systemUTC());
+
   volatile boolean drained;
   volatile boolean closed;
 
@@ -164,7 +184,13 @@ final class HandMadeService implements Service {
   }
 
   @Override
-  public void start() {
+  public Fleet fleet() {
+    return fleet;
+  }
+
+  @Override
+  public void start(InetSocketAddress open, boolean tls) {
+    fleet.start(Announcement.own(DiscoveryConfig.defaults(), open, tls, "127.0.0.1:9876"));
     if (deltas == null) {
       pages.start();
     } else {
@@ -191,6 +217,7 @@ final class HandMadeService implements Service {
   @Override
   public void close() {
     closed = true;
+    fleet.close();
     if (deltas == null) {
       pages.close();
     } else {

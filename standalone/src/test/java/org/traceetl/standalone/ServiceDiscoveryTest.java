@@ -1,0 +1,204 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.TraceEtlServer;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A Prometheus that knows the address of one server and finds the others by it, while one of them
+ * is killed: what it counts is exact.
+ */
+final class ServiceDiscoveryTest {
+  private static final int QUEUES = 6;
+  private static final int SERVICES = 6;
+  private static final int OPERATIONS = 5;
+  private static final String CALLS = "traces_span_metrics_calls_total";
+
+  @TempDir private Path directory;
+
+  private final AtomicInteger sent = new AtomicInteger();
+  private final AtomicBoolean enough = new AtomicBoolean();
+
+  @Test
+  void aPrometheusFindsServersAsTheyComeAndGoAndCountsExactly() throws Exception {
+    Installation.Settings settings = settings();
+    try (Installation first = Installation.start(settings)) {
+      String known = "127.0.0.1:" + first.httpPort();
+      try (PrometheusServer prometheus = prometheus(known);
+          ServerProcess killed = new ServerProcess(settings, directory.resolve("killed.log"));
+          ServerProcess stays = new ServerProcess(settings, directory.resolve("stays.log"))) {
+        Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort()));
+        try {
+          EndToEndTest.eventually("three servers")
+              .untilAsserted(() -> assertThat(listed(first.httpPort())).hasSize(3).contains(known));
+          Set<String> all = listed(first.httpPort());
+          // Whoever is asked.
+          for (String server : all) {
+            EndToEndTest.eventually("the same at " + server)
+                .untilAsserted(() -> assertThat(listed(port(server))).isEqualTo(all));
+          }
+          EndToEndTest.eventually("all are scraped, and have series")
+              .untilAsserted(() -> {
+                assertThat(prometheus.targets()).isEqualTo(all);
+                assertThat(prometheus.value("count(trace_etl_page_series > 0)")).isEqualTo(3);
+              });
+
+          killed.process.destroyForcibly().waitFor();
+
+          EndToEndTest.eventually("the dead one leaves the list")
+              .untilAsserted(() -> {
+                assertThat(listed(first.httpPort())).hasSize(2).contains(known);
+                assertThat(prometheus.targets()).isEqualTo(listed(first.httpPort()));
+              });
+          for (String server : listed(first.httpPort())) {
+            EndToEndTest.eventually("the same at " + server)
+                .untilAsserted(() -> assertThat(listed(port(server))).hasSize(2));
+          }
+        } finally {
+          enough.set(true);
+          load.join();
+        }
+        EndToEndTest.eventually("every span, once")
+            .untilAsserted(
+                () -> assertThat(prometheus.value("sum(" + CALLS + ")")).isEqualTo(sent.get()));
+        // On whichever server it was, a series was one and never began anew.
+        assertThat(prometheus.value("count(count_over_time(" + CALLS + "[1h]))"))
+            .isEqualTo(SERVICES * OPERATIONS);
+        assertThat(prometheus.value("sum(resets(" + CALLS + "[1h]))")).isZero();
+        assertThat(prometheus.query("count by (instance) (" + CALLS + ")"))
+            .singleElement()
+            .satisfies(all -> assertThat(all.labels()).isEmpty());
+        assertThat(prometheus.value("count(trace_etl_discovery_current == 1)")).isEqualTo(2);
+      }
+    }
+  }
+
+  private static int port(String server) {
+    return Integer.parseInt(server.substring(server.lastIndexOf(':') + 1));
+  }
+
+  /** What the server at the port lists; empty while it does not know. */
+  private static Set<String> listed(int port) throws Exception {
+    Set<String> targets = new TreeSet<>();
+    for (JsonNode group : EndToEndTest.json(port, "/api/targets")) {
+      assertThat(group.path("labels").path("__scheme__").asString()).isEqualTo("http");
+      group.path("targets").forEach(target -> targets.add(target.asString()));
+    }
+    return targets;
+  }
+
+  /** As docs/cluster.md has it. */
+  private PrometheusServer prometheus(String known) throws IOException, InterruptedException {
+    return PrometheusServer.start(
+        directory.resolve("prometheus"),
+        "exemplar-storage",
+        """
+        global:
+          scrape_interval: 1s
+          scrape_timeout: 1s
+        scrape_configs:
+          - job_name: trace-etl-server
+            http_sd_configs:
+              - url: http://%s/api/targets
+                refresh_interval: 1s
+            metric_relabel_configs:
+              - source_labels: [__name__]
+                regex: traces_.*
+                target_label: instance
+                replacement: ""
+        """
+            .formatted(known));
+  }
+
+  private void load(int port) {
+    List<Spans> services = new ArrayList<>();
+    try {
+      for (int service = 0; service < SERVICES; service++) {
+        services.add(Spans.overGrpc("service-" + service, port));
+      }
+      while (!enough.get()) {
+        for (Spans spans : services) {
+          for (int i = 0; i < OPERATIONS; i++) {
+            spans.send("operation" + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
+          }
+          spans.flush();
+          sent.addAndGet(OPERATIONS);
+        }
+      }
+    } finally {
+      services.forEach(Spans::close);
+    }
+  }
+
+  private Installation.Settings settings() throws IOException {
+    String topic = SharedBroker.newTopic(QUEUES);
+    Map<String, Object> properties = new HashMap<>();
+    properties.put("trace-etl.rocketmq.consumer-group", topic);
+    properties.put("trace-etl.rocketmq.workers", 1);
+    properties.put("trace-etl.index.type", "none");
+    properties.put("trace-etl.history.enabled", false);
+    // What is killed shows its queues for so long, and is listed for so long.
+    properties.put("trace-etl.journal.lease", "3s");
+    properties.put("trace-etl.discovery.forget-after", "3s");
+    return new Installation.Settings(
+        SharedBroker.get().namesrvAddress(),
+        topic,
+        SharedBroker.journalOf(topic),
+        directory,
+        0,
+        0,
+        0,
+        Duration.ofMillis(500),
+        List.of(),
+        properties);
+  }
+
+  /** A server that can be killed. */
+  private static final class ServerProcess implements AutoCloseable {
+    private final Process process;
+
+    ServerProcess(Installation.Settings settings, Path output) throws IOException {
+      List<String> command =
+          new ArrayList<>(
+              List.of(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Xmx256m",
+                  "-XX:+UseSerialGC",
+                  "--enable-native-access=ALL-UNNAMED",
+                  "--sun-misc-unsafe-memory-access=allow",
+                  "-Drocketmq.log.root=" + output.resolveSibling("rocketmq-log"),
+                  "-cp",
+                  System.getProperty(
+                      "surefire.test.class.path", System.getProperty("java.class.path")),
+                  TraceEtlServer.class.getName()));
+      Installation.serverProperties(settings)
+          .forEach((key, value) -> command.add("--" + key + "=" + value));
+      process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile())
+              .start();
+    }
+
+    @Override
+    public void close() {
+      process.destroyForcibly();
+    }
+  }
+}
