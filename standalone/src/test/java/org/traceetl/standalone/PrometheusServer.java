@@ -99,8 +99,9 @@ final class PrometheusServer implements AutoCloseable {
                     replacement: ""
             """
                 .formatted(job, port)));
-    return run(
+    return start(
         directory,
+        features,
         """
         global:
           scrape_interval: %1$ds
@@ -115,17 +116,11 @@ final class PrometheusServer implements AutoCloseable {
                 rules.stream()
                     .map(rule -> "'" + rule.toAbsolutePath().normalize() + "'")
                     .collect(Collectors.joining(", ")),
-                jobs),
-        features);
+                jobs));
   }
 
-  /** The same with a configuration of its own, in YAML. */
-  static PrometheusServer start(Path directory, String yaml)
-      throws IOException, InterruptedException {
-    return run(directory, yaml, "exemplar-storage");
-  }
-
-  private static PrometheusServer run(Path directory, String yaml, String features)
+  /** One with a configuration of its own, in YAML. */
+  static PrometheusServer start(Path directory, String features, String yaml)
       throws IOException, InterruptedException {
     tell();
     Files.createDirectories(directory);
