@@ -102,6 +102,7 @@ final class FilesReadAnewTest {
         directory.resolve("agent.yaml"),
         """
         state-directory: %s
+        ring: {enabled: false}
         otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
         telemetry: {enabled: false}
         routing: {file: %s, file-poll-millis: 600000}
@@ -127,6 +128,7 @@ final class FilesReadAnewTest {
         directory.resolve("agent.yaml"),
         """
         state-directory: %1$s/state
+        ring: {enabled: false}
         otlp:
           host: 127.0.0.1
           grpc-port: 0

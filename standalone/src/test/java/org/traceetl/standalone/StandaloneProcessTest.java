@@ -184,7 +184,12 @@ final class StandaloneProcessTest {
     static Demo start(Path directory, String... arguments) throws IOException {
       List<String> command = command(arguments);
       command.addAll(
-          List.of("--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0", "--window=1s"));
+          List.of(
+              "--otlp-grpc-port=0",
+              "--otlp-http-port=0",
+              "--http-port=0",
+              "--window=1s",
+              "--ring-directory=" + directory.resolve("rings")));
       Path output = Files.createTempFile(directory, "demo", ".txt");
       Demo demo =
           new Demo(

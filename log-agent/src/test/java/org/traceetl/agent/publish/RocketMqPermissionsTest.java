@@ -159,6 +159,7 @@ final class RocketMqPermissionsTest {
     String yaml =
         """
         state-directory: %s
+        ring: {enabled: false}
         otlp: {enabled: false}
         files: {paths: ['%s'], poll-interval-millis: 20}
         telemetry: {host: 127.0.0.1, port: 0}

@@ -1,7 +1,7 @@
 package org.traceetl.exporter;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -63,8 +63,9 @@ class Java11Test {
   @Test
   @Timeout(60)
   void everySpanOfAnApplicationInJava11IsThere() throws Exception {
-    assumeTrue(
-        !JAVA.isEmpty(), "NOT RUN: the Java exporter in Java 11: -Dtraceetl.java11 names none");
+    String missing = "the Java exporter in Java 11: -Dtraceetl.java11 names none";
+    System.out.println(JAVA.isEmpty() ? "NOT RUN: " + missing : "Real component: Java 11, " + JAVA);
+    assumeFalse(JAVA.isEmpty(), missing);
     Path rings = Files.createDirectory(directory.resolve("rings"));
     Path source = Files.writeString(directory.resolve("Application.java"), APPLICATION);
     String classPath = System.getProperty("java.class.path");

@@ -245,6 +245,7 @@ public final class AgentBench implements Callable<Integer> {
         config,
         """
         state-directory: %s
+        ring: {enabled: false}
         otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d%s}
         rocketmq: {name-server: "%s", topic: %s}
         telemetry: {host: 127.0.0.1, port: %d}

@@ -58,6 +58,7 @@ final class Fleet implements AutoCloseable {
         config,
         """
         state-directory: %s
+        ring: {enabled: false}
         otlp: {host: 127.0.0.1, grpc-port: %d, http-port: 0}
         rocketmq: {name-server: "%s", route-refresh-millis: 1000}
         telemetry: {host: 127.0.0.1, port: %d}

@@ -70,6 +70,7 @@ final class TraceEtl implements Contender {
         config,
         """
         state-directory: %s
+        ring: {enabled: false}
         otlp: {host: 127.0.0.1, grpc-port: %d, http-port: 0}
         rocketmq: {name-server: "%s"}
         telemetry: {host: 127.0.0.1, port: %d}

@@ -143,6 +143,7 @@ final class Installation implements AutoCloseable {
         home.resolve("log-agent.yaml"),
         """
         state-directory: %s
+        ring: {enabled: false}
         spool:
           directory: %s
           max-bytes: %d

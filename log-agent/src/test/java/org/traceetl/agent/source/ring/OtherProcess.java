@@ -43,17 +43,22 @@ final class OtherProcess implements AutoCloseable {
 
   /** Where a user's and a container's processes may be started; elsewhere the test is skipped. */
   static void assumeRoot() {
-    assumeTrue(
-        Posix.effectiveUser() == 0,
-        "NOT RUN: processes of other users and in namespaces need root");
+    assume(Posix.effectiveUser() == 0, "processes of other users and in namespaces: needs root");
   }
 
   /** Whether this root may make namespaces: in a container it may not; then it is skipped. */
   static void assumeNamespaces() throws Exception {
     assumeRoot();
     Process unshare = new ProcessBuilder(inNamespaces("true")).start();
-    assumeTrue(
-        unshare.waitFor() == 0, "NOT RUN: processes in namespaces need unshare to be permitted");
+    assume(unshare.waitFor() == 0, "processes in namespaces: unshare is not permitted");
+  }
+
+  /** Says what is left out, so that nothing is in silence. */
+  private static void assume(boolean possible, String what) {
+    if (!possible) {
+      System.out.println("NOT RUN: " + what);
+    }
+    assumeTrue(possible, what);
   }
 
   /** As another user, whose one group has this number. */
