@@ -2,6 +2,8 @@ package org.traceetl.perf.chaos;
 
 import com.github.dockerjava.api.model.Capability;
 import com.github.dockerjava.api.model.HostConfig;
+import com.github.dockerjava.api.model.Mount;
+import com.github.dockerjava.api.model.MountType;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -13,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.AbstractWaitStrategy;
@@ -202,8 +203,8 @@ final class Containers implements AutoCloseable {
     int otlpPort = ports.next();
     int telemetryPort = ports.next();
     GenericContainer<?> container =
-        asTheChartDoes("log-agent", configuration, 1L << 30)
-            .withFileSystemBind(traceLog().getParent().toString(), "/logs", BindMode.READ_ONLY);
+        asTheChartDoes(
+            "log-agent", 1L << 30, mount(configuration), mount(traceLog().getParent(), "/logs"));
     container.setPortBindings(
         List.of("127.0.0.1:" + otlpPort + ":4318", "127.0.0.1:" + telemetryPort + ":9465"));
     container.start();
@@ -221,7 +222,7 @@ final class Containers implements AutoCloseable {
         configuration.resolve("trace-etl-server.yaml"),
         Installation.serverConfiguration("0.0.0.0", 8080, NAME_SERVER, ELASTICSEARCH));
     int port = ports.next();
-    GenericContainer<?> container = asTheChartDoes("server", configuration, 2L << 30);
+    GenericContainer<?> container = asTheChartDoes("server", 2L << 30, mount(configuration));
     container.setPortBindings(List.of("127.0.0.1:" + port + ":8080"));
     container.start();
     connect(container, index);
@@ -237,20 +238,30 @@ final class Containers implements AutoCloseable {
     return Files.createDirectories(directory.resolve(name));
   }
 
-  /**
-   * User and entry point are those of the image.
-   *
-   * @param configuration is mounted where the image looks for it
-   */
-  private GenericContainer<?> asTheChartDoes(String image, Path configuration, long memoryBytes) {
+  /** Where the image looks for its configuration. */
+  private static Mount mount(Path configuration) {
+    return mount(configuration, "/etc/trace-etl");
+  }
+
+  private static Mount mount(Path path, String where) {
+    return new Mount()
+        .withType(MountType.BIND)
+        .withSource(path.toString())
+        .withTarget(where)
+        .withReadOnly(true);
+  }
+
+  /** User, entry point and arguments are those of the image. */
+  private GenericContainer<?> asTheChartDoes(String image, long memoryBytes, Mount... mounts) {
     return started(
             new GenericContainer<>(DockerImageName.parse("trace-etl/" + image + ":" + TAG)),
             brokers)
-        .withFileSystemBind(configuration.toString(), "/etc/trace-etl", BindMode.READ_ONLY)
         .withTmpFs(Map.of("/tmp", "rw,noexec,nosuid,nodev,size=128m"))
         .withCreateContainerCmdModifier(create -> {
           HostConfig host = create.getHostConfig();
-          host.withReadonlyRootfs(true)
+          // Not by Testcontainers, which would want an image from a registry to see if it can.
+          host.withMounts(List.of(mounts))
+              .withReadonlyRootfs(true)
               .withCapDrop(Capability.ALL)
               .withSecurityOpts(List.of("no-new-privileges"))
               .withNanoCPUs(2_000_000_000L)
