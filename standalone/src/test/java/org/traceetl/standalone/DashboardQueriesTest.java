@@ -231,8 +231,12 @@ final class DashboardQueriesTest {
     }
   }
 
+  /**
+   * Not for native histograms of profile tempo: label_replace of Prometheus 2.42, which Debian has,
+   * makes plain numbers of them.
+   */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TEMPO_NATIVE")
   void everyQueryOfTheApplicationsDashboardsReturnsData(Kind kind) throws Exception {
     for (Dashboard dashboard : Dashboard.all()) {
       if (!dashboard.name().equals("trace-etl-service")) {
@@ -337,6 +341,11 @@ final class DashboardQueriesTest {
 
   @Test
   void whatCannotBeReadIsAlerted() throws Exception {
+    // From 0 on: a counter that is first seen at 1 has not increased.
+    for (Kind kind : Kind.values()) {
+      EndToEndTest.eventually("a scrape, " + kind)
+          .until(() -> prometheus.get(kind).hasData("trace_etl_batches_rejected_total == 0", true));
+    }
     DefaultMQProducer producer = new DefaultMQProducer("junk-" + topic);
     producer.setNamesrvAddr(SharedBroker.get().namesrvAddress());
     producer.setInstanceName("junk-" + topic);
