@@ -183,8 +183,7 @@ final class PublisherTest {
       }
     }
     commit(A, 0);
-    await().until(() -> transport.stored().size() == 1);
-    assertThat(spool.batches()).isEqualTo(2_400);
+    await().until(() -> transport.stored().size() == 1 && spool.batches() == 2_400);
 
     transport.throwing("");
     await()
