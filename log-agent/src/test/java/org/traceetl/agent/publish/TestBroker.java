@@ -1,10 +1,12 @@
 package org.traceetl.agent.publish;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +21,7 @@ import org.apache.rocketmq.auth.authorization.model.PolicyEntry;
 import org.apache.rocketmq.auth.authorization.model.Resource;
 import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MQVersion;
@@ -190,10 +193,13 @@ public final class TestBroker implements AutoCloseable {
     producer.setInstanceName("test-broker-" + System.nanoTime());
     producer.start();
     try {
+      MessageQueue first = new MessageQueue(topic, broker.getBrokerConfig().getBrokerName(), 0);
       for (byte[] body : bodies) {
-        producer.send(
-            new Message(topic, body),
-            new MessageQueue(topic, broker.getBrokerConfig().getBrokerName(), 0));
+        // Thrown before anything is sent: on a slow machine the client may not know the broker yet.
+        await()
+            .atMost(Duration.ofMinutes(1))
+            .ignoreExceptionsInstanceOf(MQClientException.class)
+            .until(() -> producer.send(new Message(topic, body), first) != null);
       }
     } finally {
       producer.shutdown();
