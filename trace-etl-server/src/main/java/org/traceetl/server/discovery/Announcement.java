@@ -12,8 +12,9 @@ import java.util.Optional;
 import org.traceetl.server.config.DiscoveryConfig;
 
 /**
- * How a server says where it is: at the end of the names of its RocketMQ clients, {@code
- * ADDRESS@INSTANCE=ENDPOINT}. Brokers tell the names of a group's members to each other member.
+ * How a server says where it is: in the names of its RocketMQ clients, {@code
+ * ADDRESS@INSTANCE=ENDPOINT}, behind which the client puts {@code @} and what it is besides, such
+ * as {@code STREAM}. Brokers tell the names of a group's members to each other member.
  */
 public final class Announcement {
   /** Of RocketMQ's name servers, unless they say otherwise. */
@@ -40,7 +41,9 @@ public final class Announcement {
 
   /** What a client's name announces, if it is an endpoint. */
   static Optional<Endpoint> read(String clientName) {
-    return Endpoint.parse(clientName.substring(clientName.indexOf(SEPARATOR) + 1));
+    int from = clientName.indexOf(SEPARATOR) + 1;
+    int to = clientName.indexOf('@', from);
+    return Endpoint.parse(to < 0 ? clientName.substring(from) : clientName.substring(from, to));
   }
 
   /**

@@ -112,7 +112,7 @@ final class RocketMqPermissionsTest {
                           assertThat(logs.members())
                               .singleElement()
                               .asString()
-                              .endsWith("=http://etl-1:8080")));
+                              .contains("=http://etl-1:8080@")));
         } finally {
           consumer.shutdown();
         }

@@ -18,12 +18,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.config.DiscoveryConfig;
 
 class AnnouncementTest {
+  /** Clients add what they are besides: a consumer that pulls {@code @STREAM}. */
   @Property
-  void whatIsAnnouncedIsRead(@ForAll("endpoints") Endpoint endpoint) {
-    String name = "10.0.0.1@" + Announcement.instance("7-123-0", endpoint);
+  void whatIsAnnouncedIsRead(
+      @ForAll("endpoints") Endpoint endpoint, @ForAll("added") String added) {
+    String name = "10.0.0.1@" + Announcement.instance("7-123-0", endpoint) + added;
 
     assertThat(Announcement.announces(name)).isTrue();
     assertThat(Announcement.read(name)).contains(endpoint);
+  }
+
+  @Provide
+  Arbitrary<String> added() {
+    return Arbitraries.of("", "@STREAM", "@unit", "@unit@STREAM");
   }
 
   @Provide
