@@ -137,9 +137,14 @@ public final class Fleet implements AutoCloseable {
     } catch (IOException e) {
       seen = new Seen(seen.servers, false, seen.leftOut);
       if (throttle.permits()) {
-        log.warn(
-            "The members of the group cannot be asked for, the list of servers stays as it was: {}",
-            e.getMessage());
+        // Without a list it is as at each start, until this server's own consumer is known.
+        if (seen.servers == null) {
+          log.info("No broker says yet which servers there are: {}", e.getMessage());
+        } else {
+          log.warn(
+              "The members of the group cannot be asked for, the list of servers stays as it was: {}",
+              e.getMessage());
+        }
       }
       return LOOK_NANOS;
     }
