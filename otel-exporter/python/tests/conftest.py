@@ -1,6 +1,5 @@
 # Before any provider: the SDK's hook for forks waits for ever where this module's comes after it.
 import concurrent.futures.thread  # noqa: F401
-import importlib.util
 import os
 import stat
 
@@ -9,6 +8,15 @@ import reader
 from hypothesis import HealthCheck, settings
 
 from trace_etl_exporter import _files, _pure
+
+try:
+    from trace_etl_exporter import _ring
+except ImportError as error:
+    # Without it half of the tests would be left out, and nobody would notice.
+    raise pytest.UsageError(
+        "trace_etl_exporter._ring, the writer in C, was not built: install a C compiler and the"
+        f" headers of Python (apt-get install gcc python3-dev), then run the tests again. {error}"
+    ) from error
 
 settings.register_profile(
     "ring",
@@ -19,11 +27,7 @@ settings.register_profile(
 )
 settings.load_profile("ring")
 
-WRITERS = {"python": _pure.Writer}
-if importlib.util.find_spec("trace_etl_exporter._ring") is not None:
-    from trace_etl_exporter import _ring
-
-    WRITERS["c"] = _ring.Writer
+WRITERS = {"python": _pure.Writer, "c": _ring.Writer}
 
 
 @pytest.fixture(autouse=True)

@@ -3,13 +3,11 @@
 import struct
 from pathlib import Path
 
-import pytest
 from reader import Json, only_ring
 
 GOLDEN = Path(__file__).parents[3] / "proto/src/test/resources/org/traceetl/proto/ring/ring_1.hex"
 
 
-@pytest.mark.skipif(not GOLDEN.exists(), reason=f"outside of the project: no {GOLDEN}")
 def test_the_golden_ring(directory):
     lines = [line.split() for line in GOLDEN.read_text().splitlines()]
     data = bytearray()

@@ -13,7 +13,6 @@ import time
 import weakref
 
 import pytest
-from conftest import WRITERS
 from opentelemetry import context as context_api
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
@@ -33,8 +32,6 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from reader import only_ring, rings
 
 from trace_etl_exporter import Outlet, RingSpanProcessor, TracerProvider
-
-pytestmark = pytest.mark.skipif("c" not in WRITERS, reason="the extension was not built")
 
 REMOTE = SpanContext(
     0x0AF7651916CD43DD8448EB211C80319C,

@@ -425,7 +425,6 @@ def assert_same_attributes(expected, read):
             assert same(got, value)
 
 
-@pytest.mark.skipif(len(WRITERS) < 2, reason="the extension was not built")
 @pytest.mark.parametrize("writer_type", [None], ids=["both"])
 @given(st.lists(any_span, min_size=1, max_size=6))
 def test_both_writers_write_the_same_bytes(new_writer, spans):

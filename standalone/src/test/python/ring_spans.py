@@ -41,7 +41,7 @@ def endless(tracer, path):
             count += 1
             struct.pack_into("<q", ended, 0, count)
             if count % 4 == 0:
-                # Not faster than a busy machine reads.
+                # The load's rate, for which nothing waits: not faster than a busy machine reads.
                 time.sleep(0.001)
 
 
