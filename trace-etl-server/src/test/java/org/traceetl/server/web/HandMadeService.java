@@ -71,7 +71,10 @@ final class HandMadeService implements Service {
   HandMadeService(ServerConfig config) {
     history =
         new History(
-            config.history().maxApplications(), config.histogram().boundsNanos(), () -> NOW);
+            config.history().maxApplications(),
+            config.history().maxOperations(),
+            config.histogram().boundsNanos(),
+            () -> NOW);
     boolean ozhera = config.metrics().profile() == MetricsConfig.Profile.OZHERA;
     pages =
         ozhera
