@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +28,7 @@ import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.discovery.Announcement;
 import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.discovery.Fleet;
+import org.traceetl.server.discovery.QueueWatch;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -46,6 +48,7 @@ import org.traceetl.server.learn.NameDecider;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.RulesWatch;
 import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.web.KnownQueues;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -98,6 +101,7 @@ final class Pipeline implements Service {
   private final SpanPipeline spans;
   private final ServerConfig config;
   private final Fleet fleet;
+  private final QueueWatch queues;
 
   /**
    * @throws IllegalArgumentException if parts of the configuration do not fit together
@@ -157,6 +161,7 @@ final class Pipeline implements Service {
             clock,
             telemetry.pipeline());
     fleet = new Fleet(config.discovery(), logs::members, System::nanoTime, clock);
+    queues = new QueueWatch(new SpanQueues(logs, config.rocketmq().topic()), clock);
     observeQueues();
     observeDiscovery();
     observeJournal();
@@ -216,6 +221,24 @@ final class Pipeline implements Service {
       if (names != null) {
         names.series(image);
       }
+    }
+  }
+
+  /** What brokers say of the spans' queues. */
+  private record SpanQueues(RocketMqLogs logs, String topic) implements QueueWatch.Brokers {
+    @Override
+    public Set<QueueId> queues() throws IOException, InterruptedException {
+      return logs.spanQueues();
+    }
+
+    @Override
+    public long end(QueueId queue) throws IOException, InterruptedException {
+      return logs.open(topic, queue).end();
+    }
+
+    @Override
+    public Collection<String> members() throws IOException, InterruptedException {
+      return logs.members();
     }
   }
 
@@ -315,6 +338,18 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public KnownQueues queues() {
+    Set<QueueId> growing =
+        hotspots == null
+            ? Set.of()
+            : hotspots.picture().behind().stream()
+                .filter(Hotspots.Queue::growing)
+                .map(Hotspots.Queue::queue)
+                .collect(Collectors.toSet());
+    return new KnownQueues(spans.queues(), queues.seen(), growing, config.series().max());
+  }
+
+  @Override
   public LearntNames learntNames() {
     return names == null ? LearntNames.NONE : names.current();
   }
@@ -330,6 +365,7 @@ final class Pipeline implements Service {
         && spans.alive()
         && sinks.alive()
         && fleet.alive()
+        && queues.alive()
         && (hotspots == null || hotspots.alive())
         && (names == null || names.alive());
   }
@@ -361,6 +397,7 @@ final class Pipeline implements Service {
     Endpoint here = Announcement.own(config.discovery(), open, tls, config.rocketmq().nameServer());
     spans.start(here);
     fleet.start(here);
+    queues.start();
     if (hotspots != null) {
       hotspots.start();
     }
@@ -387,6 +424,7 @@ final class Pipeline implements Service {
     }
     spans.close();
     fleet.close();
+    queues.close();
     sinks.close();
     if (deltas != null) {
       // While the brokers can still be told.

@@ -17,8 +17,10 @@ import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.history.History;
 import org.traceetl.server.history.HistoryFollower;
+import org.traceetl.server.history.SeriesRules;
 import org.traceetl.server.index.IndexFollower;
 import org.traceetl.server.index.IndexLag;
 import org.traceetl.server.index.IndexTelemetry;
@@ -76,18 +78,25 @@ final class Sinks implements AutoCloseable {
     }
     if (config.history().enabled()) {
       long[] boundsNanos = config.histogram().boundsNanos();
-      history = new History(config.history().maxApplications(), boundsNanos, clock);
+      history =
+          new History(
+              config.history().maxApplications(),
+              config.history().maxOperations(),
+              boundsNanos,
+              clock);
+      boolean ozhera = config.metrics().profile() == MetricsConfig.Profile.OZHERA;
       historyFollower =
           new HistoryFollower(
               history,
               new AllJournals(logs, journals),
               History.LENGTH.plus(config.journal().snapshotInterval()),
-              schema,
-              boundsNanos.length + 1,
-              config.metrics().profile() != MetricsConfig.Profile.OZHERA,
-              config.metrics().profile() == MetricsConfig.Profile.OZHERA
-                  ? Sinks::isOfCalls
-                  : any -> true,
+              new SeriesRules(
+                  schema,
+                  boundsNanos.length + 1,
+                  !ozhera,
+                  ozhera ? Sinks::isOfCalls : any -> true,
+                  ozhera ? Sinks::typeOfOzhera : Sinks::kind),
+              config.history().maxOperations(),
               listener,
               clock);
       observeHistory();
@@ -102,6 +111,17 @@ final class Sinks implements AutoCloseable {
     String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
     SpanType type = kind == null ? null : SpanType.of(Integer.parseInt(kind));
     return type != null && type.boundsMillis().equals(OzheraConfig.boundsMillis());
+  }
+
+  /** As pages have it. */
+  private static String kind(int number) {
+    SpanKind[] kinds = SpanKind.values();
+    return "SPAN_KIND_" + kinds[number >= 0 && number < kinds.length ? number : 0];
+  }
+
+  private static String typeOfOzhera(int number) {
+    SpanType type = SpanType.of(number);
+    return type == null ? History.UNKNOWN_KIND : type.documentType();
   }
 
   /** The journals of the whole fleet. */
@@ -249,6 +269,10 @@ final class Sinks implements AutoCloseable {
         "trace_etl_history_applications",
         "Applications that this server's history tells apart.",
         history::applications);
+    telemetry.gauge(
+        "trace_etl_history_operations",
+        "Operations that this server's history tells apart: application, span name and kind.",
+        history::operations);
     telemetry.counter(
         "trace_etl_history_windows_total",
         "Windows read for the history, of all queues.",

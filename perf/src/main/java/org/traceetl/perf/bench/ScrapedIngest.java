@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
@@ -44,12 +45,14 @@ import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.discovery.Fleet;
+import org.traceetl.server.discovery.QueueWatch;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.web.KnownQueues;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.web.WebServer;
 import org.traceetl.server.window.Books;
@@ -420,6 +423,11 @@ final class ScrapedIngest {
     @Override
     public Hotspots hotspots() {
       return null;
+    }
+
+    @Override
+    public KnownQueues queues() {
+      return new KnownQueues(List.of(), new QueueWatch.Seen(Map.of(), Map.of()), Set.of(), 0);
     }
 
     @Override

@@ -7,23 +7,28 @@ import static org.traceetl.server.config.ConfigException.orElse;
  * The live history: {@code trace-etl.history}. A missing value is its default.
  *
  * @param enabled whether this server keeps the last hour of the whole fleet; default true
- * @param maxApplications applications told apart; those above are added up as {@code _other}. One
- *     takes about 15 KB with the default buckets; default 2,000
+ * @param maxApplications applications told apart; those above are added up as {@code _other};
+ *     default 10,000
+ * @param maxOperations operations (application, span name, kind) told apart; those above are added
+ *     up as {@code _other} of their application. One takes up to 2 KB with the default buckets;
+ *     default 50,000
  */
-public record HistoryConfig(Boolean enabled, Integer maxApplications) {
-  private static final int MOST_APPLICATIONS = 1_000_000;
+public record HistoryConfig(Boolean enabled, Integer maxApplications, Integer maxOperations) {
+  private static final int MOST = 1_000_000;
 
   public HistoryConfig {
     enabled = orElse(enabled, true);
-    maxApplications = orElse(maxApplications, 2_000);
-    check(
-        maxApplications >= 1 && maxApplications <= MOST_APPLICATIONS,
-        "trace-etl.history.max-applications",
-        maxApplications,
-        "must be 1 to " + MOST_APPLICATIONS);
+    maxApplications = orElse(maxApplications, 10_000);
+    maxOperations = orElse(maxOperations, 50_000);
+    checkRange("max-applications", maxApplications);
+    checkRange("max-operations", maxOperations);
   }
 
   public static HistoryConfig defaults() {
-    return new HistoryConfig(null, null);
+    return new HistoryConfig(null, null, null);
+  }
+
+  private static void checkRange(String name, int value) {
+    check(value >= 1 && value <= MOST, "trace-etl.history." + name, value, "must be 1 to " + MOST);
   }
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.JournalTail;
@@ -20,7 +19,6 @@ import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
-import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * Keeps a history up to date: follows the journals of all queues, whoever owns them, so that any
@@ -58,14 +56,14 @@ public final class HistoryFollower implements AutoCloseable {
   private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+  /** Series that live may be of more operations than an hour of history tells apart. */
+  private static final int LIVE_TO_KEPT = 4;
+
   private final History history;
   private final Journals journals;
   private final Listener listener;
   private final long lookBackMillis;
-  private final long schema;
-  private final int stride;
-  private final boolean countsEvents;
-  private final Predicate<SeriesDefinition> bucketsOfHistory;
+  private final SeriesRules rules;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
@@ -75,6 +73,8 @@ public final class HistoryFollower implements AutoCloseable {
 
   // The thread's own.
 
+  private final Operations operations;
+
   /** All queues that there ever were: one that comes back is not to be added anew. */
   private final Map<QueueId, Followed> followed = new HashMap<>();
 
@@ -83,7 +83,7 @@ public final class HistoryFollower implements AutoCloseable {
 
   private long queuesDueNanos;
 
-  private record Followed(PacedTail tail, SeriesApplications series) {}
+  private record Followed(PacedTail tail, QueueSeries series) {}
 
   /**
    * A follower that is yet to be started.
@@ -91,53 +91,34 @@ public final class HistoryFollower implements AutoCloseable {
    * @param history added to by this follower alone
    * @param lookBack how old the oldest message is that is read: an hour, and long enough that there
    *     is a snapshot before it
-   * @param schema of series with this server's buckets
-   * @param stride their number
-   * @param countsEvents whether there are series of events, which are no calls
-   * @param bucketsOfHistory whether a series of that schema has the buckets of the history; of
-   *     others only calls, errors and durations count
+   * @param rules how series are read
+   * @param maxOperations most that the history tells apart
    */
   public HistoryFollower(
       History history,
       Journals journals,
       Duration lookBack,
-      long schema,
-      int stride,
-      boolean countsEvents,
-      Predicate<SeriesDefinition> bucketsOfHistory,
+      SeriesRules rules,
+      int maxOperations,
       Listener listener,
       InstantSource clock) {
-    this(
-        history,
-        journals,
-        lookBack,
-        schema,
-        stride,
-        countsEvents,
-        bucketsOfHistory,
-        listener,
-        clock,
-        System::nanoTime);
+    this(history, journals, lookBack, rules, maxOperations, listener, clock, System::nanoTime);
   }
 
   HistoryFollower(
       History history,
       Journals journals,
       Duration lookBack,
-      long schema,
-      int stride,
-      boolean countsEvents,
-      Predicate<SeriesDefinition> bucketsOfHistory,
+      SeriesRules rules,
+      int maxOperations,
       Listener listener,
       InstantSource clock,
       LongSupplier nanoTime) {
     this.history = history;
     this.journals = journals;
     this.lookBackMillis = lookBack.toMillis();
-    this.schema = schema;
-    this.stride = stride;
-    this.countsEvents = countsEvents;
-    this.bucketsOfHistory = bucketsOfHistory;
+    this.rules = rules;
+    operations = new Operations(LIVE_TO_KEPT * maxOperations, rules.kinds());
     this.listener = listener;
     this.clock = clock;
     this.nanoTime = nanoTime;
@@ -201,7 +182,7 @@ public final class HistoryFollower implements AutoCloseable {
   private void read(Followed queue, long nowNanos) throws InterruptedException {
     for (JournalTail.Kept kept : queue.tail().read(nowNanos)) {
       SealedWindow window = kept.window();
-      history.add(window.openedMillis(), queue.series().fold(window));
+      history.add(window, queue.series().fold(window));
       listener.window(window);
       windows.increment();
     }
@@ -219,14 +200,14 @@ public final class HistoryFollower implements AutoCloseable {
       return;
     }
     queuesDueNanos = nowNanos + QUEUES_NANOS;
+    history.setQueues(present);
     for (QueueId queue : present) {
       followed.computeIfAbsent(queue, absent -> follow(absent, nowNanos));
     }
   }
 
   private Followed follow(QueueId queue, long nowNanos) {
-    SeriesApplications series =
-        new SeriesApplications(schema, stride, countsEvents, bucketsOfHistory);
+    QueueSeries series = new QueueSeries(rules, operations);
     return new Followed(
         new PacedTail(
             queue,

@@ -1,24 +1,32 @@
 package org.traceetl.server.history;
 
+import com.google.common.math.LongMath;
+import java.util.Arrays;
+
 /**
- * What some spans add up to. One thread at a time.
+ * What some spans add up to: calls, errors, nanoseconds and calls by bucket, as columns of {@link
+ * MinuteColumns}. Numbers do not fall below 0 and stay at the highest one. One thread at a time.
  *
  * <p>Spans whose buckets are not known (counted under other bounds than this server's) are in the
  * sums, but not in the buckets: quantiles are those of the others.
  */
-public final class Tally {
+final class Tally {
+  static final int CALLS = 0;
+  static final int ERRORS = 1;
+  static final int NANOS = 2;
+
+  /** Column of the first bucket. */
+  static final int BUCKETS = 3;
+
   private static final double NANOS_PER_MILLI = 1e6;
 
-  private long calls;
-  private long errors;
-  private long durationNanos;
-  private final long[] buckets;
+  private final long[] columns;
 
   /**
    * @param buckets of a series
    */
   Tally(int buckets) {
-    this.buckets = new long[buckets];
+    columns = new long[BUCKETS + buckets];
   }
 
   /**
@@ -31,45 +39,51 @@ public final class Tally {
   void add(boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
     long spans = 0;
     for (int bucket = 0; bucket < stride; bucket++) {
-      spans += counts[at + bucket];
-    }
-    if (bucketsKnown) {
-      for (int bucket = 0; bucket < stride; bucket++) {
-        buckets[bucket] += counts[at + bucket];
+      long count = Math.max(0, counts[at + bucket]);
+      spans = LongMath.saturatedAdd(spans, count);
+      if (bucketsKnown) {
+        add(BUCKETS + bucket, count);
       }
     }
-    calls += spans;
-    errors += failed ? spans : 0;
-    addNanos(nanos);
+    add(CALLS, spans);
+    if (failed) {
+      add(ERRORS, spans);
+    }
+    add(NANOS, Math.max(0, nanos));
   }
 
   void add(Tally other) {
-    calls += other.calls;
-    errors += other.errors;
-    addNanos(other.durationNanos);
-    for (int bucket = 0; bucket < buckets.length; bucket++) {
-      buckets[bucket] += other.buckets[bucket];
+    for (int column = 0; column < columns.length; column++) {
+      add(column, other.columns[column]);
     }
   }
 
-  /** Saturates. */
-  private void addNanos(long nanos) {
-    long sum = durationNanos + nanos;
-    durationNanos = sum < 0 ? Long.MAX_VALUE : sum;
+  private void add(int column, long value) {
+    columns[column] = LongMath.saturatedAdd(columns[column], value);
   }
 
-  public long calls() {
-    return calls;
+  /** Its numbers themselves, to be added to. */
+  long[] columns() {
+    return columns;
+  }
+
+  /** Calls by bucket. */
+  long[] buckets() {
+    return Arrays.copyOfRange(columns, BUCKETS, columns.length);
+  }
+
+  long calls() {
+    return columns[CALLS];
   }
 
   /** Those of the calls that have the status ERROR. */
-  public long errors() {
-    return errors;
+  long errors() {
+    return columns[ERRORS];
   }
 
   /** Sum of the durations, milliseconds. */
-  public double durationMillis() {
-    return durationNanos / NANOS_PER_MILLI;
+  double durationMillis() {
+    return columns[NANOS] / NANOS_PER_MILLI;
   }
 
   /**
@@ -81,16 +95,16 @@ public final class Tally {
    */
   double quantileMillis(double[] boundsMillis, double quantile) {
     long spans = 0;
-    for (long count : buckets) {
-      spans += count;
+    for (int column = BUCKETS; column < columns.length; column++) {
+      spans = LongMath.saturatedAdd(spans, columns[column]);
     }
     double rank = quantile * spans;
-    long below = 0;
+    double below = 0;
     for (int bucket = 0; bucket < boundsMillis.length; bucket++) {
-      long count = buckets[bucket];
+      long count = columns[BUCKETS + bucket];
       if (count > 0 && below + count >= rank) {
         double from = bucket == 0 ? 0 : boundsMillis[bucket - 1];
-        return from + (boundsMillis[bucket] - from) * (rank - below) / count;
+        return from + (boundsMillis[bucket] - from) * Math.max(0, rank - below) / count;
       }
       below += count;
     }

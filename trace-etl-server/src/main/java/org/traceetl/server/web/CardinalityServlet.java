@@ -1,17 +1,12 @@
 package org.traceetl.server.web;
 
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
-import java.time.Instant;
 import java.util.Set;
 import java.util.TreeMap;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.telemetry.CardinalityReports;
-import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -20,40 +15,30 @@ import tools.jackson.databind.node.ObjectNode;
  * limit of series, with the dimension that makes them many; those with most spans without room
  * first. Then, whichever server is asked, the rules by which span names are joined.
  */
-final class CardinalityServlet extends HttpServlet {
+final class CardinalityServlet extends JsonServlet {
   static final String PATH = "/api/cardinality";
 
   private static final long serialVersionUID = 1L;
-  private static final JsonMapper JSON = new JsonMapper();
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 1_000;
 
   private final transient Service service;
 
   CardinalityServlet(Service service) {
+    super(Set.of("limit"));
     this.service = service;
   }
 
   @Override
-  protected void doGet(HttpServletRequest request, HttpServletResponse response)
-      throws IOException {
-    int limit;
-    try {
-      limit =
-          new Parameters(request.getParameterMap(), Set.of("limit"))
-              .number("limit", MAX_LIMIT, DEFAULT_LIMIT);
-    } catch (IllegalArgumentException e) {
-      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
-      return;
-    }
+  void answer(Parameters given, JsonGenerator out) {
+    int limit = given.number("limit", MAX_LIMIT, DEFAULT_LIMIT);
     ObjectNode root = JSON.createObjectNode();
     ArrayNode applications = root.putArray("applications");
     service.telemetry().cardinality().all().stream()
         .limit(limit)
         .forEach(report -> put(applications.addObject(), report));
     put(root.putObject("learntNames"), service.learntNames(), limit);
-    response.setContentType("application/json");
-    response.getOutputStream().write(JSON.writeValueAsBytes(root));
+    out.writeTree(root);
   }
 
   private static void put(ObjectNode node, CardinalityReports.Report report) {
@@ -72,7 +57,7 @@ final class CardinalityServlet extends HttpServlet {
     cardinality.dimensions().forEach(d -> values.put(d.name(), d.values()));
     ArrayNode examples = node.putArray("examples");
     culprit.examples().forEach(examples::add);
-    node.put("at", Instant.ofEpochMilli(cardinality.atMillis()).toString());
+    node.put("at", time(cardinality.atMillis()));
   }
 
   private static void put(ObjectNode node, LearntNames learnt, int limit) {
@@ -88,7 +73,7 @@ final class CardinalityServlet extends HttpServlet {
                   .put("rule", rule.text())
                   .put("tokensBehind", rule.behind())
                   .put("values", rule.values())
-                  .put("since", Instant.ofEpochMilli(rule.sinceMillis()).toString());
+                  .put("since", time(rule.sinceMillis()));
             }
           }
         });

@@ -1,125 +1,81 @@
 package org.traceetl.server.web;
 
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.traceetl.server.history.History;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.core.JsonGenerator;
 
 /**
- * The last hour of the whole fleet, whichever server is asked: {@code GET /api/history}, one
- * application minute by minute, oldest first; {@code GET /api/applications}, each application in
- * the last minutes that have ended, the one with most calls first.
+ * {@code GET /api/history}: one application, or one of its operations, minute by minute, oldest
+ * first.
  */
-final class HistoryServlet extends HttpServlet {
-  static final String HISTORY = "/api/history";
-  static final String APPLICATIONS = "/api/applications";
+final class HistoryServlet extends FleetServlet {
+  static final String PATH = "/api/history";
 
   private static final long serialVersionUID = 1L;
-  private static final JsonMapper JSON = new JsonMapper();
-  private static final int DEFAULT_MINUTES = 5;
-  private static final int DEFAULT_LIMIT = 100;
-  private static final int MAX_LIMIT = 10_000;
-
-  private final transient History history;
+  private static final int MAX_KIND = 100;
 
   HistoryServlet(History history) {
-    this.history = history;
+    super(history, Set.of("application", "operation", "kind", "minutes", "buckets"));
   }
 
   @Override
-  protected void doGet(HttpServletRequest request, HttpServletResponse response)
-      throws IOException {
-    ObjectNode answer;
-    try {
-      answer =
-          request.getServletPath().equals(APPLICATIONS)
-              ? applications(new Parameters(request.getParameterMap(), Set.of("minutes", "limit")))
-              : minutes(
-                  new Parameters(request.getParameterMap(), Set.of("application", "minutes")));
-    } catch (IllegalArgumentException e) {
-      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
-      return;
+  void answer(Parameters given, JsonGenerator out) {
+    String application = given.name("application");
+    String operation = given.text("operation", Parameters.MAX_NAME);
+    String kind = given.text("kind", MAX_KIND);
+    int count = given.number("minutes", History.MINUTES, History.MINUTES);
+    boolean buckets = given.flag("buckets");
+    if (operation == null != (kind == null)) {
+      throw new IllegalArgumentException(
+          operation == null
+              ? "kind = " + kind + ": needs operation"
+              : "operation = " + operation + ": needs kind");
     }
-    if (answer == null) {
-      Problem.write(
-          response,
-          HttpServletResponse.SC_NOT_FOUND,
-          "application = "
-              + request.getParameter("application")
-              + ": had no spans in the last hour; "
-              + APPLICATIONS
-              + " has those that had");
-      return;
+    List<History.Minute> minutes =
+        operation == null
+            ? history().minutes(application, count)
+            : history().minutes(application, operation, kind, count);
+    if (minutes.isEmpty()) {
+      throw operation == null
+          ? unknown(application)
+          : new Refusal(
+              HttpServletResponse.SC_NOT_FOUND,
+              "operation = "
+                  + operation
+                  + ", kind = "
+                  + kind
+                  + ": had no spans in the last hour; "
+                  + OperationsServlet.PATH
+                  + " has those of application "
+                  + application
+                  + " that had");
     }
-    response.setContentType("application/json");
-    response.getOutputStream().write(JSON.writeValueAsBytes(answer));
-  }
-
-  private ObjectNode applications(Parameters given) {
-    int minutes = given.number("minutes", History.MINUTES - 1, DEFAULT_MINUTES);
-    int limit = given.number("limit", MAX_LIMIT, DEFAULT_LIMIT);
-    double seconds = TimeUnit.MINUTES.toSeconds(minutes);
-    ObjectNode root = root().put("minutes", minutes);
-    ArrayNode applications = root.putArray("applications");
-    history.totals(minutes).stream()
-        .limit(limit)
-        .forEach(total ->
-            putAll(
-                applications
-                    .addObject()
-                    .put("application", total.application())
-                    .put("callsPerSecond", total.interval().calls() / seconds)
-                    .put("errorsPerSecond", total.interval().errors() / seconds),
-                total.interval()));
-    return root;
-  }
-
-  /** Null for an unknown application. */
-  private ObjectNode minutes(Parameters given) {
-    String application = given.text("application");
-    if (application == null) {
-      throw new IllegalArgumentException("application: must be given");
+    begin(out);
+    out.writeStringProperty("application", application);
+    if (operation != null) {
+      out.writeStringProperty("operation", operation);
+      out.writeStringProperty("kind", kind);
     }
-    List<History.Interval> intervals =
-        history.minutes(application, given.number("minutes", History.MINUTES, History.MINUTES));
-    if (intervals.isEmpty()) {
-      return null;
+    if (buckets) {
+      double[] bounds = history().boundsMillis();
+      out.writeName("boundsMillis");
+      out.writeArray(bounds, 0, bounds.length);
     }
-    ObjectNode root = root().put("application", application);
-    ArrayNode minutes = root.putArray("minutes");
-    for (History.Interval interval : intervals) {
-      putAll(
-          minutes
-              .addObject()
-              .put("start", Instant.ofEpochMilli(interval.startMillis()).toString())
-              .put("ended", interval.ended()),
-          interval);
+    out.writeArrayPropertyStart("minutes");
+    for (History.Minute minute : minutes) {
+      out.writeStartObject();
+      out.writeStringProperty("start", time(minute.interval().startMillis()));
+      out.writeBooleanProperty("ended", minute.interval().ended());
+      put(out, minute.interval());
+      if (buckets) {
+        out.writeName("buckets");
+        out.writeArray(minute.buckets(), 0, minute.buckets().length);
+      }
+      out.writeEndObject();
     }
-    return root;
-  }
-
-  private ObjectNode root() {
-    return JSON.createObjectNode().put("upToDate", history.upToDate());
-  }
-
-  private static void putAll(ObjectNode node, History.Interval interval) {
-    node.put("calls", interval.calls())
-        .put("errors", interval.errors())
-        .put("durationMillis", interval.durationMillis())
-        .put("p50Millis", orNull(interval.p50Millis()))
-        .put("p95Millis", orNull(interval.p95Millis()))
-        .put("p99Millis", orNull(interval.p99Millis()));
-  }
-
-  private static Double orNull(double millis) {
-    return Double.isNaN(millis) ? null : (Double) millis;
+    out.writeEndArray();
+    out.writeEndObject();
   }
 }

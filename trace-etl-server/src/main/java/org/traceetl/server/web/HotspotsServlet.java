@@ -1,14 +1,9 @@
 package org.traceetl.server.web;
 
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
-import java.time.Instant;
 import java.util.Locale;
 import java.util.Set;
 import org.traceetl.server.hotspot.Hotspots;
-import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -16,27 +11,29 @@ import tools.jackson.databind.node.ObjectNode;
  * {@code GET /api/hotspots}: which applications live on more queues than others, why, and since
  * when; after them those with the most load. Whichever server is asked.
  */
-final class HotspotsServlet extends HttpServlet {
+final class HotspotsServlet extends JsonServlet {
+  static final String PATH = "/api/hotspots";
+
   private static final long serialVersionUID = 1L;
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final transient Service service;
 
   HotspotsServlet(Service service) {
+    super(Set.of());
     this.service = service;
   }
 
   @Override
-  protected void doGet(HttpServletRequest request, HttpServletResponse response)
-      throws IOException {
-    try {
-      new Parameters(request.getParameterMap(), Set.of());
-    } catch (IllegalArgumentException e) {
-      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
-      return;
-    }
-    response.setContentType("application/json");
-    response.getOutputStream().write(JSON.writeValueAsBytes(answer(service.hotspots())));
+  void answer(Parameters given, JsonGenerator out) {
+    Hotspots hotspots = service.hotspots();
+    out.writeTree(hotspots == null ? disabled() : answer(hotspots));
+  }
+
+  private static ObjectNode disabled() {
+    ObjectNode root = JSON.createObjectNode().put("state", "disabled");
+    root.putArray("applications");
+    root.putArray("behind");
+    return root;
   }
 
   private static ObjectNode answer(Hotspots hotspots) {
@@ -44,8 +41,8 @@ final class HotspotsServlet extends HttpServlet {
         JSON.createObjectNode()
             .put("state", hotspots.state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
             .put("epoch", hotspots.epoch())
-            .put("decided", time(hotspots.decidedMillis()))
-            .put("looked", time(hotspots.loadMillis()))
+            .put("decided", timeOrNull(hotspots.decidedMillis()))
+            .put("looked", timeOrNull(hotspots.loadMillis()))
             .put("queues", hotspots.queues())
             .put("maxToMean", orNull(hotspots.maxToMean()));
     ArrayNode applications = root.putArray("applications");
@@ -59,7 +56,7 @@ final class HotspotsServlet extends HttpServlet {
           .put("usedQueues", application.usedQueues())
           .put("heaviestQueueSpansPerSecond", application.heaviest())
           .put("spread", application.random() ? "random" : "series")
-          .put("since", time(application.sinceMillis()))
+          .put("since", timeOrNull(application.sinceMillis()))
           .put("pinned", application.pinned())
           .put("stuck", application.stuck())
           .put("lagSpans", application.lag());
@@ -76,11 +73,6 @@ final class HotspotsServlet extends HttpServlet {
           .put("growing", queue.growing());
     }
     return root;
-  }
-
-  /** Null for never. */
-  private static String time(long millis) {
-    return millis == 0 ? null : Instant.ofEpochMilli(millis).toString();
   }
 
   private static Double orNull(double value) {

@@ -1,11 +1,18 @@
 package org.traceetl.server.web;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
 /** The parameters of a request: each known, and given once. */
 final class Parameters {
+  /** Of a name, in characters: longer ones no series has by default. */
+  static final int MAX_NAME = 20_000;
+
+  private static final int MAX_SEARCH = 1_000;
+  private static final int MAX_OFFSET = 1_000_000;
+
   private final Map<String, String[]> given;
 
   /**
@@ -32,21 +39,79 @@ final class Parameters {
   }
 
   /**
+   * @throws IllegalArgumentException if it is longer
+   */
+  String text(String name, int maxLength) {
+    String text = text(name);
+    if (text != null && text.codePointCount(0, text.length()) > maxLength) {
+      throw new IllegalArgumentException(
+          name + ": must have at most " + maxLength + " characters; it has " + text.length());
+    }
+    return text;
+  }
+
+  /**
+   * @throws IllegalArgumentException if it is absent or too long
+   */
+  String name(String name) {
+    String text = text(name, MAX_NAME);
+    if (text == null) {
+      throw new IllegalArgumentException(name + ": must be given");
+    }
+    return text;
+  }
+
+  /** Part of a name that is looked for; empty for all. */
+  String search() {
+    String search = text("search", MAX_SEARCH);
+    return search == null ? "" : search;
+  }
+
+  /** How many to leave out. */
+  int offset() {
+    return number("offset", 0, MAX_OFFSET, 0);
+  }
+
+  boolean flag(String name) {
+    return choice(name, List.of("false", "true"), "false").equals("true");
+  }
+
+  /**
+   * @throws IllegalArgumentException unless it is one of these, or absent
+   */
+  String choice(String name, List<String> choices, String otherwise) {
+    String text = text(name);
+    if (text == null) {
+      return otherwise;
+    }
+    if (!choices.contains(text)) {
+      throw new IllegalArgumentException(
+          name + " = " + text + ": must be one of " + String.join(", ", choices));
+    }
+    return text;
+  }
+
+  /**
    * @throws IllegalArgumentException unless it is a number from 1 to {@code max}, or absent
    */
   int number(String name, int max, int otherwise) {
+    return number(name, 1, max, otherwise);
+  }
+
+  private int number(String name, int min, int max, int otherwise) {
     String text = text(name);
     if (text == null) {
       return otherwise;
     }
     try {
       int number = Integer.parseInt(text);
-      if (number >= 1 && number <= max) {
+      if (number >= min && number <= max) {
         return number;
       }
     } catch (NumberFormatException e) {
       // Said below.
     }
-    throw new IllegalArgumentException(name + " = " + text + ": must be a number from 1 to " + max);
+    throw new IllegalArgumentException(
+        name + " = " + text + ": must be a number from " + min + " to " + max);
   }
 }

@@ -32,6 +32,9 @@ public interface Service extends AutoCloseable {
   /** As of the last look; null where hotspots are disabled. */
   Hotspots hotspots();
 
+  /** What is known of the fleet's queues. Never waits. */
+  KnownQueues queues();
+
   /** As of the last look; empty where none are learnt. */
   LearntNames learntNames();
 

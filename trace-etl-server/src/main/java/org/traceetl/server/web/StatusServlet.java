@@ -1,122 +1,103 @@
 package org.traceetl.server.web;
 
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.security.Principal;
-import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.telemetry.Timer;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /api/status}: whether this server is well, and what a page needs to know of it; {@code
- * GET /api/configuration}: the keys that it runs by. Never waits.
+ * {@code GET /api/status}: whether this server is well, and what a page needs to know of it. Never
+ * waits.
  */
-final class StatusServlet extends HttpServlet {
-  static final String STATUS = "/api/status";
-  static final String CONFIGURATION = "/api/configuration";
+final class StatusServlet extends JsonServlet {
+  static final String PATH = "/api/status";
 
   private static final long serialVersionUID = 1L;
-  private static final JsonMapper JSON = new JsonMapper();
   private static final double NANOS_PER_MILLI = 1e6;
 
   private final transient Service service;
   private final transient ServerConfig config;
-  private final transient List<KeysInForce.Key> keys;
 
-  StatusServlet(Service service, ServerConfig config, List<KeysInForce.Key> keys) {
+  StatusServlet(Service service, ServerConfig config) {
+    super(Set.of());
     this.service = service;
     this.config = config;
-    this.keys = keys;
   }
 
   @Override
-  protected void doGet(HttpServletRequest request, HttpServletResponse response)
-      throws IOException {
-    try {
-      new Parameters(request.getParameterMap(), Set.of());
-    } catch (IllegalArgumentException e) {
-      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
+  void answer(Parameters given, JsonGenerator out) {
+    out.writeStartObject();
+    out.writeStringProperty("version", service.telemetry().version());
+    out.writeStringProperty("server", service.fleet().here().map(Endpoint::target).orElse(null));
+    out.writeStringProperty("started", time(ManagementFactory.getRuntimeMXBean().getStartTime()));
+    out.writeStringProperty("now", time(System.currentTimeMillis()));
+    out.writeBooleanProperty("alive", service.alive());
+    Map<String, String> missing = new TreeMap<>(service.missing());
+    out.writeBooleanProperty("ready", missing.isEmpty());
+    out.writeObjectPropertyStart("missing");
+    missing.forEach(out::writeStringProperty);
+    out.writeEndObject();
+    if (service.history() == null) {
+      out.writeNullProperty("upToDate");
+    } else {
+      out.writeBooleanProperty("upToDate", service.history().upToDate());
+    }
+    out.writeNumberProperty("windowMillis", config.window().length().toMillis());
+    out.writeNumberProperty(
+        "slowMillis", config.documents().slowerThan().toNanos() / NANOS_PER_MILLI);
+    out.writeStringProperty("profile", lower(config.metrics().profile()));
+    out.writeStringProperty("unit", lower(config.metrics().unit()));
+    out.writeObjectPropertyStart("index");
+    out.writeStringProperty("type", lower(config.index().type()));
+    out.writeBooleanProperty("healthy", service.index().healthy());
+    out.writeEndObject();
+    servers(out, service.fleet().servers());
+    out.writeStringProperty("traceUrl", config.web().traceUrl());
+    out.writeStringProperty("signIn", lower(config.web().signIn()));
+    out.writeStringProperty("user", user());
+    timings(out);
+    out.writeEndObject();
+  }
+
+  private static void servers(JsonGenerator out, Optional<List<Endpoint>> servers) {
+    if (servers.isEmpty()) {
+      out.writeNullProperty("servers");
       return;
     }
-    response.setContentType("application/json");
-    response
-        .getOutputStream()
-        .write(
-            JSON.writeValueAsBytes(
-                request.getServletPath().equals(STATUS)
-                    ? status(request.getUserPrincipal())
-                    : configuration()));
+    out.writeArrayPropertyStart("servers");
+    servers.get().forEach(server -> out.writeString(server.target()));
+    out.writeEndArray();
   }
 
-  private ObjectNode status(Principal user) {
-    ObjectNode root = JSON.createObjectNode();
-    root.put("version", service.telemetry().version())
-        .put("server", service.fleet().here().map(Endpoint::target).orElse(null))
-        .put("started", text(ManagementFactory.getRuntimeMXBean().getStartTime()))
-        .put("now", text(System.currentTimeMillis()))
-        .put("alive", service.alive());
-    TreeMap<String, String> missing = new TreeMap<>(service.missing());
-    root.put("ready", missing.isEmpty());
-    ObjectNode reasons = root.putObject("missing");
-    missing.forEach(reasons::put);
-    root.put("upToDate", service.history() == null ? null : (Boolean) service.history().upToDate())
-        .put("windowMillis", config.window().length().toMillis())
-        .put("slowMillis", config.documents().slowerThan().toNanos() / NANOS_PER_MILLI)
-        .put("profile", lower(config.metrics().profile()))
-        .put("unit", lower(config.metrics().unit()));
-    root.putObject("index")
-        .put("type", lower(config.index().type()))
-        .put("healthy", service.index().healthy());
-    Optional<List<Endpoint>> servers = service.fleet().servers();
-    if (servers.isPresent()) {
-      ArrayNode targets = root.putArray("servers");
-      servers.get().forEach(server -> targets.add(server.target()));
-    } else {
-      root.putNull("servers");
-    }
-    root.put("traceUrl", config.web().traceUrl())
-        .put("signIn", lower(config.web().signIn()))
-        .put("user", user == null ? null : user.getName());
-    ArrayNode timings = root.putArray("timings");
+  /** Null for who has not signed in. */
+  private static String user() {
+    Authentication user = SecurityContextHolder.getContext().getAuthentication();
+    return user == null || user instanceof AnonymousAuthenticationToken ? null : user.getName();
+  }
+
+  private void timings(JsonGenerator out) {
+    out.writeArrayPropertyStart("timings");
     for (Timer timer : service.telemetry().timers()) {
       Timer.Total total = timer.total();
-      timings
-          .addObject()
-          .put("name", timer.name())
-          .put("count", total.count())
-          .put("meanMillis", total.count() == 0 ? null : (Double) total.meanMillis())
-          .put("maxMillis", total.count() == 0 ? null : (Double) total.maxMillis());
+      boolean none = total.count() == 0;
+      out.writeStartObject();
+      out.writeStringProperty("name", timer.name());
+      out.writeNumberProperty("count", total.count());
+      putOrNull(out, "meanMillis", none ? Double.NaN : total.meanMillis());
+      putOrNull(out, "maxMillis", none ? Double.NaN : total.maxMillis());
+      out.writeEndObject();
     }
-    return root;
-  }
-
-  private ObjectNode configuration() {
-    ObjectNode root = JSON.createObjectNode();
-    ArrayNode all = root.putArray("keys");
-    for (KeysInForce.Key key : keys) {
-      all.addObject()
-          .put("key", key.key())
-          .put("value", key.value())
-          .put("given", key.from() != null)
-          .put("from", key.from());
-    }
-    return root;
-  }
-
-  private static String text(long millis) {
-    return Instant.ofEpochMilli(millis).toString();
+    out.writeEndArray();
   }
 
   private static String lower(Enum<?> constant) {

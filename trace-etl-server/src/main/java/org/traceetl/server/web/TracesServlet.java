@@ -1,7 +1,5 @@
 package org.traceetl.server.web;
 
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -9,7 +7,6 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -20,15 +17,16 @@ import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.index.TracePage;
 import org.traceetl.server.index.TraceQuery;
 import org.traceetl.server.window.TraceDocument;
-import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code GET /api/traces}: spans that were slow, failed, or are exemplars; newest first. */
-final class TracesServlet extends HttpServlet {
+final class TracesServlet extends JsonServlet {
+  static final String PATH = "/api/traces";
+
   private static final long serialVersionUID = 1L;
   private static final Logger log = LoggerFactory.getLogger(TracesServlet.class);
-  private static final JsonMapper JSON = new JsonMapper();
   private static final int DEFAULT_LIMIT = 100;
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -40,39 +38,30 @@ final class TracesServlet extends HttpServlet {
   private final transient TraceIndex index;
 
   TracesServlet(TraceIndex index) {
+    super(PARAMETERS);
     this.index = index;
   }
 
   @Override
-  protected void doGet(HttpServletRequest request, HttpServletResponse response)
-      throws IOException {
-    TraceQuery query;
+  void answer(Parameters given, JsonGenerator out) {
+    out.writeTree(json(search(query(given))));
+  }
+
+  private TracePage search(TraceQuery query) {
     try {
-      query = query(request.getParameterMap());
-    } catch (IllegalArgumentException e) {
-      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
-      return;
-    }
-    TracePage page;
-    try {
-      page = index.search(query);
+      return index.search(query);
     } catch (IOException e) {
       log.warn("A search in the trace index failed: {}", e.toString());
-      Problem.write(
-          response,
+      throw new Refusal(
           HttpServletResponse.SC_SERVICE_UNAVAILABLE,
           "the trace index did not answer; try again later");
-      return;
     }
-    response.setContentType("application/json");
-    response.getOutputStream().write(JSON.writeValueAsBytes(json(page)));
   }
 
   /**
    * @throws IllegalArgumentException saying which parameter, which value, and what would be right
    */
-  static TraceQuery query(Map<String, String[]> parameters) {
-    Parameters given = new Parameters(parameters, PARAMETERS);
+  private static TraceQuery query(Parameters given) {
     String cursor = given.text("cursor");
     return new TraceQuery(
         given.text("application"),

@@ -1,6 +1,7 @@
 package org.traceetl.server.web;
 
 import com.google.common.base.Throwables;
+import jakarta.servlet.http.HttpServlet;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,9 +20,11 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.history.History;
 
 /** The port, open, with the service behind it. */
 public final class WebServer implements AutoCloseable {
+  private static final double NANOS_PER_MILLI = 1e6;
   private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
 
   /** What Spring Boot is told unless somebody says otherwise. */
@@ -30,6 +33,12 @@ public final class WebServer implements AutoCloseable {
           Map.entry("spring.application.name", "trace-etl-server"),
           Map.entry("spring.main.banner-mode", "off"),
           Map.entry("spring.threads.virtual.enabled", "true"),
+          Map.entry("server.compression.enabled", "true"),
+          // The API and the page. Not text/plain: /metrics is compressed where it is made.
+          Map.entry(
+              "server.compression.mime-types",
+              "application/json,application/problem+json,application/yaml,application/javascript,"
+                  + "text/csv,text/html,text/css,text/javascript,image/svg+xml"),
           Map.entry("server.servlet.session.cookie.name", "trace-etl-session"),
           Map.entry("server.servlet.session.cookie.http-only", "true"),
           // Strict, it would be missing where the OpenID provider sends people back.
@@ -138,45 +147,42 @@ public final class WebServer implements AutoCloseable {
         "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service.missing()));
     context.registerBean(WebConfig.class, config::web);
     registerMetrics(context, service);
-    context.registerBean(
-        "status",
-        ServletRegistrationBean.class,
-        () ->
-            new ServletRegistrationBean<>(
-                new StatusServlet(
-                    service, config, KeysInForce.of(config, context.getEnvironment())),
-                StatusServlet.STATUS,
-                StatusServlet.CONFIGURATION));
-    context.registerBean(
-        "traces",
-        ServletRegistrationBean.class,
-        () -> new ServletRegistrationBean<>(new TracesServlet(service.index()), "/api/traces"));
-    context.registerBean(
-        "targets",
-        ServletRegistrationBean.class,
-        () -> new ServletRegistrationBean<>(new TargetsServlet(service.fleet()), "/api/targets"));
-    context.registerBean(
-        "cardinality",
-        ServletRegistrationBean.class,
-        () ->
-            new ServletRegistrationBean<>(
-                new CardinalityServlet(service), CardinalityServlet.PATH));
-    if (service.history() != null) {
-      context.registerBean(
-          "history",
-          ServletRegistrationBean.class,
-          () ->
-              new ServletRegistrationBean<>(
-                  new HistoryServlet(service.history()),
-                  HistoryServlet.HISTORY,
-                  HistoryServlet.APPLICATIONS));
-    }
-    if (service.hotspots() != null) {
-      context.registerBean(
-          "hotspots",
-          ServletRegistrationBean.class,
-          () -> new ServletRegistrationBean<>(new HotspotsServlet(service), "/api/hotspots"));
-    }
+    registerApi(context, service, config);
+  }
+
+  private static void registerApi(
+      GenericApplicationContext context, Service service, ServerConfig config) {
+    History history = service.history();
+    double slowMillis = config.documents().slowerThan().toNanos() / NANOS_PER_MILLI;
+    Map<String, HttpServlet> paths =
+        Map.ofEntries(
+            Map.entry(ApplicationsServlet.PATH, new ApplicationsServlet(history, slowMillis)),
+            Map.entry(OperationsServlet.PATH, new OperationsServlet(history)),
+            Map.entry(HistoryServlet.PATH, new HistoryServlet(history)),
+            Map.entry(QueuesServlet.PATH, new QueuesServlet(service)),
+            Map.entry(BooksServlet.PATH, new BooksServlet(history)),
+            Map.entry(AgentsServlet.PATH, new AgentsServlet(history)),
+            Map.entry(TracesServlet.PATH, new TracesServlet(service.index())),
+            Map.entry(HotspotsServlet.PATH, new HotspotsServlet(service)),
+            Map.entry(CardinalityServlet.PATH, new CardinalityServlet(service)),
+            Map.entry(TargetsServlet.PATH, new TargetsServlet(service.fleet())),
+            Map.entry(StatusServlet.PATH, new StatusServlet(service, config)),
+            Map.entry(
+                ConfigurationServlet.PATH,
+                new ConfigurationServlet(KeysInForce.of(config, context.getEnvironment()))),
+            Map.entry("/api/*", new UnknownServlet()));
+    paths.forEach((path, servlet) ->
+        context.registerBean(
+            path, ServletRegistrationBean.class, () -> registration(path, servlet)));
+  }
+
+  private static ServletRegistrationBean<HttpServlet> registration(
+      String path, HttpServlet servlet) {
+    ServletRegistrationBean<HttpServlet> registration =
+        new ServletRegistrationBean<>(servlet, path);
+    // Otherwise it is that of the class, without its path.
+    registration.setName(path);
+    return registration;
   }
 
   private static void registerMetrics(GenericApplicationContext context, Service service) {

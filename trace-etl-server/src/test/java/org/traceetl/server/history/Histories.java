@@ -1,6 +1,6 @@
 package org.traceetl.server.history;
 
-import java.util.Map;
+import java.util.List;
 
 /** Histories without journals. */
 public final class Histories {
@@ -15,6 +15,13 @@ public final class Histories {
       History history, long openedMillis, String application, boolean failed, long... counts) {
     Tally tally = new Tally(counts.length);
     tally.add(failed, 1_000_000, counts, 0, counts.length, true);
-    history.add(openedMillis, Map.of(application, tally));
+    history.addCalls(openedMillis, List.of(operation(application, "GET /", "SERVER", tally)));
+  }
+
+  /** What a window has of an operation. */
+  static Operation operation(String application, String name, String kind, Tally tally) {
+    Operation operation = new Operation(application, name, kind);
+    operation.tally = tally;
+    return operation;
   }
 }

@@ -44,7 +44,7 @@ final class HistoryFollowerTest {
           new JournalCounters());
   private long nowMillis = 1_795_219_200_000L;
   private long nowNanos = Long.MAX_VALUE - 1;
-  private final History history = new History(10, BOUNDS_NANOS, this::now);
+  private final History history = new History(10, 20, BOUNDS_NANOS, this::now);
   private final List<SealedWindow> heard = new ArrayList<>();
   private final List<SeriesDefinition> definitions = new ArrayList<>();
   private boolean away;
@@ -77,10 +77,13 @@ final class HistoryFollowerTest {
         history,
         all,
         Duration.ofMinutes(70),
-        SCHEMA,
-        STRIDE,
-        true,
-        definition -> !definition.values().getFirst().equals("cache"),
+        new SeriesRules(
+            SCHEMA,
+            STRIDE,
+            true,
+            definition -> !definition.values().getFirst().equals("cache"),
+            kind -> "kind " + kind),
+        20,
         new HistoryFollower.Listener() {
           @Override
           public void window(SealedWindow window) {
@@ -150,7 +153,7 @@ final class HistoryFollowerTest {
   }
 
   private long calls(String application) {
-    return history.minutes(application, 60).stream().mapToLong(History.Interval::calls).sum();
+    return history.minutes(application, 60).stream().mapToLong(m -> m.interval().calls()).sum();
   }
 
   @Test
@@ -165,8 +168,8 @@ final class HistoryFollowerTest {
     settle();
 
     assertThat(calls("shop")).isEqualTo(18);
-    assertThat(history.minutes("shop", 1).getFirst().errors()).isEqualTo(6);
-    assertThat(history.minutes("shop", 1).getFirst().p50Millis()).isEqualTo(10);
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isEqualTo(6);
+    assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isEqualTo(10);
     assertThat(history.minutes("cart", 1)).isEmpty();
     assertThat(follower.windows()).isEqualTo(3);
     assertThat(follower.unknownRows()).isZero();
@@ -208,8 +211,8 @@ final class HistoryFollowerTest {
     settle();
 
     assertThat(calls("shop")).isEqualTo(8);
-    assertThat(history.minutes("shop", 1).getFirst().errors()).isEqualTo(8);
-    assertThat(history.minutes("shop", 1).getFirst().p50Millis()).isNaN();
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isEqualTo(8);
+    assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isNaN();
   }
 
   @Test
@@ -221,8 +224,8 @@ final class HistoryFollowerTest {
     settle();
 
     assertThat(calls("cache")).isEqualTo(16);
-    assertThat(history.minutes("cache", 1).getFirst().p50Millis()).isNaN();
-    assertThat(history.minutes("shop", 1).getFirst().p50Millis()).isEqualTo(10);
+    assertThat(history.minutes("cache", 1).getFirst().interval().p50Millis()).isNaN();
+    assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isEqualTo(10);
   }
 
   @Test
@@ -236,7 +239,7 @@ final class HistoryFollowerTest {
     settle();
 
     assertThat(calls("shop")).isEqualTo(2);
-    assertThat(history.minutes("shop", 1).getFirst().errors()).isZero();
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isZero();
     assertThat(follower.unknownRows()).isZero();
   }
 

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.proto.LearntNames;
@@ -19,6 +20,7 @@ import org.traceetl.server.delta.DeltaWindows;
 import org.traceetl.server.delta.MemoryPlaces;
 import org.traceetl.server.discovery.Announcement;
 import org.traceetl.server.discovery.Fleet;
+import org.traceetl.server.discovery.QueueWatch;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
@@ -47,6 +49,8 @@ final class HandMadeService implements Service {
   final History history;
   volatile Hotspots hotspots =
       new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
+  volatile KnownQueues queues =
+      new KnownQueues(List.of(), new QueueWatch.Seen(Map.of(), Map.of()), Set.of(), 1_000);
   volatile LearntNames learnt = LearntNames.NONE;
   volatile Map<String, String> missing = Map.of();
 
@@ -71,7 +75,10 @@ final class HandMadeService implements Service {
   HandMadeService(ServerConfig config) {
     history =
         new History(
-            config.history().maxApplications(), config.histogram().boundsNanos(), () -> NOW);
+            config.history().maxApplications(),
+            config.history().maxOperations(),
+            config.histogram().boundsNanos(),
+            () -> NOW);
     boolean ozhera = config.metrics().profile() == MetricsConfig.Profile.OZHERA;
     pages =
         ozhera
@@ -166,6 +173,11 @@ final class HandMadeService implements Service {
   @Override
   public Hotspots hotspots() {
     return hotspots;
+  }
+
+  @Override
+  public KnownQueues queues() {
+    return queues;
   }
 
   @Override

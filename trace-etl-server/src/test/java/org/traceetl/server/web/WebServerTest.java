@@ -413,7 +413,7 @@ class WebServerTest {
         "history?application=shop&minutes=61|400|minutes = 61: must be a number from 1 to 60",
         "applications?minutes=60|400|minutes = 60: must be a number from 1 to 59",
         "applications?limit=x|400|limit = x: must be a number from 1 to 10000",
-        "applications?application=shop|400|application: is no parameter; there are [limit,",
+        "applications?application=shop|400|application: is no parameter; there are [filter, limit,",
       })
   void wrongQuestionsToTheHistoryAreExplained(String example) throws Exception {
     String[] parts = example.split("\\|", -1);
