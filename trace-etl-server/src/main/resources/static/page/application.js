@@ -282,6 +282,7 @@ export function view(frame) {
   const tracesOfOne = makeTraces(false);
   const allTraces = el("a", {}, "All of them");
   const tracesPane = new Pane({
+    className: "bounded",
     title: "Failed, slow and exemplary traces of the last hour",
     tools: [allTraces],
     content: [tracesOfAll.element, tracesOfOne.element],

@@ -52,6 +52,7 @@ export class Chart {
         "figcaption",
         {},
         el("h3", {}, title),
+        this.at,
         el(
           "span",
           { class: "keys" },
@@ -64,7 +65,6 @@ export class Chart {
               this.values[i],
             ),
           ),
-          this.at,
         ),
       ),
       this.box,
@@ -132,8 +132,8 @@ export class Chart {
         cursor: { y: false, drag: { setScale: false, x: false, y: false }, sync: { key: "trace-etl" }, points: { size: 6 } },
         scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         axes: [
-          { ...axis, space: 60, values: (_, seconds) => seconds.map((s) => format.time(s * 1000)) },
-          { ...axis, size: 62, space: 34, values: (_, values) => values.map((value) => this.show(value)) },
+          { ...axis, size: 26, gap: 6, space: 60, values: (_, seconds) => seconds.map((s) => format.time(s * 1000)) },
+          { ...axis, size: 62, space: 26, values: (_, values) => values.map((value) => this.show(value)) },
         ],
         series: [
           {},

@@ -38,13 +38,9 @@ const UNSEEN =
 const CELL_CHARACTERS = 160;
 const TITLE_CHARACTERS = 2_000;
 
-/** What an unseen character is shown as: ␀ to ␟ and ␡ for ASCII's controls, else its number. */
+/** What an unseen character is shown as: its number. */
 function shown(character) {
-  const code = character.codePointAt(0);
-  if (code < 0x20) {
-    return String.fromCodePoint(0x2400 + code);
-  }
-  return code === 0x7f ? "␡" : `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
+  return `[U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
 }
 
 /** The text with each unseen character as one that is seen. */
@@ -108,6 +104,11 @@ export function wholeName(text) {
 export function moment(text, format) {
   const millis = Date.parse(text);
   return el("time", { datetime: text, title: text }, Number.isNaN(millis) ? visible(text) : format(millis));
+}
+
+/** A number that says that there is nothing of a kind: it steps back. */
+export function nothing(text) {
+  return el("span", { class: "muted" }, text);
 }
 
 /** A mark: a sign and a word, so that its colour is never all it has. */

@@ -2,7 +2,7 @@
 
 import * as address from "./address.js";
 import * as api from "./api.js";
-import { announce, choice, el, mark, name, searchField } from "./dom.js";
+import { announce, choice, el, mark, name, nothing, searchField } from "./dom.js";
 import * as format from "./format.js";
 import { empty, Pane } from "./pane.js";
 import { spark } from "./spark.js";
@@ -34,7 +34,7 @@ export function intervalColumns(frame) {
   });
   return [
     { key: "calls", label: "Rate", hint: "Calls a second", numeric: true, order: "desc", cell: (row) => format.rate(row.callsPerSecond) },
-    { key: "errors", label: "Errors", hint: "Failed calls a second", numeric: true, order: "desc", cell: (row) => format.rate(row.errorsPerSecond) },
+    { key: "errors", label: "Errors", hint: "Failed calls a second", numeric: true, order: "desc", cell: (row) => (row.errors > 0 ? format.rate(row.errorsPerSecond) : nothing("0/s")) },
     {
       key: "error-ratio",
       label: "Error ratio",
@@ -44,7 +44,7 @@ export function intervalColumns(frame) {
       cell: (row) => {
         const share = row.calls === 0 ? null : row.errors / row.calls;
         const text = format.percent(share);
-        return row.errors > 0 ? mark("bad", "✕", text) : text;
+        return row.errors > 0 ? mark("bad", "✕", text) : nothing(text);
       },
     },
     quantile("p50", "p50", "Half"),

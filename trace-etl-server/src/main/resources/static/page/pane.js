@@ -114,7 +114,7 @@ export class Pane {
     return el(
       "div",
       { class: "note bad", role: old ? null : "alert" },
-      el("p", {}, el("strong", {}, old ? "Not refreshed. " : "Not loaded. "), e.message),
+      el("p", {}, el("strong", {}, old ? "Not refreshed: " : "Not loaded: "), e.message),
       old
         ? el(
             "p",

@@ -2,7 +2,7 @@
 
 import * as address from "./address.js";
 import * as api from "./api.js";
-import { announce, choice, el, mark, moment, name, searchField, visible } from "./dom.js";
+import { announce, choice, el, mark, moment, name, nothing, searchField, visible } from "./dom.js";
 import * as format from "./format.js";
 import { empty, Pane } from "./pane.js";
 import { Pages, Table } from "./table.js";
@@ -173,7 +173,7 @@ export function view(frame) {
     label,
     hint,
     numeric: true,
-    cell: (row) => format.count(of(row)),
+    cell: (row) => (of(row) === 0 ? nothing("0") : format.count(of(row))),
   });
   const books = new Table({
     caption: "What became of each application's spans",
@@ -191,7 +191,7 @@ export function view(frame) {
         numeric: true,
         cell: (row) => {
           const reasons = Object.entries(row.rejected).map(([why, spans]) => `${why} ${format.count(spans)}`);
-          return el("span", { title: reasons.length === 0 ? null : visible(reasons.join(", ")) }, format.count(rejected(row)));
+          return el("span", { title: reasons.length === 0 ? null : visible(reasons.join(", ")), class: reasons.length === 0 ? "muted" : null }, format.count(rejected(row)));
         },
       },
       number("heldBack", "Held back", undefined, "Slow or failed spans that were not kept as documents"),

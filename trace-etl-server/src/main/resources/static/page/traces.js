@@ -100,7 +100,7 @@ function attributes(trace) {
   return el(
     "details",
     { class: "attributes" },
-    el("summary", {}, format.plural(entries.length, "attribute")),
+    el("summary", {}, entries.length === 0 ? "message" : format.plural(entries.length, "attribute")),
     el(
       "dl",
       {},
@@ -133,7 +133,7 @@ export function traceColumns(frame, shown) {
     columns.push({
       key: "operation",
       label: "Operation",
-      className: "mid",
+      className: "wide",
       cell: (t) =>
         el("span", { class: "kinded" }, name(t.operation, 80), el("span", { class: "kind" }, format.kind(t.kind))),
     });
@@ -144,7 +144,7 @@ export function traceColumns(frame, shown) {
       label: "Status",
       className: "mid",
       cell: (t) =>
-        el("span", { class: "status-message" }, visible(t.status), t.statusMessage ? el("span", { class: "muted" }, " ", name(t.statusMessage, 80)) : null),
+        el("span", { class: "status-message" }, el("span", {}, visible(t.status)), t.statusMessage ? el("span", { class: "message muted" }, name(t.statusMessage, 80)) : null),
     },
     { key: "trace", label: "Trace ID", className: "trace", cell: (t) => traceId(frame, t) },
     { key: "attributes", label: "Details", cell: (t) => attributes(t) },
