@@ -16,6 +16,7 @@ const PAGE = 100;
 const TRACES_OF_A_REASON = 30;
 const HOUR = 3_600_000;
 const SECONDS = 60;
+const NAME_IN_HEADING = 120;
 
 export function view(frame) {
   let state = null;
@@ -363,8 +364,8 @@ export function view(frame) {
     }
     crumbs.replaceChildren(el("ol", {}, ...steps.map((step) => el("li", {}, step))));
     const shown = isOperation() ? state.operation : state.name;
-    heading.replaceChildren(name(shown, 120), ...(isOperation() ? [el("span", { class: "kind" }, name(format.kind(state.kind), 40))] : []));
-    whole.replaceChildren(...(shown.length > 120 ? [wholeName(shown)] : []));
+    heading.replaceChildren(name(shown, NAME_IN_HEADING), ...(isOperation() ? [el("span", { class: "kind" }, name(format.kind(state.kind), 40))] : []));
+    whole.replaceChildren(...(shown.length > NAME_IN_HEADING ? [wholeName(shown)] : []));
     operationsPane.element.hidden = isOperation();
     allTraces.href = address.link("traces", { application: state.name, operation: isOperation() ? state.operation : null });
   };

@@ -82,21 +82,13 @@ export function name(text, characters = CELL_CHARACTERS) {
   );
 }
 
-/** The same, with all of a long one behind a button. */
+/** All of a long name, behind a button. */
 export function wholeName(text) {
-  if (text.length <= CELL_CHARACTERS) {
-    return name(text);
-  }
   return el(
-    "div",
+    "details",
     { class: "long" },
-    name(text, 80),
-    el(
-      "details",
-      {},
-      el("summary", {}, `All ${text.length.toLocaleString("en")} characters`),
-      el("pre", { tabindex: "0", role: "group", "aria-label": "The whole name" }, el("bdi", {}, ...parts(text))),
-    ),
+    el("summary", {}, `All ${text.length.toLocaleString("en")} characters`),
+    el("pre", { tabindex: "0", role: "group", "aria-label": "The whole name" }, el("bdi", {}, ...parts(text))),
   );
 }
 

@@ -374,6 +374,7 @@ export function view(frame) {
 
   const limits = new Table({
     caption: "Applications near or at a limit of series",
+    className: "limits",
     keyOf: (row) => `${row.application}\n${row.queue}\n${row.limit}`,
     columns: [
       { key: "application", label: "Application", head: true, className: "mid", cell: (row) => applicationLink(row.application) },
