@@ -86,7 +86,7 @@ function traceId(frame, trace) {
     { class: "trace-id" },
     url === null
       ? text
-      : el("a", { href: url, target: "_blank", rel: "noopener noreferrer", "aria-label": `Trace ${visible(trace.traceId)}, in a new window` }, text),
+      : el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text, el("span", { class: "hidden" }, ", in a new window")),
     " ",
     button,
   );
