@@ -1,27 +1,162 @@
 package org.traceetl.server.config;
 
 import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * Who may ask: {@code trace-etl.web}. A missing value is its default.
+ * Who may ask, and where a trace is shown: {@code trace-etl.web}. A missing value is its default.
  *
- * @param token what clients of {@code /metrics} and {@code /api} must show as {@code Authorization:
- *     Bearer}; null, the default: everybody may ask. Health needs none.
+ * @param token what programs show as {@code Authorization: Bearer}; null, the default: none is
+ *     known
+ * @param signIn how people sign in; default {@link SignIn#NONE}
+ * @param usersFile who may sign in with {@link SignIn#BASIC}; null with any other
+ * @param oidc the provider for {@link SignIn#OIDC}; null with any other
+ * @param traceUrl where a trace is shown: an address with {@link #PLACEHOLDERS} in it, of which
+ *     {@code {traceId}} is one; null, the default: nowhere
  */
-public record WebConfig(Secret token) {
+public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, String traceUrl) {
+  /** What stands in {@link #traceUrl} for a part of a trace; start and end in milliseconds. */
+  public static final Set<String> PLACEHOLDERS =
+      Set.of("{traceId}", "{spanId}", "{application}", "{start}", "{end}");
+
+  private static final String PREFIX = "trace-etl.web.";
+  private static final Pattern PLACEHOLDER = Pattern.compile("\\{[^{}]*}");
+  private static final Pattern ADDRESS = Pattern.compile("https?://[^\\s<>\"]+");
+
+  /** How people sign in. */
+  public enum SignIn {
+    /** Everybody may ask; where there is a token, who shows it. */
+    NONE,
+    /** By name and password, of a file. */
+    BASIC,
+    /** By an OpenID provider. */
+    OIDC
+  }
+
+  /**
+   * An OpenID provider: {@code trace-etl.web.oidc}.
+   *
+   * @param issuer whose {@code /.well-known/openid-configuration} says where its parts are
+   * @param clientId by which it knows this service
+   * @param clientSecret null for a client without one, which proves itself by PKCE alone
+   * @param scopes asked for; default openid, profile, email
+   * @param groupsClaim which claim says what groups a person is in; default {@code groups}
+   * @param groups a person has to be in one of them; empty, the default: everybody whom the
+   *     provider lets in
+   */
+  public record Oidc(
+      URI issuer,
+      String clientId,
+      Secret clientSecret,
+      List<String> scopes,
+      String groupsClaim,
+      Set<String> groups) {
+    public Oidc {
+      scopes = List.copyOf(orElse(scopes, List.of("openid", "profile", "email")));
+      groupsClaim = orElse(groupsClaim, "groups");
+      groups = Set.copyOf(orElse(groups, Set.of()));
+      check(
+          issuer != null && issuer.getHost() != null && isSecure(issuer),
+          PREFIX + "oidc.issuer",
+          issuer,
+          "must be the provider's https address (http on this host alone)");
+      check(
+          clientId != null && !clientId.isBlank(),
+          PREFIX + "oidc.client-id",
+          clientId,
+          "must be the name by which the provider knows this service");
+      check(
+          scopes.contains("openid"), PREFIX + "oidc.scopes", scopes, "must have openid among them");
+    }
+
+    private static boolean isSecure(URI issuer) {
+      return "https".equals(issuer.getScheme())
+          || "http".equals(issuer.getScheme())
+              && Set.of("localhost", "127.0.0.1", "[::1]").contains(issuer.getHost());
+    }
+  }
+
+  public WebConfig {
+    signIn = orElse(signIn, SignIn.NONE);
+    check(
+        signIn != SignIn.BASIC || usersFile != null,
+        PREFIX + "users-file",
+        usersFile,
+        "must be given with sign-in = basic: a file of lines name:bcrypt, as `htpasswd -B` writes"
+            + " them");
+    check(
+        signIn == SignIn.BASIC || usersFile == null,
+        PREFIX + "users-file",
+        usersFile,
+        "must be absent unless " + PREFIX + "sign-in = basic");
+    check(
+        signIn != SignIn.OIDC || oidc != null,
+        PREFIX + "oidc.issuer",
+        null,
+        "must be given with sign-in = oidc");
+    check(
+        signIn == SignIn.OIDC || oidc == null,
+        PREFIX + "oidc",
+        "given",
+        "must be absent unless " + PREFIX + "sign-in = oidc");
+    check(
+        signIn != SignIn.OIDC || token != null,
+        PREFIX + "token",
+        "absent",
+        "must be given, here or in a file, with sign-in = oidc: by it Prometheus is let in, which"
+            + " cannot sign in");
+    checkTraceUrl(traceUrl);
+  }
+
+  private static void checkTraceUrl(String url) {
+    if (url == null) {
+      return;
+    }
+    String key = PREFIX + "trace-url";
+    check(
+        ADDRESS.matcher(url).matches(),
+        key,
+        url,
+        "must be an address that begins with http:// or https://, without white space");
+    check(
+        !url.startsWith("http://{") && !url.startsWith("https://{"),
+        key,
+        url,
+        "must name the host itself");
+    check(url.contains("{traceId}"), key, url, "must have {traceId} in it");
+    Matcher placeholder = PLACEHOLDER.matcher(url);
+    while (placeholder.find()) {
+      String found = placeholder.group();
+      check(
+          PLACEHOLDERS.contains(found),
+          key,
+          url,
+          "has "
+              + found
+              + " in it, which stands for nothing; there are "
+              + PLACEHOLDERS.stream().sorted().toList());
+    }
+  }
+
   /** Everybody may ask. */
   public static WebConfig open() {
-    return new WebConfig(null);
+    return new WebConfig(null, null, null, null, null);
   }
 
   /**
    * @param token {@code trace-etl.web.token}, or null
    * @param tokenFile {@code trace-etl.web.token-file}: a file that holds it, or null
+   * @return null for none
    */
-  public static WebConfig of(String token, Path tokenFile) {
+  public static Secret token(String token, Path tokenFile) {
     check(
         token == null || tokenFile == null,
         "trace-etl.web.token-file",
@@ -33,10 +168,10 @@ public record WebConfig(Secret token) {
         "",
         "must not be empty; leave the key out to let everybody ask");
     if (tokenFile == null) {
-      return new WebConfig(token == null ? null : new Secret(token));
+      return token == null ? null : new Secret(token);
     }
     try {
-      return new WebConfig(Secret.fromFile(tokenFile));
+      return Secret.fromFile(tokenFile);
     } catch (IOException e) {
       throw new ConfigException(
           "trace-etl.web.token-file", tokenFile, "must hold a token: " + e.getMessage());

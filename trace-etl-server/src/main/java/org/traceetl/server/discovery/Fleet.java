@@ -69,7 +69,7 @@ public final class Fleet implements AutoCloseable {
   private final SinkThread thread;
 
   /** Set before the first look. */
-  private Endpoint own;
+  private volatile Endpoint own;
 
   /** When each server was seen last, in the time of {@link #answeredNanos}. The thread's. */
   private final Map<Endpoint, Long> lastSeen = new HashMap<>();
@@ -102,6 +102,11 @@ public final class Fleet implements AutoCloseable {
   /** Where this server is: before the first look. */
   void at(Endpoint here) {
     own = here;
+  }
+
+  /** Where this server is; empty before it was started. */
+  public Optional<Endpoint> here() {
+    return Optional.ofNullable(own);
   }
 
   /** In order; empty while no broker has answered yet: there may be others. Never waits. */

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 import org.traceetl.server.consume.PipelineListener;
@@ -32,7 +33,12 @@ public final class ServerTelemetry {
     0.000_01, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
   };
 
+  private static final String PREFIX = "trace_etl_";
+  private static final String SUFFIX = "_seconds";
+
+  private final String version;
   private final CollectorRegistry registry = new CollectorRegistry();
+  private final List<Timer> timers = new CopyOnWriteArrayList<>();
   private final ApplicationBooks books;
   private final CardinalityReports cardinality = new CardinalityReports();
   private final PipelineTelemetry pipeline;
@@ -42,6 +48,7 @@ public final class ServerTelemetry {
    * @param idle an application without spans for so long leaves
    */
   public ServerTelemetry(String version, Duration idle) {
+    this.version = version;
     Gauge.build("trace_etl_build_info", "1, with the server's version as a label.")
         .labelNames("version")
         .register(registry)
@@ -76,9 +83,24 @@ public final class ServerTelemetry {
     return cardinality;
   }
 
-  /** Adds a histogram; its name ends in {@code _seconds}. */
+  /** Adds a histogram; its name begins with {@code trace_etl_} and ends in {@code _seconds}. */
   public Timer timer(String name, String help) {
-    return new Timer(Histogram.build(name, help).buckets(SECONDS).register(registry));
+    Timer timer =
+        new Timer(
+            name.substring(PREFIX.length(), name.length() - SUFFIX.length()).replace('_', ' '),
+            Histogram.build(name, help).buckets(SECONDS).register(registry));
+    timers.add(timer);
+    return timer;
+  }
+
+  /** What is timed, in the order in which it was added. */
+  public List<Timer> timers() {
+    return List.copyOf(timers);
+  }
+
+  /** Of this build. */
+  public String version() {
+    return version;
   }
 
   /** Adds a gauge that is read when it is asked for. */

@@ -1,18 +1,52 @@
 package org.traceetl.server.telemetry;
 
 import io.prometheus.client.Histogram;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Durations of one kind of work. Safe from any thread. */
 public final class Timer {
   private static final double NANOS_PER_SECOND = 1e9;
+  private static final double NANOS_PER_MILLI = 1e6;
 
+  /**
+   * All durations so far; the parts may be a moment apart.
+   *
+   * @param meanMillis 0 without any, as {@code maxMillis}
+   */
+  public record Total(long count, double meanMillis, double maxMillis) {}
+
+  private final String name;
   private final Histogram seconds;
+  private final LongAdder count = new LongAdder();
+  private final LongAdder nanos = new LongAdder();
+  private final LongAccumulator maxNanos = new LongAccumulator(Math::max, 0);
 
-  Timer(Histogram seconds) {
+  /**
+   * @param name of the work, in a word or two
+   */
+  Timer(String name, Histogram seconds) {
+    this.name = name;
     this.seconds = seconds;
+  }
+
+  /** Of the work, in a word or two. */
+  public String name() {
+    return name;
   }
 
   public void recordNanos(long nanos) {
     seconds.observe(nanos / NANOS_PER_SECOND);
+    this.nanos.add(nanos);
+    count.increment();
+    maxNanos.accumulate(nanos);
+  }
+
+  public Total total() {
+    long done = count.sum();
+    return new Total(
+        done,
+        done == 0 ? 0 : nanos.sum() / NANOS_PER_MILLI / done,
+        maxNanos.get() / NANOS_PER_MILLI);
   }
 }

@@ -27,6 +27,9 @@ import org.traceetl.server.config.ServerConfig;
 final class Configuration {
   static final String PREFIX = "trace-etl";
 
+  /** Of the defaults that profile ozhera has. */
+  static final String OZHERA_SOURCE = "profile ozhera";
+
   private static final int MAX_PORT = 65_535;
 
   /** Names are as OzHera has them, and nothing there shows exemplars. */
@@ -97,7 +100,7 @@ final class Configuration {
     if (profile.equalsIgnoreCase(MetricsConfig.Profile.OZHERA.name())) {
       environment
           .getPropertySources()
-          .addLast(new MapPropertySource("profile ozhera", DEFAULTS_OF_OZHERA));
+          .addLast(new MapPropertySource(OZHERA_SOURCE, DEFAULTS_OF_OZHERA));
     }
   }
 

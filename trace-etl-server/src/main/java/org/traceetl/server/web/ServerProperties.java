@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Set;
 import org.traceetl.server.config.DiscoveryConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
@@ -67,7 +68,7 @@ record ServerProperties(
         ozhera,
         events,
         discovery,
-        web == null ? null : WebConfig.of(web.token, web.tokenFile),
+        web == null ? null : web.toConfig(),
         drainWithin);
   }
 
@@ -108,7 +109,47 @@ record ServerProperties(
     }
   }
 
-  record Web(String token, Path tokenFile) {}
+  record Web(
+      String token,
+      Path tokenFile,
+      WebConfig.SignIn signIn,
+      Path usersFile,
+      Oidc oidc,
+      String traceUrl) {
+    private WebConfig toConfig() {
+      WebConfig config =
+          new WebConfig(
+              WebConfig.token(token, tokenFile),
+              signIn,
+              usersFile,
+              oidc == null ? null : oidc.toConfig(),
+              traceUrl);
+      if (usersFile != null) {
+        // Here as well as where it is used: who only asks whether a configuration is right is told.
+        UsersFile.read(usersFile);
+      }
+      return config;
+    }
+  }
+
+  record Oidc(
+      URI issuer,
+      String clientId,
+      String clientSecret,
+      Path clientSecretFile,
+      List<String> scopes,
+      String groupsClaim,
+      Set<String> groups) {
+    private WebConfig.Oidc toConfig() {
+      return new WebConfig.Oidc(
+          issuer,
+          clientId,
+          secret("trace-etl.web.oidc.client-secret", clientSecret, clientSecretFile),
+          scopes,
+          groupsClaim,
+          groups);
+    }
+  }
 
   record Index(
       IndexConfig.Type type, Integer batchDocuments, Elasticsearch elasticsearch, Lucene lucene) {

@@ -2,39 +2,42 @@ package org.traceetl.server.web;
 
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.List;
+import org.springframework.security.core.authority.SimpleGrantedAuthority;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.web.authentication.preauth.PreAuthenticatedAuthenticationToken;
+import org.springframework.web.filter.OncePerRequestFilter;
 import org.traceetl.server.config.Secret;
 
-/** Lets pass who shows the token as {@code Authorization: Bearer}. */
-final class TokenFilter extends HttpFilter {
-  private static final long serialVersionUID = 1L;
+/** Knows who shows the token as {@code Authorization: Bearer}; for this request alone. */
+final class TokenFilter extends OncePerRequestFilter {
+  private static final String SCHEME = "Bearer ";
 
-  private final transient byte[] expected;
+  private final byte[] expected;
 
   TokenFilter(Secret token) {
-    expected = bytes("Bearer " + token.value());
+    expected = bytes(SCHEME + token.value());
   }
 
   @Override
-  protected void doFilter(
+  protected void doFilterInternal(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws IOException, ServletException {
     String shown = request.getHeader("Authorization");
     // Takes the same time wherever the first difference is.
     if (shown != null && MessageDigest.isEqual(expected, bytes(shown))) {
-      chain.doFilter(request, response);
-      return;
+      var context = SecurityContextHolder.createEmptyContext();
+      context.setAuthentication(
+          new PreAuthenticatedAuthenticationToken(
+              "token", "", List.of(new SimpleGrantedAuthority("program"))));
+      SecurityContextHolder.setContext(context);
     }
-    response.setHeader("WWW-Authenticate", "Bearer");
-    Problem.write(
-        response,
-        HttpServletResponse.SC_UNAUTHORIZED,
-        "Authorization: must be Bearer and the token that this server was given");
+    chain.doFilter(request, response);
   }
 
   private static byte[] bytes(String text) {

@@ -11,7 +11,6 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -19,6 +18,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.config.WebConfig;
 
 /** The port, open, with the service behind it. */
 public final class WebServer implements AutoCloseable {
@@ -30,6 +30,10 @@ public final class WebServer implements AutoCloseable {
           Map.entry("spring.application.name", "trace-etl-server"),
           Map.entry("spring.main.banner-mode", "off"),
           Map.entry("spring.threads.virtual.enabled", "true"),
+          Map.entry("server.servlet.session.cookie.name", "trace-etl-session"),
+          Map.entry("server.servlet.session.cookie.http-only", "true"),
+          // Strict, it would be missing where the OpenID provider sends people back.
+          Map.entry("server.servlet.session.cookie.same-site", "lax"),
           Map.entry("management.endpoints.web.exposure.include", "health"),
           Map.entry("management.endpoint.health.probes.enabled", "true"),
           Map.entry("management.endpoint.health.group.liveness.include", "livenessState,pipeline"),
@@ -132,7 +136,17 @@ public final class WebServer implements AutoCloseable {
         () -> () -> (service.alive() ? Health.up() : Health.down()).build());
     context.registerBean(
         "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service.missing()));
+    context.registerBean(WebConfig.class, config::web);
     registerMetrics(context, service);
+    context.registerBean(
+        "status",
+        ServletRegistrationBean.class,
+        () ->
+            new ServletRegistrationBean<>(
+                new StatusServlet(
+                    service, config, KeysInForce.of(config, context.getEnvironment())),
+                StatusServlet.STATUS,
+                StatusServlet.CONFIGURATION));
     context.registerBean(
         "traces",
         ServletRegistrationBean.class,
@@ -162,16 +176,6 @@ public final class WebServer implements AutoCloseable {
           "hotspots",
           ServletRegistrationBean.class,
           () -> new ServletRegistrationBean<>(new HotspotsServlet(service), "/api/hotspots"));
-    }
-    if (config.web().token() != null) {
-      context.registerBean(
-          "token",
-          FilterRegistrationBean.class,
-          () -> {
-            var filter = new FilterRegistrationBean<>(new TokenFilter(config.web().token()));
-            filter.addUrlPatterns("/metrics", "/jvm", "/api/*");
-            return filter;
-          });
     }
   }
 

@@ -1,0 +1,238 @@
+package org.traceetl.server.web;
+
+import java.lang.reflect.RecordComponent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.PropertySource;
+import org.traceetl.server.config.Secret;
+import org.traceetl.server.config.ServerConfig;
+
+/**
+ * Every key that a server runs by, with its value and where it was told: those of this service all,
+ * those of Spring Boot if they were told. No secret is among the values.
+ */
+final class KeysInForce {
+  /**
+   * One key.
+   *
+   * @param value as it is in force; {@code ***} for a secret, null for none
+   * @param from where it was told: a file's line, the environment, the command line; null for a
+   *     default
+   */
+  record Key(String key, String value, String from) {}
+
+  private static final String MASK = "***";
+  private static final Pattern SECRET =
+      Pattern.compile(".*(password|secret|token|key|credential|json).*");
+
+  /** These have such a word in their names, and are none. */
+  private static final Pattern NO_SECRET =
+      Pattern.compile(".*(-file|-location|certificate|-type|-alias|store|private-key|-label)");
+
+  private static final Pattern USER_OF_ADDRESS = Pattern.compile("://[^/@\\s]*@");
+  private static final List<ConfigurationPropertyName> SPRING =
+      List.of(
+          ConfigurationPropertyName.of("server"),
+          ConfigurationPropertyName.of("spring"),
+          ConfigurationPropertyName.of("management"),
+          ConfigurationPropertyName.of("logging"));
+
+  /** Names of sources that are not what somebody told this server. */
+  private static final List<String> DEFAULTS =
+      List.of("defaultProperties", Configuration.OZHERA_SOURCE, "from-configuration");
+
+  private static final List<String> OF_THE_MACHINE =
+      List.of("systemProperties", "servletConfigInitParams", "servletContextInitParams");
+
+  private final ServerConfig config;
+  private final List<ConfigurationPropertySource> sources = new ArrayList<>();
+  private final Map<String, Key> keys = new TreeMap<>();
+
+  private KeysInForce(ServerConfig config, ConfigurableEnvironment environment) {
+    this.config = config;
+    for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+      if (!(source.getUnderlyingSource() instanceof PropertySource<?> told)
+          || !DEFAULTS.contains(told.getName())) {
+        sources.add(source);
+      }
+    }
+    addOwn(Configuration.PREFIX, ServerProperties.class, List.of());
+    addSprings();
+  }
+
+  /** Sorted by key. */
+  static List<Key> of(ServerConfig config, ConfigurableEnvironment environment) {
+    return List.copyOf(new KeysInForce(config, environment).keys.values());
+  }
+
+  /**
+   * @param path names of the records' components down to this type
+   */
+  private void addOwn(String prefix, Class<?> type, List<String> path) {
+    for (RecordComponent component : type.getRecordComponents()) {
+      String key = prefix + "." + kebab(component.getName());
+      List<String> here = new ArrayList<>(path);
+      here.add(component.getName());
+      if (component.getType().isRecord()) {
+        addOwn(key, component.getType(), here);
+      } else {
+        keys.put(key, own(key, here));
+      }
+    }
+  }
+
+  private Key own(String key, List<String> path) {
+    ConfigurationPropertyName name = ConfigurationPropertyName.of(key);
+    String from = null;
+    Object told = null;
+    for (ConfigurationPropertySource source : sources) {
+      ConfigurationProperty property = source.getConfigurationProperty(name);
+      if (property != null) {
+        told = property.getValue();
+        from = ConfigFile.where(property.getOrigin());
+      } else if (source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
+        from = from(source, name);
+      } else {
+        continue;
+      }
+      break;
+    }
+    Object value = valueAt(path);
+    return new Key(key, masked(key, value == null ? told : value), from);
+  }
+
+  /** Where the first part of a list was told. */
+  private static String from(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+    if (source instanceof IterableConfigurationPropertySource iterable) {
+      for (ConfigurationPropertyName each : iterable) {
+        if (name.isAncestorOf(each)) {
+          return ConfigFile.where(source.getConfigurationProperty(each).getOrigin());
+        }
+      }
+    }
+    return String.valueOf(source.getUnderlyingSource());
+  }
+
+  /** Null where the configuration has no such value: a file that a secret was read from. */
+  private Object valueAt(List<String> path) {
+    Object value = config;
+    for (String name : path) {
+      if (value == null) {
+        return null;
+      }
+      value = component(value, name);
+    }
+    return value;
+  }
+
+  private static Object component(Object of, String name) {
+    if (of.getClass().isRecord()) {
+      for (RecordComponent component : of.getClass().getRecordComponents()) {
+        if (component.getName().equals(name)) {
+          return read(of, component);
+        }
+      }
+    }
+    return null;
+  }
+
+  private static Object read(Object of, RecordComponent component) {
+    try {
+      return component.getAccessor().invoke(of);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(component + " cannot be read", e);
+    }
+  }
+
+  private void addSprings() {
+    for (ConfigurationPropertySource source : sources) {
+      boolean ofTheMachine =
+          source.getUnderlyingSource() instanceof PropertySource<?> told
+              && OF_THE_MACHINE.contains(told.getName());
+      if (!ofTheMachine && source instanceof IterableConfigurationPropertySource iterable) {
+        for (ConfigurationPropertyName name : iterable) {
+          if (SPRING.stream().anyMatch(section -> section.isAncestorOf(name))) {
+            ConfigurationProperty property = source.getConfigurationProperty(name);
+            String key = name.toString();
+            keys.putIfAbsent(
+                key,
+                new Key(
+                    key, masked(key, property.getValue()), ConfigFile.where(property.getOrigin())));
+          }
+        }
+      }
+    }
+  }
+
+  private static String masked(String key, Object value) {
+    if (value == null) {
+      return null;
+    }
+    String last = key.substring(key.lastIndexOf('.') + 1);
+    if (SECRET.matcher(last).matches() && !NO_SECRET.matcher(last).matches()) {
+      return MASK;
+    }
+    return USER_OF_ADDRESS.matcher(text(value)).replaceAll("://" + MASK + "@");
+  }
+
+  private static String text(Object value) {
+    return switch (value) {
+      case null -> "";
+      case Secret secret -> secret.toString();
+      case Duration duration -> text(duration);
+      case Enum<?> constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+      case Collection<?> several ->
+          several.stream().map(KeysInForce::text).collect(Collectors.joining(", "));
+      case Map<?, ?> map ->
+          map.entrySet().stream()
+              .map(entry -> text(entry.getKey()) + ": " + text(entry.getValue()))
+              .sorted()
+              .collect(Collectors.joining(", "));
+      case Record several ->
+          Arrays.stream(several.getClass().getRecordComponents())
+              .map(component -> part(component, read(several, component)))
+              .collect(Collectors.joining(", ", "{", "}"));
+      default -> String.valueOf(value);
+    };
+  }
+
+  private static String part(RecordComponent component, Object value) {
+    String name = kebab(component.getName());
+    return name + ": " + (value == null ? "" : masked(name, value));
+  }
+
+  /** As it is written in a configuration: in the largest unit that it has no part of. */
+  private static String text(Duration duration) {
+    long millis = duration.toMillis();
+    if (millis == 0) {
+      return "0s";
+    }
+    for (TimeUnit unit :
+        List.of(TimeUnit.DAYS, TimeUnit.HOURS, TimeUnit.MINUTES, TimeUnit.SECONDS)) {
+      if (millis % unit.toMillis(1) == 0) {
+        return millis / unit.toMillis(1) + unit.name().substring(0, 1).toLowerCase(Locale.ROOT);
+      }
+    }
+    return millis + "ms";
+  }
+
+  private static String kebab(String name) {
+    return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,73 @@
+package org.traceetl.server.web;
+
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.concurrent.Semaphore;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
+import org.springframework.security.crypto.password.PasswordEncoder;
+
+/**
+ * Passwords against hashes of bcrypt. A browser shows its password with every request, and a
+ * comparison takes 50 ms and more on purpose: one that went well is remembered, as a code under a
+ * key that this process alone has. Few comparisons at a time, so that strangers cannot take the
+ * processors away from the counting.
+ */
+final class RememberedPasswords implements PasswordEncoder {
+  private static final String HMAC = "HmacSHA256";
+  private static final int KEY_BYTES = 32;
+  private static final int MAX_REMEMBERED = 1_000;
+
+  private final PasswordEncoder bcrypt = new BCryptPasswordEncoder();
+  private final SecretKeySpec key;
+  private final Semaphore comparisons =
+      new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
+  private final Cache<String, Boolean> right =
+      CacheBuilder.newBuilder().maximumSize(MAX_REMEMBERED).build();
+
+  RememberedPasswords() {
+    byte[] random = new byte[KEY_BYTES];
+    new SecureRandom().nextBytes(random);
+    key = new SecretKeySpec(random, HMAC);
+  }
+
+  @Override
+  public String encode(CharSequence password) {
+    return bcrypt.encode(password);
+  }
+
+  @Override
+  public boolean matches(CharSequence password, String hash) {
+    String code = code(password, hash);
+    if (right.getIfPresent(code) != null) {
+      return true;
+    }
+    comparisons.acquireUninterruptibly();
+    try {
+      boolean matches = bcrypt.matches(password, hash);
+      if (matches) {
+        right.put(code, true);
+      }
+      return matches;
+    } finally {
+      comparisons.release();
+    }
+  }
+
+  private String code(CharSequence password, String hash) {
+    try {
+      Mac mac = Mac.getInstance(HMAC);
+      mac.init(key);
+      mac.update(hash.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of()
+          .formatHex(mac.doFinal(password.toString().getBytes(StandardCharsets.UTF_8)));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every Java has " + HMAC, e);
+    }
+  }
+}

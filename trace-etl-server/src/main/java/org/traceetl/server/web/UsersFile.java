@@ -1,0 +1,144 @@
+package org.traceetl.server.web;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetails;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.core.userdetails.UsernameNotFoundException;
+import org.traceetl.server.log.LogThrottle;
+
+/**
+ * Who may sign in by name and password: lines {@code name:hash} as {@code htpasswd -B} writes them,
+ * the hash of bcrypt. Empty lines and those that begin with {@code #} say nothing. A changed file
+ * is in force a few seconds later; if it is wrong, the former one stays in force and the log says
+ * so.
+ */
+final class UsersFile implements UserDetailsService {
+  private static final Logger log = LoggerFactory.getLogger(UsersFile.class);
+  private static final long LOOK_MILLIS = 2_000;
+  private static final int MAX_BYTES = 1 << 20;
+  private static final int MAX_NAME = 255;
+  private static final Pattern BCRYPT = Pattern.compile("\\$2[aby]\\$(\\d\\d)\\$[./A-Za-z0-9]{53}");
+
+  /** Each step doubles the work of a sign-in: more than this takes seconds. */
+  private static final int MAX_COST = 14;
+
+  private final Path file;
+  private final InstantSource clock;
+  private final LogThrottle throttle;
+  private Map<String, String> hashes;
+  private FileTime modified;
+  private long lookedMillis;
+
+  /**
+   * @throws IllegalArgumentException if the file is wrong
+   */
+  UsersFile(Path file, InstantSource clock) {
+    this.file = file;
+    this.clock = clock;
+    throttle = new LogThrottle(clock);
+    modified = modified(file);
+    hashes = read(file);
+    lookedMillis = clock.millis();
+  }
+
+  /**
+   * The hashes by name.
+   *
+   * @throws IllegalArgumentException saying which line is wrong, and how
+   */
+  static Map<String, String> read(Path file) {
+    List<String> lines;
+    try {
+      if (Files.size(file) > MAX_BYTES) {
+        throw refused(file, "must be at most 1 MiB long");
+      }
+      lines = Files.readAllLines(file);
+    } catch (IOException e) {
+      throw refused(file, "must be a file that can be read: " + e);
+    }
+    Map<String, String> hashes = new HashMap<>();
+    for (int line = 0; line < lines.size(); line++) {
+      String text = lines.get(line).strip();
+      if (!text.isEmpty() && text.charAt(0) != '#') {
+        add(hashes, text, file + ":" + (line + 1));
+      }
+    }
+    if (hashes.isEmpty()) {
+      throw refused(file, "must have a line name:hash; nobody could sign in");
+    }
+    return hashes;
+  }
+
+  /** What stands in the line is not told: it may be a password. */
+  private static void add(Map<String, String> hashes, String text, String where) {
+    int colon = text.indexOf(':');
+    if (colon < 1 || colon > MAX_NAME) {
+      throw refused(where, "must be name:hash");
+    }
+    String name = text.substring(0, colon);
+    var bcrypt = BCRYPT.matcher(text.substring(colon + 1));
+    if (!bcrypt.matches() || Integer.parseInt(bcrypt.group(1)) > MAX_COST) {
+      throw refused(
+          where,
+          "must have a hash of bcrypt of a cost up to "
+              + MAX_COST
+              + " behind the name, as `htpasswd -B` writes it");
+    }
+    if (hashes.put(name, bcrypt.group()) != null) {
+      throw refused(where, "has a name that stands above already");
+    }
+  }
+
+  @Override
+  public UserDetails loadUserByUsername(String name) {
+    String hash = current().get(name);
+    if (hash == null) {
+      throw new UsernameNotFoundException("no such user");
+    }
+    return User.withUsername(name).password(hash).authorities("person").build();
+  }
+
+  private synchronized Map<String, String> current() {
+    long nowMillis = clock.millis();
+    if (nowMillis - lookedMillis >= LOOK_MILLIS) {
+      lookedMillis = nowMillis;
+      FileTime now = modified(file);
+      if (!now.equals(modified)) {
+        try {
+          hashes = read(file);
+          modified = now;
+          log.info("{} users may sign in, by {}", hashes.size(), file);
+        } catch (IllegalArgumentException e) {
+          if (throttle.permits()) {
+            log.warn("{}; who could sign in before still can", e.getMessage());
+          }
+        }
+      }
+    }
+    return hashes;
+  }
+
+  private static IllegalArgumentException refused(Object where, String rule) {
+    return new IllegalArgumentException("trace-etl.web.users-file = " + where + ": " + rule);
+  }
+
+  /** The begin of time for a file that is not there. */
+  private static FileTime modified(Path file) {
+    try {
+      return Files.getLastModifiedTime(file);
+    } catch (IOException e) {
+      return FileTime.fromMillis(0);
+    }
+  }
+}

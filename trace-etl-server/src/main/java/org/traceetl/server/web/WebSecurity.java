@@ -1,0 +1,121 @@
+package org.traceetl.server.web;
+
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.InstantSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.authentication.dao.DaoAuthenticationProvider;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
+import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
+import org.springframework.security.web.header.writers.CrossOriginResourcePolicyHeaderWriter.CrossOriginResourcePolicy;
+import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.config.WebConfig.SignIn;
+
+/** Who is let in, and what browsers are told that they must not do with what is served. */
+@Configuration(proxyBeanMethods = false)
+@EnableWebSecurity
+class WebSecurity {
+
+  /** What orchestrators ask. */
+  private static final String[] HEALTH = {"/health", "/ready", "/actuator/health/**"};
+
+  /** Where data is: a token alone guards nothing else. */
+  private static final String[] DATA = {"/metrics", "/jvm", "/api/**"};
+
+  /** Everything is from here, and nothing of it is written into a page: no span can run. */
+  private static final String CONTENT_SECURITY_POLICY =
+      "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none';"
+          + " form-action 'self'";
+
+  private static final String PERMISSIONS_POLICY =
+      "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
+
+  @Bean
+  SecurityFilterChain securityFilterChain(HttpSecurity http, WebConfig config) throws Exception {
+    headers(http);
+    // Nothing that is served changes anything.
+    http.csrf(csrf -> csrf.disable());
+    http.logout(logout -> logout.disable());
+    http.requestCache(cache -> cache.disable());
+    http.sessionManagement(
+        sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS));
+    if (config.token() != null) {
+      http.addFilterBefore(new TokenFilter(config.token()), BasicAuthenticationFilter.class);
+    }
+    switch (config.signIn()) {
+      case NONE -> {
+        if (config.token() != null) {
+          http.exceptionHandling(failures ->
+              failures.authenticationEntryPoint(
+                  (request, response, e) -> refuse(response, config)));
+        }
+      }
+      case BASIC -> basic(http, config);
+      case OIDC -> OpenIdSignIn.configure(http, config);
+    }
+    http.authorizeHttpRequests(requests -> {
+      requests.requestMatchers(HEALTH).permitAll();
+      if (config.signIn() != SignIn.NONE) {
+        requests.anyRequest().authenticated();
+      } else if (config.token() != null) {
+        requests.requestMatchers(DATA).authenticated().anyRequest().permitAll();
+      } else {
+        requests.anyRequest().permitAll();
+      }
+    });
+    return http.build();
+  }
+
+  private static void headers(HttpSecurity http) {
+    http.headers(headers ->
+        headers
+            // Each answer says itself how long it holds.
+            .cacheControl(cache -> cache.disable())
+            .frameOptions(frames -> frames.deny())
+            .contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_SECURITY_POLICY))
+            .referrerPolicy(policy -> policy.policy(ReferrerPolicy.NO_REFERRER))
+            .permissionsPolicyHeader(policy -> policy.policy(PERMISSIONS_POLICY))
+            .crossOriginOpenerPolicy(policy -> policy.policy(CrossOriginOpenerPolicy.SAME_ORIGIN))
+            .crossOriginResourcePolicy(
+                policy -> policy.policy(CrossOriginResourcePolicy.SAME_ORIGIN)));
+  }
+
+  private static void basic(HttpSecurity http, WebConfig config) {
+    var provider =
+        new DaoAuthenticationProvider(new UsersFile(config.usersFile(), InstantSource.system()));
+    provider.setPasswordEncoder(new RememberedPasswords());
+    http.authenticationProvider(provider);
+    http.httpBasic(basic ->
+        basic
+            .realmName("trace-etl")
+            .authenticationEntryPoint((request, response, e) -> refuse(response, config)));
+  }
+
+  /** Says how to be let in. */
+  static void refuse(HttpServletResponse response, WebConfig config) throws IOException {
+    if (config.signIn() == SignIn.BASIC) {
+      response.addHeader("WWW-Authenticate", "Basic realm=\"trace-etl\", charset=\"UTF-8\"");
+    }
+    if (config.token() != null) {
+      response.addHeader("WWW-Authenticate", "Bearer");
+    }
+    Problem.write(
+        response,
+        HttpServletResponse.SC_UNAUTHORIZED,
+        switch (config.signIn()) {
+          case NONE -> "Authorization: must be Bearer and the token that this server was given";
+          case BASIC ->
+              "Authorization: must be Basic with a name and password of this server's users"
+                  + (config.token() == null ? "" : ", or Bearer and its token");
+          case OIDC ->
+              "sign in at /oauth2/authorization/oidc, or send Authorization: Bearer and the token"
+                  + " that this server was given";
+        });
+  }
+}
