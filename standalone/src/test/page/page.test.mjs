@@ -758,6 +758,10 @@ test("a server with a token, no history and no index; and then none at all", asy
   await page.waitForFunction(() => document.querySelectorAll("table.configuration tbody tr").length === 1);
   assert.match(await rows(page, "configuration").first().textContent(), /\*\*\* secret/);
   assert.ok(!(await page.content()).includes(TOKEN));
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await dialog.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await rows(page, "configuration").first().waitFor();
   await page.goto(`${server.web}/#/pipeline`);
   await page.getByRole("heading", { name: "Agents" }).waitFor();
   await settled(page);
@@ -765,6 +769,27 @@ test("a server with a token, no history and no index; and then none at all", asy
   await page.locator("#health", { hasText: "No answer" }).waitFor();
   await page.getByText("Its last answer came at").waitFor();
   await screenshot(page, "server-gone");
+});
+
+test("who signs in elsewhere is sent there when that has ended, and not asked for a token", async (t) => {
+  let ended = false;
+  const page = await openShown(t, "", {
+    failures: true,
+    before: async (p) => {
+      await changed("status", (status) => ({ ...status, signIn: "oidc", user: "ada" }))(p);
+      await p.route("**/api/applications*", (route) =>
+        ended
+          ? route.fulfill({ status: 401, headers: { "WWW-Authenticate": "Bearer" }, contentType: "application/problem+json", body: "{}" })
+          : route.continue(),
+      );
+    },
+  });
+  await page.getByText("ada", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  ended = true;
+  await page.getByRole("button", { name: "Load again" }).waitFor();
+  await page.getByText("Load the page again to sign in").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
 });
 
 test("who gives no token is not asked again until they want to", async (t) => {

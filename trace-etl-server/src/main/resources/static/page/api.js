@@ -6,6 +6,8 @@ const WITHIN_MILLIS = 20_000;
 let signIn = () => Promise.resolve(false);
 let asked = null;
 let declined = false;
+/** How people sign in, as the server said; null before it has. */
+let way = null;
 
 /** What an answer was, that was not the data. */
 export class ApiError extends Error {
@@ -23,6 +25,11 @@ export class ApiError extends Error {
 /** @param {function(boolean): Promise<boolean>} ask for the token; false if the person gave none */
 export function onSignIn(ask) {
   signIn = ask;
+}
+
+/** @param {"none"|"basic"|"oidc"} signIn of the status */
+export function setWay(signIn) {
+  way = signIn;
 }
 
 /** A refresh does not ask who said no; a person's own try does. */
@@ -102,7 +109,13 @@ async function fetchPath(url, signal) {
     throw new ApiError("signed-out", "The sign-in has ended. Load the page again to sign in.");
   }
   if (response.status === 401) {
-    if (!/^bearer/i.test(response.headers.get("WWW-Authenticate") ?? "")) {
+    const { detail } = await problem(url, response);
+    // The token is for programs where people sign in by other ways.
+    if (
+      !/^bearer/i.test(response.headers.get("WWW-Authenticate") ?? "") ||
+      (way ?? "none") !== "none" ||
+      detail.includes("/oauth2/authorization/")
+    ) {
       throw new ApiError("signed-out", "This needs a sign-in. Load the page again to sign in.");
     }
     // Several requests may have been refused: one question is enough.
@@ -147,5 +160,7 @@ async function problem(url, response) {
   const kind =
     response.status === 404 ? "absent" : response.status < 500 ? "refused" : "failed";
   const path = url.replace(/\?.*/s, "");
-  return new ApiError(kind, detail === "" ? `/${path} answered ${response.status}.` : detail);
+  const error = new ApiError(kind, detail === "" ? `/${path} answered ${response.status}.` : detail);
+  error.detail = detail;
+  return error;
 }

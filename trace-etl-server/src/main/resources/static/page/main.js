@@ -165,6 +165,7 @@ async function readStatus() {
   try {
     const status = await api.get("status", {});
     frame.status = status;
+    api.setWay(status.signIn);
     frame.statusError = null;
     statusMillis = Date.now();
   } catch (e) {
@@ -203,7 +204,8 @@ function showHealth() {
     byId("version").textContent = `trace-etl-server ${status.version}${status.server === null ? "" : ` at ${status.server}`}`;
     const user = byId("user");
     user.hidden = status.user === null && !api.hasToken();
-    user.textContent = status.user === null ? "by token" : visible(status.user).slice(0, NAME_IN_TITLE);
+    user.textContent = status.user === null || api.hasToken() ? "by token" : visible(status.user).slice(0, NAME_IN_TITLE);
+    byId("sign-out").hidden = !api.hasToken() && (status.signIn !== "oidc" || status.user === null);
   }
 }
 
@@ -344,6 +346,15 @@ function askForToken(wasWrong) {
 }
 
 api.onSignIn(askForToken);
+byId("sign-out").addEventListener("click", () => {
+  if (api.hasToken()) {
+    api.setToken(null);
+    location.reload();
+  } else {
+    // The provider is told as well.
+    location.assign("logout");
+  }
+});
 setUpScheme();
 setUpPause();
 document.querySelector(".skip").addEventListener("click", (event) => {
