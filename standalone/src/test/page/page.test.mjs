@@ -1,0 +1,841 @@
+// The web page in a real Chromium, of the real service under load; bin/page runs it.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { startChromium, startDemo, startServer, until } from "./service.mjs";
+import { HOSTILE, Load } from "./spans.mjs";
+
+const require = createRequire(import.meta.url);
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const APPLICATIONS = Number(process.env.PAGE_APPLICATIONS ?? 5000);
+const SCREENSHOTS = `${process.env.PAGE_TARGET}/screenshots`;
+const TRACE_URL = "https://traces.example.com/trace/{traceId}?span={spanId}&of={application}&from={start}&to={end}";
+const TOKEN = "a-token-of-the-test";
+const WIDE = { width: 1380, height: 900 };
+const VIEWS = ["overview", "application", "operation", "traces", "pipeline", "configuration"];
+
+let demo;
+let chromium;
+let load;
+
+before(async () => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  [demo, chromium] = await Promise.all([
+    startDemo(["--no-load"], {
+      "trace-etl.history.max-applications": 2 * APPLICATIONS,
+      // Names of 10 KB are told apart by all of it.
+      "trace-etl.series.max-value-bytes": 20_000,
+      "trace-etl.web.trace-url": TRACE_URL,
+    }),
+    startChromium(),
+  ]);
+});
+
+after(async () => {
+  await load?.stop();
+  await chromium?.close();
+  await demo?.stop();
+});
+
+// ---- what all tests do
+
+/** A page of its own, whose every complaint fails its test at the end. */
+async function open(t, address, options = {}) {
+  const { web = demo.web, failures = false, before: prepare, ...rest } = options;
+  const context = await chromium.newContext({
+    viewport: WIDE,
+    locale: "en-GB",
+    timezoneId: "UTC",
+    acceptDownloads: true,
+    ...rest,
+  });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => {
+    // A request that was made to fail is told by the browser itself.
+    const expected = failures && /^Failed to load resource/.test(message.text());
+    if (["error", "warning"].includes(message.type()) && !expected) {
+      complaints.push(`console: ${message.text()}`);
+    }
+  });
+  page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== "blob:" && url.origin !== web) {
+      complaints.push(`asked another host: ${request.url()}`);
+    }
+  });
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) =>
+      console.error(`policy violated: ${event.violatedDirective} by ${event.blockedURI} ${event.sourceFile}`),
+    );
+  });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+  });
+  await prepare?.(page);
+  await page.goto(`${web}/${address}`);
+  return page;
+}
+
+const shown = (page) => page.locator("#view[aria-busy=false]").waitFor();
+const settled = (page) =>
+  page.waitForFunction(() => [...document.querySelectorAll(".pane")].every((pane) => pane.hidden || pane.getAttribute("aria-busy") === "false"));
+
+async function openShown(t, address, options) {
+  const page = await open(t, address, options);
+  await shown(page);
+  return page;
+}
+
+const rows = (page, table = "applications") => page.locator(`table.${table} tbody tr`);
+const names = (page, table = "applications") => page.locator(`table.${table} tbody th .name`).allTextContents();
+const api = async (path) => (await fetch(`${demo.web}/api/${path}`)).json();
+const screenshot = (page, name) => page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
+/** The next answer of a path that was asked with these parameters. */
+const nextAnswer = (page, path, asked = {}) =>
+  page.waitForResponse((response) => {
+    const url = new URL(response.url());
+    return url.pathname === `/api/${path}` && Object.entries(asked).every(([key, value]) => url.searchParams.get(key) === value);
+  });
+
+const encoded = (parameters) => new URLSearchParams(parameters).toString();
+const addressOf = (view, application) => {
+  switch (view) {
+    case "overview":
+      return "#/";
+    case "application":
+      return `#/application?${encoded({ name: application })}`;
+    case "operation":
+      return `#/application?${encoded({ name: application, operation: "GET /items/{id}", kind: "SPAN_KIND_SERVER" })}`;
+    default:
+      return `#/${view}`;
+  }
+};
+
+// ---- before the first span
+
+test("an empty fleet says what to do", async (t) => {
+  await until("the history is up to date", async () => (await api("status")).upToDate);
+  const page = await openShown(t, "");
+  await page.getByText("No spans in the last hour.").waitFor();
+  await page.getByText("port 4317").waitFor();
+  await screenshot(page, "empty-overview");
+  await page.goto(`${demo.web}/#/traces`);
+  await page.getByText("No trace was slow or failed").waitFor();
+  await page.goto(`${demo.web}/#/pipeline`);
+  await page.getByText("No agent was heard of").waitFor();
+  await settled(page);
+  await screenshot(page, "empty-pipeline");
+});
+
+// ---- under load
+
+test("the load is seen", async () => {
+  load = new Load(demo.otlp, APPLICATIONS);
+  const all = load.names.length + Object.keys(HOSTILE).length;
+  await until(
+    "all applications have calls in a minute that has ended",
+    async () => {
+      const { applications } = await api("applications?minutes=2&limit=10000");
+      return applications.length >= all && applications.every((row) => row.calls > 0);
+    },
+    300_000,
+  );
+});
+
+test("the overview shows a page of applications, with a line for the last hour", async (t) => {
+  const page = await openShown(t, "");
+  assert.equal(await rows(page).count(), 100);
+  const { total } = await api("applications");
+  await page.locator(".summary", { hasText: `${total.toLocaleString("en")} applications` }).waitFor();
+  assert.equal(await page.locator("svg.spark").count(), 100);
+  assert.match(await page.locator("svg.spark").first().getAttribute("aria-label"), /calls a minute/);
+  const { applications } = await api("applications?limit=1");
+  assert.equal((await names(page))[0], applications[0].application);
+  await screenshot(page, "overview-light");
+});
+
+test("each column sorts, both ways, and the address holds it", async (t) => {
+  const page = await openShown(t, "");
+  const heads = [
+    ["Application", "name"],
+    ["Rate", "calls"],
+    ["Errors", "errors"],
+    ["Error ratio", "error-ratio"],
+    ["p50", "p50"],
+    ["p95", "p95"],
+    ["p99", "p99"],
+  ];
+  const head = (label) => page.getByRole("columnheader", { name: label, exact: true });
+  await head("p50").getByRole("button").click();
+  await page.waitForURL(/sort=p50/);
+  for (const [label, sort] of heads) {
+    const answer = nextAnswer(page, "applications", { sort });
+    await head(label).getByRole("button").click();
+    const asked = new URL((await answer).url()).searchParams;
+    const given = await (await answer).json();
+    await page.waitForFunction(
+      (first) => document.querySelector("table.applications tbody th .name").textContent === first,
+      await first(page, given),
+    );
+    assert.equal(await head(label).getAttribute("aria-sort"), asked.get("order") === "asc" ? "ascending" : "descending");
+  }
+  const answer = nextAnswer(page, "applications", { sort: "p99", order: "asc" });
+  await head("p99").getByRole("button").click();
+  await answer;
+  await page.waitForFunction(() => document.querySelector("[aria-sort]").getAttribute("aria-sort") === "ascending");
+});
+
+/** How the page shows the first name of an answer. */
+async function first(page, answer) {
+  return page.evaluate(async (text) => (await import("/page/dom.js")).name(text).textContent, answer.applications[0].application);
+}
+
+test("search narrows, is in the address, and goes back", async (t) => {
+  const page = await openShown(t, "");
+  const wanted = load.names[40];
+  await page.getByRole("searchbox", { name: "Search applications" }).fill(wanted);
+  await page.waitForURL(/search=/);
+  await page.waitForFunction((name) => document.querySelector("table.applications tbody th .name")?.textContent === name, wanted);
+  assert.ok((await rows(page).count()) < 100);
+  await page.reload();
+  await shown(page);
+  assert.equal(await page.getByRole("searchbox").inputValue(), wanted);
+  await page.getByRole("searchbox").fill("nothing has this name");
+  await page.getByText("No application matches.").waitFor();
+  await screenshot(page, "no-match");
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.waitForFunction(() => document.querySelectorAll("table.applications tbody tr").length === 100);
+  await page.goBack();
+  await page.waitForURL(/search=/);
+  await page.getByText("No application matches.").waitFor();
+});
+
+test("failing and slow ones are filtered", async (t) => {
+  const page = await openShown(t, "");
+  const choose = async (label, filter) => {
+    const answer = nextAnswer(page, "applications", { filter });
+    await page.getByRole("radio", { name: label }).check();
+    return (await answer).json();
+  };
+  const failing = await choose("Failing", "failing");
+  assert.ok(failing.matching > 0 && failing.matching < failing.total);
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("table.applications tbody tr")].every((row) => row.querySelector(".mark.bad")),
+  );
+  const slow = await choose("Slow", "slow");
+  assert.ok(slow.matching > 0 && slow.matching < slow.total);
+  await page.waitForURL(/filter=slow/);
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("table.applications tbody tr")].every((row) => row.querySelector(".mark.warn")),
+  );
+});
+
+test("each time range is asked for", async (t) => {
+  const page = await openShown(t, "");
+  for (const [label, minutes] of [["15 min", "15"], ["30 min", "30"], ["59 min", "59"], ["5 min", "5"]]) {
+    const answer = nextAnswer(page, "applications", { minutes });
+    await page.getByRole("radio", { name: label, exact: true }).check();
+    assert.equal((await (await answer).json()).minutes, Number(minutes));
+  }
+});
+
+test("pages follow each other, and the back button goes through them", async (t) => {
+  const page = await openShown(t, "#/?sort=name");
+  const here = await names(page);
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.waitForURL(/offset=100/);
+  await page.getByText(/101–200 of/).waitFor();
+  const there = await names(page);
+  assert.equal(there.filter((name) => here.includes(name)).length, 0);
+  await page.getByRole("button", { name: "Previous" }).click();
+  await page.getByText(/1–100 of/).waitFor();
+  await page.goBack();
+  await page.getByText(/101–200 of/).waitFor();
+  await page.goBack();
+  await page.getByText(/1–100 of/).waitFor();
+  assert.deepEqual(await names(page), here);
+});
+
+test("a refresh leaves focus, scroll and elements where they are", async (t) => {
+  const page = await openShown(t, "#/?sort=name");
+  const link = rows(page).nth(60).getByRole("link");
+  await link.focus();
+  await page.evaluate(() => scrollTo(0, 1500));
+  const before = await page.evaluate(() => {
+    window.focused = document.activeElement;
+    return scrollY;
+  });
+  await nextAnswer(page, "applications");
+  await nextAnswer(page, "applications");
+  await page.waitForFunction(() => document.querySelector(".pane").getAttribute("aria-busy") === "false");
+  assert.deepEqual(await page.evaluate(() => [document.activeElement === window.focused, scrollY]), [true, before]);
+});
+
+test("refreshing can be paused", async (t) => {
+  const page = await openShown(t, "");
+  await settled(page);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await settled(page);
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().includes("/api/applications") ? 1 : 0));
+  // Longer than a window of the demo: another page has refreshed twice by then.
+  const other = await openShown(t, "");
+  await nextAnswer(other, "applications");
+  await nextAnswer(other, "applications");
+  assert.equal(asked, 0);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await nextAnswer(page, "applications");
+});
+
+test("an application shows its hour, its operations and its traces", async (t) => {
+  const name = load.names[3];
+  const page = await openShown(t, addressOf("application", name));
+  await settled(page);
+  assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), name);
+  assert.equal(await page.locator("figure .uplot canvas").count(), 3);
+  for (const title of ["Rate", "Error ratio", "Duration"]) {
+    const chart = page.getByRole("img", { name: new RegExp(`^${title} in the last hour`) });
+    await chart.waitFor();
+    assert.ok(await hasInk(chart.locator("canvas")), `${title} is drawn`);
+  }
+  await page.locator("summary", { hasText: "Minute by minute" }).click();
+  assert.ok((await page.locator("details[open] tbody tr").count()) > 1);
+  assert.ok(await hasInk(page.locator(".heat canvas")), "the heat map is drawn");
+  await page.locator(".heat canvas").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowUp");
+  assert.match(await page.locator(".tip").textContent(), /\d\d:\d\d, .*calls?/);
+  await page.locator("summary", { hasText: "Heat map as a table" }).click();
+  await page.getByRole("table", { name: "Calls by minute and duration" }).waitFor();
+  assert.ok((await rows(page, "operations").count()) >= 1);
+  await page.locator("table.traces:visible tbody tr").first().waitFor();
+  await screenshot(page, "application-light");
+  await rows(page, "operations").getByRole("link").first().click();
+  await page.waitForURL(/operation=/);
+  await settled(page);
+  assert.match(await page.getByRole("heading", { level: 1 }).textContent(), /items.*server/);
+  assert.ok(await hasInk(page.locator(".heat canvas")));
+  await screenshot(page, "operation-light");
+  await page.goBack();
+  await page.waitForFunction((text) => document.querySelector("h1").textContent === text, name);
+});
+
+/** Whether something was drawn on a canvas. */
+function hasInk(canvas) {
+  return canvas.first().evaluate((element) => {
+    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+    return data.some((value) => value !== 0);
+  });
+}
+
+test("a trace in the heat map leads to the list", async (t) => {
+  const page = await openShown(t, addressOf("application", HOSTILE.prototype));
+  await settled(page);
+  const canvas = page.locator(".heat canvas");
+  const box = await canvas.boundingBox();
+  // Marks are looked for as a person would: with the pointer, where it becomes a hand.
+  const found = await (async () => {
+    for (let x = box.width - 10; x > box.width - 400; x -= 5) {
+      for (let y = 10; y < box.height - 24; y += 5) {
+        await canvas.hover({ position: { x, y } });
+        if ((await canvas.evaluate((element) => element.style.cursor)) === "pointer") {
+          return { x, y };
+        }
+      }
+    }
+    return null;
+  })();
+  assert.notEqual(found, null);
+  await canvas.click({ position: found });
+  await page.locator("tr.found").waitFor();
+});
+
+test("traces are found by application, operation and reason, page by page", async (t) => {
+  const page = await openShown(t, "#/traces");
+  await settled(page);
+  assert.ok((await rows(page, "traces").count()) > 10);
+  await screenshot(page, "traces-light");
+  const older = page.getByRole("link", { name: "Older" });
+  await older.click();
+  await page.waitForURL(/cursor=/);
+  await settled(page);
+  await page.getByRole("link", { name: "Newest" }).click();
+  await page.waitForFunction(() => !location.hash.includes("cursor"));
+  const name = load.names[3];
+  await page.getByRole("searchbox", { name: "Application" }).fill(name);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/application=/);
+  await page.getByLabel("Why kept").selectOption("error");
+  await page.waitForURL(/reason=error/);
+  await settled(page);
+  await page.waitForFunction((wanted) => {
+    const all = [...document.querySelectorAll("table.traces tbody tr")];
+    return all.length > 0 && all.every((row) => row.textContent.includes(wanted) && row.textContent.includes("failed"));
+  }, name);
+  await page.getByLabel("Time").selectOption("between");
+  await page.getByLabel("From").fill("2020-01-01T00:00:00");
+  await page.getByLabel("From").press("Tab");
+  await page.waitForURL(/from=2020-01-01/);
+  await page.getByLabel("Before").fill("2020-01-02T00:00:00");
+  await page.getByLabel("Before").press("Tab");
+  await page.getByText("No trace matches.").waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await rows(page, "traces").first().waitFor();
+});
+
+test("a trace is linked, copied, opened and exported", async (t) => {
+  const page = await openShown(t, `#/traces?${encoded({ application: HOSTILE.quotes, reason: "error", range: "all" })}`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await rows(page, "traces").first().waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await settled(page);
+  const query = encoded({ application: HOSTILE.quotes, reason: "error", limit: 1000 });
+  const { traces } = await api(`traces?${query}`);
+  const row = rows(page, "traces").first();
+  const url = new URL(await row.locator(".trace-id a").getAttribute("href"));
+  assert.equal(url.origin, "https://traces.example.com");
+  const id = url.pathname.split("/").at(-1);
+  const trace = traces.find((one) => one.traceId === id);
+  assert.equal(url.searchParams.get("of"), HOSTILE.quotes);
+  assert.equal(url.searchParams.get("span"), trace.spanId);
+  assert.equal(Number(url.searchParams.get("from")), Math.floor(Date.parse(trace.start)));
+  await row.getByRole("button", { name: "Copy trace ID" }).click();
+  await row.getByText("Copied").waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), id);
+  await row.locator("summary").click();
+  await row.getByText("server.address").waitFor();
+  const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
+  const lines = readFileSync(await csv.path(), "utf8");
+  assert.match(lines.split("\n")[0], /traceId/);
+  assert.ok(lines.includes(id));
+  const [json] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export JSON" }).click()]);
+  assert.ok(JSON.parse(readFileSync(await json.path(), "utf8")).traces.some((one) => one.traceId === id));
+});
+
+test("a template that is no web address makes no link", async (t) => {
+  const page = await openShown(t, "");
+  const addresses = await page.evaluate(async () => {
+    const { traceAddress } = await import("/page/traces.js");
+    const trace = { traceId: "a/../../b", spanId: "c", application: "\ud800#?&", start: "2026-01-01T00:00:00Z", durationMillis: 5.5 };
+    return [
+      "javascript:alert('{traceId}')",
+      "data:text/html,{traceId}",
+      "//other/{traceId}",
+      "{application}://x",
+      null,
+      "http://jaeger.example.com/trace/{traceId}?a={application}&e={end}&u={unknown}",
+    ].map((template) => traceAddress(template, trace));
+  });
+  assert.deepEqual(addresses, [
+    null,
+    null,
+    null,
+    null,
+    null,
+    "http://jaeger.example.com/trace/a%2F..%2F..%2Fb?a=%EF%BF%BD%23%3F%26&e=1767225600006&u={unknown}",
+  ]);
+});
+
+test("the pipeline shows health, books, queues and agents", async (t) => {
+  const page = await openShown(t, "#/pipeline");
+  await settled(page);
+  for (const title of ["This server", "Books", "Queues", "Hotspots", "Series against limits", "Agents"]) {
+    await page.getByRole("heading", { name: title, exact: true }).waitFor();
+  }
+  assert.match(await page.locator(".equation").textContent(), /received=.*recorded.*balances/);
+  assert.equal(await page.getByRole("table", { name: "Queues of the fleet" }).locator("tbody tr").count(), 4);
+  assert.equal(await page.getByRole("table", { name: /^Agents/ }).locator("tbody tr").count(), 1);
+  const status = await api("status");
+  assert.equal(
+    await page.getByRole("table", { name: "How long this server's steps took" }).locator("tbody tr").count(),
+    status.timings.length,
+  );
+  await page.getByRole("searchbox", { name: "Search applications" }).fill(load.names[5]);
+  await page.waitForURL(/search=/);
+  await settled(page);
+  const books = page.getByRole("table", { name: "What became of each application's spans" });
+  await page.waitForFunction((name) => [...document.querySelectorAll(".pane table tbody th")].some((th) => th.textContent === name), load.names[5]);
+  assert.equal(await books.locator("tbody .mark.bad").count(), 0);
+  await screenshot(page, "pipeline-light");
+});
+
+test("the configuration is searched", async (t) => {
+  const page = await openShown(t, "#/configuration");
+  await settled(page);
+  const { keys } = await api("configuration");
+  assert.equal(await rows(page, "configuration").count(), keys.length);
+  await page.getByRole("radio", { name: "Given ones" }).check();
+  await page.waitForURL(/show=given/);
+  await page.waitForFunction((given) => document.querySelectorAll("table.configuration tbody tr").length === given, keys.filter((row) => row.given).length);
+  await page.getByRole("searchbox").fill("trace-url");
+  await page.waitForFunction(() => document.querySelectorAll("table.configuration tbody tr").length === 1);
+  assert.ok((await rows(page, "configuration").first().textContent()).includes(TRACE_URL));
+  await screenshot(page, "configuration-light");
+});
+
+// ---- names that want to do harm
+
+test("hostile names are text, everywhere", async (t) => {
+  const page = await openShown(t, "#/?sort=name");
+  for (const [what, name] of Object.entries(HOSTILE)) {
+    const pattern = name.length > 100 ? name.slice(0, 40) : name;
+    await page.goto(`${demo.web}/#/?${encoded({ search: pattern })}`);
+    const link = rows(page).getByRole("link").first();
+    await page.waitForFunction(
+      ([text]) => {
+        const all = document.querySelectorAll("table.applications tbody tr");
+        return all.length > 0 && all.length < 20 && document.querySelector(".pane").getAttribute("aria-busy") === "false" && location.hash.includes(text);
+      },
+      [encoded({ search: pattern })],
+    );
+    const hrefs = await rows(page).getByRole("link").evaluateAll((links) => links.map((a) => a.getAttribute("href")));
+    const its = hrefs.find((href) => new URLSearchParams(href.slice(href.indexOf("?"))).get("name") === name);
+    assert.ok(its !== undefined, `${what} is found by its name`);
+    await page.goto(`${demo.web}/${its}`);
+    await page.locator("table.operations tbody tr").first().waitFor();
+    await page.locator("table.traces:visible tbody tr").first().waitFor();
+    await settled(page);
+    assert.equal(await page.locator("#view img, #view script, #view [onerror]").count(), 0, what);
+    assert.doesNotMatch(await page.title(), /^broken/);
+    const titled = await page.getByRole("heading", { level: 1 }).textContent();
+    assert.doesNotMatch(titled, /[\u0000-\u001f\u202a-\u202e\u2066-\u2069]/);
+    if (name.length > 200) {
+      assert.equal(await page.locator(".long pre").textContent(), name);
+      await page.locator(".long summary").click();
+      await screenshot(page, "hostile-long");
+    }
+    assert.equal(await overflow(page), 0, `${what} does not widen the page`);
+  }
+  await page.goto(`${demo.web}/#/application?${encoded({ name: HOSTILE.markup })}`);
+  await page.locator("table.operations tbody tr").nth(5).waitFor();
+  const shownNames = await names(page, "operations");
+  assert.ok(shownNames.includes(HOSTILE.markup));
+  assert.ok(shownNames.includes("__proto__"));
+  assert.ok(shownNames.includes("[U+202E]gnp.exe"));
+  assert.ok(shownNames.includes("two[U+000A]lines[U+0009]and a tab"));
+  await screenshot(page, "hostile-operations");
+  await page.goto(`${demo.web}/#/traces?${encoded({ application: HOSTILE.rightToLeft })}`);
+  await rows(page, "traces").first().waitFor();
+  await rows(page, "traces").first().locator("summary").click();
+  await screenshot(page, "hostile-traces");
+});
+
+test("unseen characters and halves of pairs are shown by their numbers", async (t) => {
+  const page = await openShown(t, "");
+  const shownAs = await page.evaluate(async () => {
+    const { name, visible } = await import("/page/dom.js");
+    return [visible("a\u0000b\u202ec\ud800d\u200be\u{e0041}"), visible("žluťoučký 日本 😀"), name("").textContent, name("😀".repeat(200), 7).textContent];
+  });
+  assert.deepEqual(shownAs, [
+    "a[U+0000]b[U+202E]c[U+D800]d[U+200B]e[U+E0041]",
+    "žluťoučký 日本 😀",
+    "(no name)",
+    "😀😀😀…",
+  ]);
+});
+
+/** Pixels by which the page is wider than the window. */
+const overflow = (page) => page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
+
+test("numbers have three figures and a unit", async (t) => {
+  const page = await openShown(t, "");
+  const formatted = await page.evaluate(async () => {
+    const f = await import("/page/format.js");
+    return [
+      f.rate(1234), f.rate(0), f.rate(0.001), f.rate(999.6), f.rate(0.666666), f.percent(0.0002), f.percent(0.00001), f.percent(1), f.percent(0.99999),
+      f.duration(3.4), f.duration(0.0004), f.duration(1234), f.duration(999.6), f.duration(90_000), f.duration(null), f.count(1234567), f.short(1e6),
+    ];
+  });
+  assert.deepEqual(formatted, [
+    "1.23k/s", "0/s", "<0.01/s", "1k/s", "0.67/s", "0.02 %", "<0.01 %", "100 %", ">99.9 %",
+    "3.4 ms", "0.4 µs", "1.23 s", "1 s", "1.5 min", "–", "1,234,567", "1M",
+  ]);
+});
+
+// ---- states
+
+test("while it loads, it says so", async (t) => {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const page = await open(t, "", {
+    before: (p) =>
+      p.route("**/api/applications*", async (route) => {
+        await held;
+        await route.continue();
+      }),
+  });
+  await page.locator(".pane[aria-busy=true] .skeleton").waitFor();
+  await screenshot(page, "loading");
+  release();
+  await rows(page).first().waitFor();
+  assert.equal(await page.locator(".pane").getAttribute("aria-busy"), "false");
+  assert.equal(await page.locator(".skeleton:visible").count(), 0);
+});
+
+test("a failure says what failed, and another try mends it", async (t) => {
+  const page = await open(t, "", {
+    failures: true,
+    before: (p) =>
+      p.route("**/api/applications*", (route) =>
+        route.fulfill({
+          status: 503,
+          contentType: "application/problem+json",
+          body: JSON.stringify({ title: "x", status: 503, detail: "not <b>now</b>" }),
+        }),
+      ),
+  });
+  await page.getByRole("alert").getByText("not <b>now</b>").waitFor();
+  await screenshot(page, "error");
+  await page.unroute("**/api/applications*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await rows(page).first().waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+});
+
+test("what was shown stays when a refresh fails, with its age", async (t) => {
+  const page = await openShown(t, "", { failures: true });
+  await rows(page).first().waitFor();
+  await page.route("**/api/*", (route) => route.abort("connectionrefused"));
+  await page.getByText(/Shown is what was known at .* ago/).waitFor();
+  await page.locator(".notice.bad", { hasText: "cannot be reached" }).waitFor();
+  await page.locator("#health", { hasText: "No answer" }).waitFor();
+  assert.equal(await rows(page).count(), 100);
+  await screenshot(page, "not-refreshed");
+  await page.unroute("**/api/*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator("#health", { hasText: "Ready" }).waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".notice").length === 0);
+});
+
+const changed = (path, change) => (page) =>
+  page.route(`**/api/${path}*`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: change(await response.json()) });
+  });
+
+test("counts that are too low yet are told", async (t) => {
+  const page = await openShown(t, "", { before: changed("status", (status) => ({ ...status, upToDate: false })) });
+  await page.locator(".notice.warn", { hasText: "counts are too low" }).waitFor();
+});
+
+test("a server that is not ready says what is missing", async (t) => {
+  const page = await openShown(t, "#/pipeline", {
+    before: changed("status", (status) => ({ ...status, ready: false, missing: { queue: "is being <recovered>" } })),
+  });
+  await page.locator(".notice.warn", { hasText: "queue: is being <recovered>" }).waitFor();
+  await page.locator("#health", { hasText: "Not ready" }).waitFor();
+});
+
+test("an address that is none leads on", async (t) => {
+  const page = await open(t, "#/nowhere", { failures: true });
+  await page.getByText("There is no such page.").waitFor();
+  await page.locator("#view").getByRole("link", { name: "Overview" }).click();
+  await rows(page).first().waitFor();
+  await page.goto(`${demo.web}/#/application?name=nobody`);
+  await page.getByText("This application had no spans in the last hour.").waitFor();
+});
+
+// ---- people
+
+for (const scheme of ["light", "dark"]) {
+  for (const view of VIEWS) {
+    test(`no barrier in ${view}, ${scheme}`, async (t) => {
+      const page = await openShown(t, addressOf(view, load.names[3]), { colorScheme: scheme, reducedMotion: "reduce" });
+      await settled(page);
+      const violations = await page.evaluate(`${axeSource}; axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations)`);
+      const grave = violations.filter((violation) => ["serious", "critical"].includes(violation.impact));
+      assert.deepEqual(
+        grave.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`),
+        [],
+      );
+      if (scheme === "dark") {
+        await screenshot(page, `${view}-dark`);
+      }
+    });
+  }
+}
+
+test("the scheme follows the system, or the person, who is remembered", async (t) => {
+  const page = await openShown(t, "", { colorScheme: "dark" });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.getByLabel("Colours").selectOption("light");
+  const light = await ground();
+  assert.notEqual(dark, light);
+  await page.reload();
+  await shown(page);
+  assert.equal(await ground(), light);
+  await page.getByLabel("Colours").selectOption("auto");
+  assert.equal(await ground(), dark);
+});
+
+test("the keyboard alone reaches everything", async (t) => {
+  const page = await openShown(t, "");
+  const focused = () => page.evaluate(() => document.activeElement.textContent.trim() || document.activeElement.getAttribute("aria-label") || document.activeElement.id);
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to the content");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "view");
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Search applications");
+  await page.keyboard.type(load.names[41]);
+  await page.waitForURL(/search=/);
+  await page.waitForFunction((name) => document.querySelector("table.applications tbody th .name")?.textContent === name, load.names[41]);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForURL(/filter=failing/);
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction(() => !location.hash.includes("filter"));
+  const passed = [];
+  for (let i = 0; i < 20 && (await focused()) !== load.names[41]; i++) {
+    await page.keyboard.press("Tab");
+    passed.push(await focused());
+  }
+  assert.ok(passed.includes("p99"), passed.join(", "));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/#\/application\?/);
+  await page.waitForFunction((name) => document.querySelector("h1").textContent === name, load.names[41]);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "view");
+  await page.goBack();
+  await page.waitForURL(/search=/);
+});
+
+test("a phone shows it without scrolling sideways", async (t) => {
+  const page = await openShown(t, "", { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+  for (const view of VIEWS) {
+    await page.goto(`${demo.web}/${addressOf(view, load.names[3])}`);
+    await page.waitForFunction(() => document.querySelector(".pane")?.getAttribute("aria-busy") === "false");
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), true, view);
+    await screenshot(page, `${view}-phone`);
+  }
+});
+
+test("the page comes with headers that hold it together", async () => {
+  const response = await fetch(`${demo.web}/`);
+  assert.match(response.headers.get("Content-Security-Policy"), /default-src 'self'/);
+  assert.doesNotMatch(response.headers.get("Content-Security-Policy"), /unsafe/);
+  assert.equal(response.headers.get("X-Content-Type-Options"), "nosniff");
+});
+
+// ---- another server
+
+test("a server with a token, no history and no index; and then none at all", async (t) => {
+  const server = await startServer(demo, {
+    "trace-etl.web.token": TOKEN,
+    "trace-etl.history.enabled": false,
+    "trace-etl.index.type": "none",
+  });
+  t.after(() => server.stop());
+  const page = await open(t, "", { web: server.web, failures: true });
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await dialog.getByLabel("Token").fill("wrong");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByText("did not take this token").waitFor();
+  await screenshot(page, "sign-in");
+  await dialog.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await page.getByText("The history of the last hour is disabled.").waitFor();
+  assert.equal(await dialog.count(), 0);
+  await page.reload();
+  await page.getByText("The history of the last hour is disabled.").waitFor();
+  await page.goto(`${server.web}/#/traces`);
+  await page.getByText("No traces are kept.").waitFor();
+  await page.goto(`${server.web}/#/configuration`);
+  await rows(page, "configuration").first().waitFor();
+  await page.getByRole("searchbox").fill("web.token");
+  await page.waitForFunction(() => document.querySelectorAll("table.configuration tbody tr").length === 1);
+  assert.match(await rows(page, "configuration").first().textContent(), /\*\*\* secret/);
+  assert.ok(!(await page.content()).includes(TOKEN));
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await dialog.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await rows(page, "configuration").first().waitFor();
+  await page.goto(`${server.web}/#/pipeline`);
+  await page.getByRole("heading", { name: "Agents" }).waitFor();
+  await settled(page);
+  await server.stop();
+  await page.locator("#health", { hasText: "No answer" }).waitFor();
+  await page.getByText("Its last answer came at").waitFor();
+  await screenshot(page, "server-gone");
+});
+
+test("who signs in elsewhere is sent there when that has ended, and not asked for a token", async (t) => {
+  let ended = false;
+  const page = await openShown(t, "", {
+    failures: true,
+    before: async (p) => {
+      await changed("status", (status) => ({ ...status, signIn: "oidc", user: "ada" }))(p);
+      await p.route("**/api/applications*", (route) =>
+        ended
+          ? route.fulfill({ status: 401, headers: { "WWW-Authenticate": "Bearer" }, contentType: "application/problem+json", body: "{}" })
+          : route.continue(),
+      );
+    },
+  });
+  await page.getByText("ada", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  ended = true;
+  await page.getByRole("button", { name: "Load again" }).waitFor();
+  await page.getByText("Load the page again to sign in").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+});
+
+test("who gives no token is not asked again until they want to", async (t) => {
+  const refuse = (page) =>
+    page.route("**/api/*", (route) =>
+      route.request().headers().authorization === `Bearer ${TOKEN}`
+        ? route.continue()
+        : route.fulfill({ status: 401, headers: { "WWW-Authenticate": "Bearer" }, contentType: "application/problem+json", body: "{}" }),
+    );
+  const page = await open(t, "", { failures: true, before: refuse });
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("This needs the token of the server.").waitFor();
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await rows(page).first().waitFor();
+});
+
+// ---- how long it takes, measured, never asserted
+
+test("first paint and interactive", async (t) => {
+  const measured = [];
+  for (let i = 0; i < 7; i++) {
+    const context = await chromium.newContext({ viewport: WIDE });
+    const page = await context.newPage();
+    let bytes = 0;
+    let requests = 0;
+    page.on("response", async (response) => {
+      requests++;
+      bytes += Number((await response.request().sizes().catch(() => null))?.responseBodySize ?? 0);
+    });
+    await page.goto(demo.web);
+    await page.waitForFunction(() => performance.getEntriesByName("trace-etl-interactive").length > 0);
+    const one = await page.evaluate(() => ({
+      paint: performance.getEntriesByName("first-contentful-paint")[0].startTime,
+      interactive: performance.getEntriesByName("trace-etl-interactive")[0].startTime,
+    }));
+    measured.push({ ...one, requests, bytes });
+    await context.close();
+  }
+  const median = (key) => measured.map((one) => one[key]).sort((a, b) => a - b)[Math.floor(measured.length / 2)];
+  const { total } = await api("applications");
+  t.diagnostic(
+    `timings: applications=${total} first_paint_ms=${median("paint").toFixed(0)} interactive_ms=${median("interactive").toFixed(0)} ` +
+      `worst_first_paint_ms=${Math.max(...measured.map((one) => one.paint)).toFixed(0)} worst_interactive_ms=${Math.max(...measured.map((one) => one.interactive)).toFixed(0)} ` +
+      `requests=${median("requests")} bytes=${median("bytes")}`,
+  );
+});

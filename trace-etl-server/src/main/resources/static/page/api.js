@@ -1,0 +1,166 @@
+// Reads the JSON API, and says of each failure what it means.
+
+const TOKEN = "trace-etl-token";
+const WITHIN_MILLIS = 20_000;
+
+let signIn = () => Promise.resolve(false);
+let asked = null;
+let declined = false;
+/** How people sign in, as the server said; null before it has. */
+let way = null;
+
+/** What an answer was, that was not the data. */
+export class ApiError extends Error {
+  /**
+   * @param {"unreachable"|"slow"|"token"|"signed-out"|"absent"|"refused"|"failed"} kind
+   * @param {string} message
+   */
+  constructor(kind, message) {
+    super(message);
+    this.name = "ApiError";
+    this.kind = kind;
+  }
+}
+
+/** @param {function(boolean): Promise<boolean>} ask for the token; false if the person gave none */
+export function onSignIn(ask) {
+  signIn = ask;
+}
+
+/** @param {"none"|"basic"|"oidc"} signIn of the status */
+export function setWay(signIn) {
+  way = signIn;
+}
+
+/** A refresh does not ask who said no; a person's own try does. */
+export function askAgain() {
+  declined = false;
+}
+
+function storedToken() {
+  try {
+    return sessionStorage.getItem(TOKEN);
+  } catch {
+    return null;
+  }
+}
+
+let token = storedToken();
+
+export function hasToken() {
+  return token !== null;
+}
+
+/** Kept for this tab, until it is closed. */
+export function setToken(value) {
+  token = value;
+  try {
+    if (value === null) {
+      sessionStorage.removeItem(TOKEN);
+    } else {
+      sessionStorage.setItem(TOKEN, value);
+    }
+  } catch {
+    // It is kept in memory alone.
+  }
+}
+
+/** The address of a path of the API, relative to the page, which a proxy may have put elsewhere. */
+export function address(path, parameters = {}) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined && value !== "") {
+      query.set(name, String(value));
+    }
+  }
+  const text = query.toString();
+  return `api/${path}${text === "" ? "" : `?${text}`}`;
+}
+
+/**
+ * @param {string} path below /api/
+ * @param {Object} parameters those without a value are left out
+ * @param {AbortSignal=} signal
+ * @returns {Promise<Object>}
+ * @throws {ApiError} and what an aborted fetch throws
+ */
+export async function get(path, parameters, signal) {
+  const response = await fetchPath(address(path, parameters), signal);
+  try {
+    return await response.json();
+  } catch (e) {
+    signal?.throwIfAborted();
+    throw new ApiError("failed", `The answer of /api/${path} could not be read: ${e.message}.`);
+  }
+}
+
+/** The same as a file, for an export. */
+export async function getBlob(path, parameters) {
+  return (await fetchPath(address(path, parameters))).blob();
+}
+
+async function fetchPath(url, signal) {
+  const used = token;
+  const response = await send(url, used, signal);
+  if (response.ok) {
+    return response;
+  }
+  if (response.type === "opaqueredirect") {
+    throw new ApiError("signed-out", "The sign-in has ended. Load the page again to sign in.");
+  }
+  if (response.status === 401) {
+    const { detail } = await problem(url, response);
+    // The token is for programs where people sign in by other ways.
+    if (
+      !/^bearer/i.test(response.headers.get("WWW-Authenticate") ?? "") ||
+      (way ?? "none") !== "none" ||
+      detail.includes("/oauth2/authorization/")
+    ) {
+      throw new ApiError("signed-out", "This needs a sign-in. Load the page again to sign in.");
+    }
+    // Several requests may have been refused: one question is enough.
+    if (used === token) {
+      asked ??= declined ? null : signIn(used !== null).finally(() => (asked = null));
+      declined = asked === null || !(await asked);
+      if (declined) {
+        throw new ApiError("token", "This needs the token of the server.");
+      }
+    }
+    signal?.throwIfAborted();
+    return fetchPath(url, signal);
+  }
+  throw await problem(url, response);
+}
+
+async function send(url, bearer, signal) {
+  const timeout = AbortSignal.timeout(WITHIN_MILLIS);
+  try {
+    return await fetch(url, {
+      headers: bearer === null ? {} : { Authorization: `Bearer ${bearer}` },
+      redirect: "manual",
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+  } catch (e) {
+    signal?.throwIfAborted();
+    if (timeout.aborted) {
+      throw new ApiError("slow", `The server did not answer within ${WITHIN_MILLIS / 1000} s.`);
+    }
+    throw new ApiError("unreachable", "The server cannot be reached.");
+  }
+}
+
+async function problem(url, response) {
+  let detail = "";
+  try {
+    const body = await response.json();
+    detail = typeof body.detail === "string" ? body.detail : "";
+  } catch {
+    // Not one of ours; the status says enough.
+  }
+  const kind =
+    response.status === 404 ? "absent" : response.status < 500 ? "refused" : "failed";
+  const path = url.replace(/\?.*/s, "");
+  const error = new ApiError(kind, detail === "" ? `/${path} answered ${response.status}.` : detail);
+  error.detail = detail;
+  return error;
+}

@@ -1,0 +1,401 @@
+// One application, or one of its operations: its last hour minute by minute, what it is made of, and
+// the traces that were kept of it.
+
+import * as address from "./address.js";
+import * as api from "./api.js";
+import { Chart, loadPlot } from "./chart.js";
+import { announce, choice, el, name, searchField, wholeName } from "./dom.js";
+import * as format from "./format.js";
+import { HeatMap } from "./heatmap.js";
+import { defaultOrder, historyDisabled, intervalColumns, MINUTES } from "./overview.js";
+import { empty, Pane } from "./pane.js";
+import { Pages, Table } from "./table.js";
+import { noIndex, traceColumns, traceKey } from "./traces.js";
+
+const PAGE = 100;
+const TRACES_OF_A_REASON = 30;
+const HOUR = 3_600_000;
+const SECONDS = 60;
+const NAME_IN_HEADING = 120;
+
+export function view(frame) {
+  let state = null;
+  let traces = [];
+
+  const read = (parameters) => {
+    const sort = parameters.get("sort") ?? "calls";
+    return {
+      name: parameters.get("name") ?? "",
+      operation: parameters.get("operation"),
+      kind: parameters.get("kind"),
+      minutes: MINUTES.some(([m]) => m === parameters.get("minutes")) ? parameters.get("minutes") : "5",
+      search: parameters.get("search") ?? "",
+      sort,
+      order: parameters.get("order") ?? defaultOrder(sort),
+      offset: Math.max(0, Number.parseInt(parameters.get("offset") ?? "0", 10) || 0),
+    };
+  };
+  const go = (changed, replace = false) => {
+    const next = { ...state, offset: 0, ...changed };
+    address.go(
+      address.link("application", {
+        name: next.name,
+        operation: next.operation,
+        kind: next.kind,
+        minutes: next.minutes === "5" ? null : next.minutes,
+        search: next.search,
+        sort: next.sort === "calls" ? null : next.sort,
+        order: next.order === defaultOrder(next.sort) ? null : next.order,
+        offset: next.offset === 0 ? null : next.offset,
+      }),
+      replace,
+    );
+  };
+  const isOperation = () => state.operation !== null && state.kind !== null;
+
+  // ---- the last hour
+
+  const rateChart = new Chart({
+    title: "Rate",
+    show: format.rate,
+    series: [
+      { label: "calls", colour: "--accent", area: true },
+      { label: "errors", colour: "--bad", dash: [4, 3] },
+    ],
+  });
+  const errorChart = new Chart({
+    title: "Error ratio",
+    show: format.percent,
+    series: [{ label: "failed", colour: "--bad", area: true }],
+  });
+  const durationChart = new Chart({
+    title: "Duration",
+    show: format.duration,
+    series: [
+      { label: "p50", colour: "--quiet" },
+      { label: "p95", colour: "--accent", dash: [6, 3] },
+      { label: "p99", colour: "--warn", dash: [2, 2] },
+    ],
+  });
+  const charts = [rateChart, errorChart, durationChart];
+  const heat = new HeatMap((trace) => find(trace));
+  const tiles = el("dl", { class: "tiles" });
+  const minuteTable = new Table({
+    caption: "Minute by minute",
+    keyOf: (minute) => String(minute.start),
+    columns: [
+      { key: "start", label: "Minute", head: true, cell: (m) => format.time(m.start) + (m.ended ? "" : " (not ended)") },
+      { key: "calls", label: "Calls", numeric: true, cell: (m) => format.count(m.calls) },
+      { key: "errors", label: "Errors", numeric: true, cell: (m) => format.count(m.errors) },
+      { key: "ratio", label: "Error ratio", numeric: true, cell: (m) => format.percent(m.calls === 0 ? null : m.errors / m.calls) },
+      { key: "mean", label: "Mean", numeric: true, cell: (m) => format.duration(m.calls === 0 ? null : m.durationMillis / m.calls) },
+      { key: "p50", label: "p50", numeric: true, cell: (m) => format.duration(m.p50Millis) },
+      { key: "p95", label: "p95", numeric: true, cell: (m) => format.duration(m.p95Millis) },
+      { key: "p99", label: "p99", numeric: true, cell: (m) => format.duration(m.p99Millis) },
+    ],
+  });
+  let minutesShown = [];
+  const minuteDetails = el(
+    "details",
+    {
+      class: "numbers",
+      ontoggle: () => minuteTable.update(minuteDetails.open ? minutesShown : []),
+    },
+    el("summary", {}, "Minute by minute"),
+    minuteTable.element,
+  );
+  const historyPane = new Pane({
+    title: null,
+    skeleton: 9,
+    content: [tiles, el("div", { class: "charts" }, ...charts.map((chart) => chart.element)), minuteDetails, heat.element],
+    load: async (signal) => {
+      try {
+        const [history] = await Promise.all([
+          api.get(
+            "history",
+            { application: state.name, operation: isOperation() ? state.operation : null, kind: isOperation() ? state.kind : null, buckets: "true" },
+            signal,
+          ),
+          loadPlot(),
+        ]);
+        return history;
+      } catch (e) {
+        const disabled = e.name === "ApiError" ? await historyDisabled(e, frame) : null;
+        if (disabled) {
+          return disabled;
+        }
+        if (e.kind === "absent") {
+          return empty(
+            isOperation() ? "This operation had no calls in the last hour." : "This application had no spans in the last hour.",
+            "Applications go from here an hour after their last span; Prometheus has them for longer.",
+            el("a", { href: "#/" }, "All applications"),
+          );
+        }
+        throw e;
+      }
+    },
+    render: (data) => {
+      if (data instanceof Node) {
+        return data;
+      }
+      // Charts are measured when they are drawn: they have to be in the page by then.
+      historyPane.content.hidden = false;
+      showMinutes(data);
+      return null;
+    },
+  });
+
+  function showMinutes(data) {
+    const minutes = data.minutes.map((minute) => ({ ...minute, start: Date.parse(minute.start) }));
+    const ended = minutes.filter((minute) => minute.ended);
+    const starts = ended.map((minute) => minute.start);
+    rateChart.update(starts, [ended.map((m) => m.calls / SECONDS), ended.map((m) => m.errors / SECONDS)]);
+    errorChart.update(starts, [ended.map((m) => (m.calls === 0 ? null : m.errors / m.calls))]);
+    durationChart.update(starts, [
+      ended.map((m) => m.p50Millis),
+      ended.map((m) => m.p95Millis),
+      ended.map((m) => m.p99Millis),
+    ]);
+    heat.element.hidden = !data.boundsMillis;
+    if (data.boundsMillis) {
+      heat.update(
+        minutes.map((m) => ({ ...m, buckets: m.buckets ?? new Array(data.boundsMillis.length + 1).fill(0) })),
+        data.boundsMillis,
+      );
+    }
+    minutesShown = [...minutes].reverse();
+    if (minuteDetails.open) {
+      minuteTable.update(minutesShown);
+    }
+    const last = ended.at(-1);
+    const calls = ended.reduce((sum, m) => sum + m.calls, 0);
+    const errors = ended.reduce((sum, m) => sum + m.errors, 0);
+    const tile = (label, value, hint) => el("div", { title: hint ?? null }, el("dt", {}, label), el("dd", {}, value));
+    tiles.replaceChildren(
+      tile("Rate", format.rate(last ? last.calls / SECONDS : null), "In the last minute that has ended"),
+      tile("Error ratio", format.percent(last && last.calls > 0 ? last.errors / last.calls : null), "In the last minute that has ended"),
+      tile("p50", format.duration(last?.p50Millis ?? null)),
+      tile("p95", format.duration(last?.p95Millis ?? null)),
+      tile("p99", format.duration(last?.p99Millis ?? null)),
+      tile("Calls, last hour", format.short(calls)),
+      tile("Errors, last hour", format.short(errors)),
+    );
+  }
+
+  // ---- what it is made of
+
+  const search = searchField("Search operations", (text) => {
+    if (text !== state.search) {
+      go({ search: text }, state.search !== "");
+    }
+  });
+  const minutes = choice("Time range", MINUTES, (value) => go({ minutes: value }));
+  const operations = new Table({
+    caption: "Operations",
+    className: "operations",
+    keyOf: (row) => `${row.kind}\n${row.operation}`,
+    onSort: (sort, order) => go({ sort, order }),
+    columns: [
+      {
+        key: "name",
+        label: "Operation",
+        head: true,
+        order: "asc",
+        fixed: true,
+        className: "wide",
+        cell: (row) =>
+          el(
+            "a",
+            { href: address.link("application", { name: state.name, operation: row.operation, kind: row.kind }) },
+            name(row.operation),
+          ),
+      },
+      { key: "kind", label: "Kind", cell: (row) => el("span", { class: "kind" }, name(format.kind(row.kind), 40)) },
+      ...intervalColumns(frame),
+    ],
+  });
+  const operationPages = new Pages(PAGE, "operations", (offset) => {
+    go({ offset });
+    operationsPane.element.scrollIntoView({ block: "start" });
+  });
+  const operationSummary = el("span", { class: "summary" });
+  let said = null;
+  const operationsPane = new Pane({
+    title: "Operations",
+    tools: [operationSummary, search.element, minutes.element],
+    content: [operations.element, operationPages.element],
+    load: async (signal) => {
+      try {
+        return await api.get(
+          "operations",
+          {
+            application: state.name,
+            minutes: state.minutes,
+            search: state.search,
+            sort: state.sort,
+            order: state.order,
+            limit: PAGE,
+            offset: state.offset,
+          },
+          signal,
+        );
+      } catch (e) {
+        if (e.kind === "absent") {
+          return el("p", { class: "muted" }, "None in the last hour.");
+        }
+        throw e;
+      }
+    },
+    render: (data) => {
+      if (data instanceof Node) {
+        return data;
+      }
+      operationSummary.textContent =
+        state.search === ""
+          ? format.plural(data.total, "operation")
+          : `${format.count(data.matching)} of ${format.plural(data.total, "operation")}`;
+      const saying = JSON.stringify([state.search, state.minutes, state.sort, state.order, state.offset]);
+      if (said !== null && said !== saying) {
+        announce(operationSummary.textContent);
+      }
+      said = saying;
+      operations.setSort(state.sort, state.order);
+      operations.update(data.operations);
+      operationPages.update(state.offset, data.operations.length, data.matching);
+      return data.operations.length > 0
+        ? null
+        : data.total === 0
+          ? empty("No operations in the last hour.")
+          : empty("No operation matches.", el("button", { type: "button", onclick: () => go({ search: "" }) }, "Show all"));
+    },
+  });
+
+  // ---- the traces of it
+
+  const makeTraces = (withOperation) =>
+    new Table({
+      caption: "Traces that were kept, newest first",
+      className: "traces",
+      keyOf: traceKey,
+      columns: traceColumns(frame, { application: false, operation: withOperation }),
+    });
+  const tracesOfAll = makeTraces(true);
+  const tracesOfOne = makeTraces(false);
+  const allTraces = el("a", {}, "All of them");
+  const tracesPane = new Pane({
+    className: "bounded",
+    title: "Failed, slow and exemplary traces of the last hour",
+    tools: [allTraces],
+    content: [tracesOfAll.element, tracesOfOne.element],
+    load: async (signal) => {
+      const from = String(Date.now() - HOUR);
+      const ask = (reason) =>
+        api.get(
+          "traces",
+          { application: state.name, operation: isOperation() ? state.operation : null, reason, from, limit: TRACES_OF_A_REASON },
+          signal,
+        );
+      try {
+        const [found] = await Promise.all([Promise.all(["error", "slow", "exemplar"].map(ask)), frame.statusRead]);
+        return found.flatMap((page) => page.traces);
+      } catch (e) {
+        await frame.statusRead;
+        const none = noIndex(frame.status);
+        if (none !== null && e.name === "ApiError") {
+          return none;
+        }
+        throw e;
+      }
+    },
+    render: (data) => {
+      if (data instanceof Node) {
+        traces = [];
+        heat.setTraces(traces);
+        return data;
+      }
+      traces = data
+        .filter((trace) => !isOperation() || format.kind(trace.kind) === format.kind(state.kind))
+        .sort((a, b) => Date.parse(b.start) - Date.parse(a.start));
+      heat.setTraces(traces);
+      tracesOfAll.element.hidden = isOperation();
+      tracesOfOne.element.hidden = !isOperation();
+      (isOperation() ? tracesOfOne : tracesOfAll).update(traces);
+      return traces.length > 0
+        ? null
+        : (noIndex(frame.status) ??
+            empty(
+              "None was slow or failed in the last hour.",
+              `A span is slow from ${format.duration(frame.status?.slowMillis)} on, unless its application has a threshold of its own.`,
+            ));
+    },
+  });
+
+  function find(trace) {
+    const table = isOperation() ? tracesOfOne : tracesOfAll;
+    const row = table.body.children[traces.findIndex((t) => traceKey(t) === traceKey(trace))];
+    if (row) {
+      for (const other of table.body.querySelectorAll(".found")) {
+        other.classList.remove("found");
+      }
+      row.classList.add("found");
+      row.scrollIntoView({ block: "center" });
+      row.querySelector("a, button")?.focus({ preventScroll: true });
+    }
+  }
+
+  const crumbs = el("nav", { class: "crumbs", "aria-label": "Where this is" });
+  const heading = el("h1", {});
+  const whole = el("div", {});
+  const element = el(
+    "div",
+    { class: "view" },
+    crumbs,
+    el("div", { class: "title" }, heading),
+    whole,
+    historyPane.element,
+    operationsPane.element,
+    tracesPane.element,
+  );
+
+  const showHead = () => {
+    const steps = [el("a", { href: "#/" }, "Applications")];
+    if (isOperation()) {
+      steps.push(el("a", { href: address.link("application", { name: state.name }) }, name(state.name, 60)));
+    }
+    crumbs.replaceChildren(el("ol", {}, ...steps.map((step) => el("li", {}, step))));
+    const shown = isOperation() ? state.operation : state.name;
+    heading.replaceChildren(name(shown, NAME_IN_HEADING), ...(isOperation() ? [el("span", { class: "kind" }, name(format.kind(state.kind), 40))] : []));
+    whole.replaceChildren(...(shown.length > NAME_IN_HEADING ? [wholeName(shown)] : []));
+    operationsPane.element.hidden = isOperation();
+    allTraces.href = address.link("traces", { application: state.name, operation: isOperation() ? state.operation : null });
+  };
+
+  return {
+    element,
+    title: () => (isOperation() ? `${state.operation} · ${state.name}` : state.name),
+    update: (parameters) => {
+      const before = state;
+      state = read(parameters);
+      search.set(state.search);
+      minutes.set(state.minutes);
+      showHead();
+      const moved =
+        before !== null &&
+        (before.name !== state.name || before.operation !== state.operation || before.kind !== state.kind);
+      return moved ? "moved" : undefined;
+    },
+    refresh: () => {
+      const subject = JSON.stringify([state.name, state.operation, state.kind]);
+      return Promise.all([
+        historyPane.refresh(subject),
+        isOperation() ? null : operationsPane.refresh(JSON.stringify(state)),
+        tracesPane.refresh(subject),
+      ]);
+    },
+    close: () => {
+      for (const part of [historyPane, operationsPane, tracesPane, heat, ...charts]) {
+        part.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,162 @@
+// Lines over the minutes of the last hour, drawn by uPlot, which is loaded when the first one is.
+
+import { colour, el } from "./dom.js";
+import * as format from "./format.js";
+
+const HEIGHT = 170;
+const VENDOR = new URL("./vendor/uplot/", import.meta.url);
+
+let loading = null;
+
+/** Makes uPlot known. */
+export function loadPlot() {
+  loading ??= new Promise((resolve, reject) => {
+    document.head.append(
+      el("link", { rel: "stylesheet", href: new URL("uPlot.min.css", VENDOR).href }),
+      el("script", {
+        src: new URL("uPlot.iife.min.js", VENDOR).href,
+        onload: () => resolve(globalThis.uPlot),
+        onerror: () => {
+          loading = null;
+          reject(new Error("The charts' program could not be loaded."));
+        },
+      }),
+    );
+  });
+  return loading;
+}
+
+export class Chart {
+  #plot = null;
+  #data = null;
+  #observer;
+  #onScheme = () => this.#make();
+
+  /**
+   * @param {Object} options
+   * @param {string} options.title
+   * @param {function(?number): string} options.show a value with its unit
+   * @param {{label: string, colour: string, dash: ?number[], area: ?boolean}[]} options.series
+   */
+  constructor({ title, show, series }) {
+    this.title = title;
+    this.show = show;
+    this.series = series;
+    this.values = series.map(() => el("b", {}));
+    this.at = el("span", { class: "at muted" });
+    this.box = el("div", { class: "plot", role: "img" });
+    this.element = el(
+      "figure",
+      { class: "chart" },
+      el(
+        "figcaption",
+        {},
+        el("h3", {}, title),
+        this.at,
+        el(
+          "span",
+          { class: "keys" },
+          ...series.map((line, i) =>
+            el(
+              "span",
+              { class: "key" },
+              el("i", { class: `swatch ${line.colour.slice(2)}${line.dash ? ` dash${line.dash[0]}` : ""}`, "aria-hidden": "true" }),
+              `${line.label} `,
+              this.values[i],
+            ),
+          ),
+        ),
+      ),
+      this.box,
+    );
+    this.#observer = new ResizeObserver(() => {
+      const width = this.box.clientWidth;
+      if (this.#plot !== null && width > 0 && width !== this.#plot.width) {
+        this.#plot.setSize({ width, height: HEIGHT });
+      }
+    });
+    this.#observer.observe(this.box);
+    addEventListener("trace-etl-scheme", this.#onScheme);
+  }
+
+  /**
+   * @param {number[]} starts of the minutes, milliseconds since 1970
+   * @param {(number|null)[][]} lines values of each series
+   */
+  update(starts, lines) {
+    this.#data = [starts.map((millis) => millis / 1000), ...lines];
+    this.box.setAttribute("aria-label", this.#told(lines));
+    if (this.#plot === null) {
+      this.#make();
+    } else {
+      this.#plot.setData(this.#data);
+    }
+    this.#showAt(this.#plot?.cursor.idx ?? null);
+  }
+
+  /** In words, for who does not see it; the numbers are in the table beneath. */
+  #told(lines) {
+    const of = this.series.map((line, i) => {
+      const known = lines[i].filter((value) => value !== null);
+      return known.length === 0
+        ? `${line.label}: none`
+        : `${line.label} ${this.show(Math.min(...known))} to ${this.show(Math.max(...known))}, last ${this.show(known.at(-1))}`;
+    });
+    return `${this.title} in the last hour: ${of.join("; ")}. The numbers are in the table “Minute by minute”.`;
+  }
+
+  #showAt(index) {
+    const xs = this.#data?.[0] ?? [];
+    const i = index ?? xs.length - 1;
+    this.at.textContent = i < 0 || xs.length === 0 ? "" : format.time(xs[i] * 1000);
+    this.values.forEach((value, s) => {
+      value.textContent = this.show(this.#data?.[s + 1][i] ?? null);
+    });
+  }
+
+  #make() {
+    if (this.#data === null || !this.box.isConnected || globalThis.uPlot === undefined) {
+      return;
+    }
+    this.#plot?.destroy();
+    const ink = colour("--muted");
+    const grid = colour("--line");
+    const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+    const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
+    this.#plot = new globalThis.uPlot(
+      {
+        width: Math.max(200, this.box.clientWidth),
+        height: HEIGHT,
+        padding: [10, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, drag: { setScale: false, x: false, y: false }, sync: { key: "trace-etl" }, points: { size: 6 } },
+        scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+        axes: [
+          { ...axis, size: 26, gap: 6, space: 60, values: (_, seconds) => seconds.map((s) => format.time(s * 1000)) },
+          { ...axis, size: 62, space: 26, values: (_, values) => values.map((value) => this.show(value)) },
+        ],
+        series: [
+          {},
+          ...this.series.map((line) => ({
+            label: line.label,
+            stroke: colour(line.colour),
+            width: 1.5,
+            dash: line.dash ?? undefined,
+            fill: line.area ? colour(`${line.colour}-area`) : undefined,
+            points: { show: false },
+            spanGaps: false,
+          })),
+        ],
+        hooks: { setCursor: [(plot) => this.#showAt(plot.cursor.idx ?? null)] },
+      },
+      this.#data,
+      this.box,
+    );
+  }
+
+  close() {
+    removeEventListener("trace-etl-scheme", this.#onScheme);
+    this.#observer.disconnect();
+    this.#plot?.destroy();
+  }
+}
