@@ -61,6 +61,22 @@ CASES = {
         "server": {"tls": {"secret": "web", "clientCaSecret": "clients"}, "tokenSecret": "web-token"},
         "agent": {"telemetry": {"tls": {"secret": "telemetry"}, "tokenSecret": "telemetry-token"}},
     },
+    "passwords": {"server": {"tokenSecret": "web-token", "usersSecret": "web-users"}},
+    "openid": {
+        "server": {
+            "tokenSecret": "web-token",
+            "oidcSecret": "web-client",
+            "oidcKey": "secret",
+            "config": {
+                "trace-etl": {
+                    "web": {
+                        "trace-url": "https://jaeger.example.com/trace/{traceId}",
+                        "oidc": {"issuer": "https://id.example.com", "client-id": "trace-etl", "groups": ["sre"]},
+                    }
+                }
+            },
+        }
+    },
     "guarded": {
         "networkPolicy": {
             "enabled": True,
@@ -158,6 +174,9 @@ CASES = {
     },
 }
 
+# What stands in a secret that is not any text: the users' hash is bcrypt of 53 dots.
+SECRETS = {"access-key": "etl\n", "users": f"ada:$2y$10${'.' * 53}\n"}
+
 # What must be refused, and what is said then.
 REFUSED = {
     "no-name-server": ({"rocketmq": {"nameServers": []}}, "rocketmq.nameServers: give RocketMQ's name servers"),
@@ -187,6 +206,15 @@ REFUSED = {
     "a-user-in-a-url": ({"elasticsearch": {"urls": ["http://etl:secret@es:9200"]}}, "urls"),
     "roots-without-tls": ({"agent": {"tls": {"clientCaSecret": "ca"}}}, "agent.tls.clientCaSecret: needs agent.tls.secret"),
     "clients-without-tls": ({"server": {"tls": {"clientCaSecret": "ca"}}}, "server.tls.clientCaSecret: needs server.tls.secret"),
+    "users-without-a-token": ({"server": {"usersSecret": "users"}}, "server.tokenSecret: give it beside"),
+    "two-sign-ins": (
+        {"server": {"tokenSecret": "token", "usersSecret": "users", "oidcSecret": "client"}},
+        "server.usersSecret: must be absent with server.oidcSecret",
+    ),
+    "a-client-secret": (
+        {"server": {"config": {"trace-etl": {"web": {"oidc": {"client-secret": "x"}}}}}},
+        "client-secret is not for the configuration: use server.oidcSecret",
+    ),
     "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
 }
 
@@ -581,7 +609,7 @@ class ChartTest(unittest.TestCase):
             path = pathlib.Path(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             source = {".crt": "tls.crt", ".key": "tls.key"}.get(path.suffix)
-            text = "etl\n" if path.name == "access-key" else "a-secret-of-the-test\n"
+            text = SECRETS.get(path.name, "a-secret-of-the-test\n")
             path.write_text((CERTIFICATE / source).read_text() if source else text)
         command = java(program, f"--config={root}/config/{program}.yaml", "--check-config")
         answer = subprocess.run(command, capture_output=True, text=True, cwd=root)

@@ -84,6 +84,18 @@ trace-etl:
   {{- if .Values.server.tokenSecret }}
   web:
     token-file: /etc/trace-etl/secrets/web/token
+    {{- if and .Values.server.usersSecret .Values.server.oidcSecret }}
+    {{- fail "server.usersSecret: must be absent with server.oidcSecret: people sign in in one way" }}
+    {{- else if .Values.server.usersSecret }}
+    sign-in: basic
+    users-file: /etc/trace-etl/secrets/users/users
+    {{- else if .Values.server.oidcSecret }}
+    sign-in: oidc
+    oidc:
+      client-secret-file: /etc/trace-etl/secrets/oidc/client-secret
+    {{- end }}
+  {{- else if or .Values.server.usersSecret .Values.server.oidcSecret }}
+  {{- fail "server.tokenSecret: give it beside server.usersSecret or server.oidcSecret: by it programs are let in, Prometheus among them" }}
   {{- end }}
   {{- if .Values.server.ozheraRules }}
   ozhera:
@@ -114,6 +126,10 @@ trace-etl/index/elasticsearch/api-key-file: elasticsearch.apiKeySecret
 trace-etl/index/elasticsearch/ca-file: elasticsearch.caSecret
 trace-etl/web/token: server.tokenSecret
 trace-etl/web/token-file: server.tokenSecret
+trace-etl/web/sign-in: server.usersSecret or server.oidcSecret
+trace-etl/web/users-file: server.usersSecret
+trace-etl/web/oidc/client-secret: server.oidcSecret
+trace-etl/web/oidc/client-secret-file: server.oidcSecret
 trace-etl/ozhera/rules-file: server.ozheraRules
 {{- end }}
 
