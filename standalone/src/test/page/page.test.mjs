@@ -55,8 +55,9 @@ async function open(t, address, options = {}) {
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
-    // A request that was made to fail is told by the browser itself.
-    const expected = failures && /^Failed to load resource/.test(message.text());
+    // Told by the browser itself: a request that was made to fail, or that was under way when a network
+    // of the machine came or went.
+    const expected = (failures && /^Failed to load resource/.test(message.text())) || /ERR_NETWORK_CHANGED/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !expected) {
       complaints.push(`console: ${message.text()}`);
     }
