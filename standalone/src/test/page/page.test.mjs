@@ -14,6 +14,7 @@ const APPLICATIONS = Number(process.env.PAGE_APPLICATIONS ?? 5000);
 const SCREENSHOTS = `${process.env.PAGE_TARGET}/screenshots`;
 const TRACE_URL = "https://traces.example.com/trace/{traceId}?span={spanId}&of={application}&from={start}&to={end}";
 const TOKEN = "a-token-of-the-test";
+const WITHIN_MILLIS = 120_000;
 const WIDE = { width: 1380, height: 900 };
 const VIEWS = ["overview", "application", "operation", "traces", "pipeline", "configuration"];
 
@@ -29,6 +30,8 @@ before(async () => {
       // Names of 10 KB are told apart by all of it.
       "trace-etl.series.max-value-bytes": 20_000,
       "trace-etl.web.trace-url": TRACE_URL,
+      // One of each of 5,000 applications in each window would bury the others.
+      "trace-etl.documents.exemplars-per-queue": 20,
     }),
     startChromium(),
   ]);
@@ -52,6 +55,8 @@ async function open(t, address, options = {}) {
     acceptDownloads: true,
     ...rest,
   });
+  // Waits end at what is waited for; the machine may be busy.
+  context.setDefaultTimeout(WITHIN_MILLIS);
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
@@ -148,6 +153,15 @@ test("the load is seen", async () => {
     async () => {
       const { applications } = await api("applications?minutes=2&limit=10000");
       return applications.length >= all && applications.every((row) => row.calls > 0);
+    },
+    300_000,
+  );
+  await until(
+    "failed spans of those with hostile names are found",
+    async () => {
+      const { traces } = await api("traces?reason=error&limit=1000");
+      const found = new Set(traces.map((trace) => trace.application));
+      return Object.values(HOSTILE).every((name) => found.has(name));
     },
     300_000,
   );

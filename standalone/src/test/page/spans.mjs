@@ -108,6 +108,17 @@ export class Load {
 
   #round() {
     const spans = new Map();
+    for (const hostile of Object.values(HOSTILE)) {
+      spans.set(hostile, [
+        span(hostile, {
+          millis: 1200,
+          failed: true,
+          message: hostile.slice(0, 500),
+          attributes: { [hostile.slice(0, 200)]: hostile.slice(0, 500), "server.address": "db" },
+        }),
+        ...Object.values(HOSTILE).map((operation) => span(operation, { millis: 5 + Math.random() * 20 })),
+      ]);
+    }
     this.names.forEach((name, i) => {
       // A few have most of the calls; every tenth fails now and then, every fiftieth is slow.
       const calls = i < 20 ? 12 : 1;
@@ -122,17 +133,6 @@ export class Load {
         ),
       );
     });
-    for (const hostile of Object.values(HOSTILE)) {
-      spans.set(hostile, [
-        span(hostile, {
-          millis: 1200,
-          failed: true,
-          message: hostile.slice(0, 500),
-          attributes: { [hostile.slice(0, 200)]: hostile.slice(0, 500), "server.address": "db" },
-        }),
-        ...Object.values(HOSTILE).map((operation) => span(operation, { millis: 5 + Math.random() * 20 })),
-      ]);
-    }
     return spans;
   }
 
