@@ -55,8 +55,9 @@ async function open(t, address, options = {}) {
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
-    // A request that was made to fail is told by the browser itself.
-    const expected = failures && /^Failed to load resource/.test(message.text());
+    // Told by the browser itself: a request that was made to fail, or that was under way when a network
+    // of the machine came or went.
+    const expected = (failures && /^Failed to load resource/.test(message.text())) || /ERR_NETWORK_CHANGED/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !expected) {
       complaints.push(`console: ${message.text()}`);
     }
@@ -308,6 +309,7 @@ test("an application shows its hour, its operations and its traces", async (t) =
     await chart.waitFor();
     assert.ok(await hasInk(chart.locator("canvas")), `${title} is drawn`);
   }
+  await screenshot(page, "application-light");
   await page.locator("summary", { hasText: "Minute by minute" }).click();
   assert.ok((await page.locator("details[open] tbody tr").count()) > 1);
   assert.ok(await hasInk(page.locator(".heat canvas")), "the heat map is drawn");
@@ -319,7 +321,6 @@ test("an application shows its hour, its operations and its traces", async (t) =
   await page.getByRole("table", { name: "Calls by minute and duration" }).waitFor();
   assert.ok((await rows(page, "operations").count()) >= 1);
   await page.locator("table.traces:visible tbody tr").first().waitFor();
-  await screenshot(page, "application-light");
   await rows(page, "operations").getByRole("link").first().click();
   await page.waitForURL(/operation=/);
   await settled(page);
@@ -333,8 +334,10 @@ test("an application shows its hour, its operations and its traces", async (t) =
 /** Whether something was drawn on a canvas. */
 function hasInk(canvas) {
   return canvas.first().evaluate((element) => {
-    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-    return data.some((value) => value !== 0);
+    const blank = document.createElement("canvas");
+    blank.width = element.width;
+    blank.height = element.height;
+    return element.toDataURL() !== blank.toDataURL();
   });
 }
 
@@ -342,19 +345,21 @@ test("a trace in the heat map leads to the list", async (t) => {
   const page = await openShown(t, addressOf("application", HOSTILE.prototype));
   await settled(page);
   const canvas = page.locator(".heat canvas");
-  const box = await canvas.boundingBox();
   // Marks are looked for as a person would: with the pointer, where it becomes a hand.
-  const found = await (async () => {
-    for (let x = box.width - 10; x > box.width - 400; x -= 5) {
-      for (let y = 10; y < box.height - 24; y += 5) {
-        await canvas.hover({ position: { x, y } });
-        if ((await canvas.evaluate((element) => element.style.cursor)) === "pointer") {
-          return { x, y };
+  const find = () =>
+    canvas.evaluate((element) => {
+      const box = element.getBoundingClientRect();
+      for (let x = box.width - 4; x > 0; x -= 4) {
+        for (let y = 4; y < box.height; y += 4) {
+          element.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y }));
+          if (element.style.cursor === "pointer") {
+            return { x, y };
+          }
         }
       }
-    }
-    return null;
-  })();
+      return null;
+    });
+  const found = await find();
   assert.notEqual(found, null);
   await canvas.click({ position: found });
   await page.locator("tr.found").waitFor();

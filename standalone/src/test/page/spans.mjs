@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 
 const SPANS_OF_A_REQUEST = 500;
+const ROUND_MILLIS = 8_000;
 const NANOS = 1_000_000n;
 
 /** What a name may be that nobody would give. */
@@ -100,7 +101,7 @@ export class Load {
       const began = Date.now();
       await send(otlp, this.#round());
       this.rounds++;
-      const rest = Math.max(0, 4000 - (Date.now() - began));
+      const rest = Math.max(0, ROUND_MILLIS - (Date.now() - began));
       await new Promise((resolve) => setTimeout(resolve, this.#running ? rest : 0));
     }
   }

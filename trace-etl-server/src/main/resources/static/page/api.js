@@ -134,13 +134,16 @@ async function fetchPath(url, signal) {
 
 async function send(url, bearer, signal) {
   const timeout = AbortSignal.timeout(WITHIN_MILLIS);
-  try {
-    return await fetch(url, {
+  const ask = () =>
+    fetch(url, {
       headers: bearer === null ? {} : { Authorization: `Bearer ${bearer}` },
       redirect: "manual",
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
-  } catch (e) {
+  try {
+    // Browsers drop what is under way when a network comes or goes.
+    return await ask().catch((e) => (e.name === "TypeError" ? ask() : Promise.reject(e)));
+  } catch {
     signal?.throwIfAborted();
     if (timeout.aborted) {
       throw new ApiError("slow", `The server did not answer within ${WITHIN_MILLIS / 1000} s.`);

@@ -321,7 +321,7 @@ export class HeatMap {
           el(
             "tbody",
             {},
-            ...this.#minutes.map((minute) =>
+            ...[...this.#minutes].reverse().map((minute) =>
               el(
                 "tr",
                 {},
