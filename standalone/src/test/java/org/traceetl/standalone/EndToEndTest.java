@@ -393,13 +393,8 @@ final class EndToEndTest {
   @Test
   void hotspotsAreLeftWhereNothingWouldTellMovedSeriesApart() throws Exception {
     // The label of the queue is for conflicts alone here, as it is by default.
-    URI hotspots = URI.create("http://127.0.0.1:" + installation.httpPort() + "/api/hotspots");
-
-    assertThat(
-            HTTP.send(
-                    HttpRequest.newBuilder(hotspots).build(), HttpResponse.BodyHandlers.ofString())
-                .statusCode())
-        .isEqualTo(404);
+    assertThat(json(installation.httpPort(), "/api/hotspots").get("state").asString())
+        .isEqualTo("disabled");
   }
 
   private HttpResponse<byte[]> page(String accept, String encoding) throws Exception {

@@ -30,6 +30,17 @@ public final class Attributes {
     clear();
   }
 
+  /**
+   * Takes back entries that were cleared and that no other ones have taken the place of.
+   *
+   * @param entries those from the first on that there are then
+   * @param bytes of their keys and values
+   */
+  public void keep(int entries, long bytes) {
+    size = entries;
+    textBytes = bytes;
+  }
+
   /** Adds an entry. A key that is already there is not looked for. */
   public void add(
       byte[] key, int keyOffset, int keyLength, byte[] value, int valueOffset, int valueLength) {

@@ -21,7 +21,10 @@ public interface SpanSink {
     return WantedEvents.NONE;
   }
 
-  /** A span of the last resource. The view is valid during the call. */
+  /**
+   * A span of the last resource. The view is valid during the call; its attributes are not to be
+   * changed, as the decoder may use them once more.
+   */
   void span(SpanView span);
 
   /**

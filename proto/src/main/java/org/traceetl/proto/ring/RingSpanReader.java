@@ -167,6 +167,32 @@ public final class RingSpanReader {
     return !broken;
   }
 
+  /** Where the next attribute begins, of those that {@link #attributesLeft} counts. */
+  public int position() {
+    return at;
+  }
+
+  /** Where the bytes end that belong to the span or the resource. */
+  public int end() {
+    return end;
+  }
+
+  /** Attributes not read yet, of the span or of the event at hand, as it claims. */
+  public long attributesLeft() {
+    return broken ? 0 : attributesLeft;
+  }
+
+  /**
+   * Goes on behind attributes that somebody else has read.
+   *
+   * @param position between {@link #position} and {@link #end}
+   * @param attributes how many they were, at most {@link #attributesLeft}
+   */
+  public void skip(int position, int attributes) {
+    at = position;
+    attributesLeft -= attributes;
+  }
+
   /**
    * Goes to the next event, past what attributes are left before it. False when there is none, or
    * when it is {@link #isBroken}.

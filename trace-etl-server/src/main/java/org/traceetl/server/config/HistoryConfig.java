@@ -10,8 +10,9 @@ import static org.traceetl.server.config.ConfigException.orElse;
  * @param maxApplications applications told apart; those above are added up as {@code _other};
  *     default 10,000
  * @param maxOperations operations (application, span name, kind) told apart; those above are added
- *     up as {@code _other} of their application. One takes up to 2 KB with the default buckets;
- *     default 50,000
+ *     up as {@code _other} of their application. One with spans in every minute takes 1 to 4 KB
+ *     with the default buckets, by how many and how many different durations there are, like an
+ *     application; default 50,000
  */
 public record HistoryConfig(Boolean enabled, Integer maxApplications, Integer maxOperations) {
   private static final int MOST = 1_000_000;

@@ -1,9 +1,13 @@
 package org.traceetl.server.web;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** The parameters of a request: each known, and given once. */
 final class Parameters {
@@ -30,6 +34,20 @@ final class Parameters {
         throw new IllegalArgumentException(parameter.getKey() + ": must be given once");
       }
     }
+  }
+
+  /** All of them as a query, with one of them as it is said here. */
+  String with(String name, String value) {
+    Map<String, String> all = new TreeMap<>();
+    given.forEach((other, values) -> all.put(other, values[0]));
+    all.put(name, value);
+    return all.entrySet().stream()
+        .map(one -> encoded(one.getKey()) + "=" + encoded(one.getValue()))
+        .collect(Collectors.joining("&"));
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
   /** Null for an absent or empty one: a form sends its empty fields. */

@@ -1,12 +1,15 @@
 package org.traceetl.server.web;
 
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -33,7 +36,21 @@ final class TracesServlet extends JsonServlet {
   private static final int MILLI_DIGITS = 6;
   private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
   private static final Set<String> PARAMETERS =
-      Set.of("application", "operation", "reason", "from", "to", "limit", "cursor");
+      Set.of("application", "operation", "reason", "from", "to", "limit", "cursor", "format");
+  private static final String CSV = "csv";
+  private static final List<String> FORMATS = List.of("json", CSV);
+  private static final List<String> CSV_NAMES =
+      List.of(
+          "traceId",
+          "spanId",
+          "application",
+          "operation",
+          "kind",
+          "status",
+          "statusMessage",
+          "start",
+          "durationMillis",
+          "reason");
 
   private final transient TraceIndex index;
 
@@ -112,6 +129,50 @@ final class TracesServlet extends JsonServlet {
     }
   }
 
+  @Override
+  void answer(Parameters given, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    if (!given.choice("format", FORMATS, "json").equals(CSV)) {
+      super.answer(given, request, response);
+      return;
+    }
+    TracePage page = search(query(given));
+    byte[] body = csv(page).getBytes(StandardCharsets.UTF_8);
+    if (page.next() != null) {
+      String next = given.with("cursor", page.next().toText());
+      response.setHeader("Link", "<" + PATH + "?" + next + ">; rel=\"next\"");
+    }
+    response.setHeader("Cache-Control", "no-store");
+    response.setHeader("Content-Disposition", "attachment; filename=\"traces.csv\"");
+    response.setContentType("text/csv;charset=utf-8;header=present");
+    response.setContentLength(body.length);
+    response.getOutputStream().write(body);
+  }
+
+  private static String csv(TracePage page) {
+    Csv csv = new Csv();
+    csv.line(CSV_NAMES);
+    for (TraceDocument document : page.documents()) {
+      csv.line(
+          Arrays.asList(
+              document.traceId(),
+              document.spanId(),
+              document.application(),
+              document.operation(),
+              named(SpanKind.values(), document.kind()),
+              named(STATUSES, document.status()),
+              document.statusMessage(),
+              start(document.startUnixNanos()).toString(),
+              duration(document).toPlainString(),
+              document.reason().label()));
+    }
+    return csv.toString();
+  }
+
+  private static BigDecimal duration(TraceDocument document) {
+    return BigDecimal.valueOf(document.durationNanos(), MILLI_DIGITS);
+  }
+
   private static ObjectNode json(TracePage page) {
     ObjectNode root = JSON.createObjectNode();
     ArrayNode traces = root.putArray("traces");
@@ -127,7 +188,7 @@ final class TracesServlet extends JsonServlet {
               .put("status", named(STATUSES, document.status()))
               .put("statusMessage", document.statusMessage())
               .put("start", start(document.startUnixNanos()).toString())
-              .put("durationMillis", BigDecimal.valueOf(document.durationNanos(), MILLI_DIGITS))
+              .put("durationMillis", duration(document))
               .put("reason", document.reason().label());
       ObjectNode attributes = trace.putObject("attributes");
       document.attributes().forEach(attributes::put);

@@ -33,6 +33,8 @@ public final class WebServer implements AutoCloseable {
           Map.entry("spring.application.name", "trace-etl-server"),
           Map.entry("spring.main.banner-mode", "off"),
           Map.entry("spring.threads.virtual.enabled", "true"),
+          // Room for a name of 20,000 characters, percent-encoded.
+          Map.entry("server.max-http-request-header-size", "64KB"),
           Map.entry("server.compression.enabled", "true"),
           // The API and the page. Not text/plain: /metrics is compressed where it is made.
           Map.entry(

@@ -51,17 +51,24 @@ final class RingSpanDecoder {
     }
   }
 
+  private static final int SHAPE_BITS = 5;
+  private static final int MIX = 0x9E37_79B9;
+
   private final LongAdder attributesLeftOut;
   private final RingRecords records = new RingRecords();
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
-  private final SpanView span = new SpanView();
+  // By names.
+  private final Shape[] shapes = new Shape[1 << SHAPE_BITS];
 
   // The dictionary's: what is of it was repaired when it was read.
   private byte[] dictionaryBytes = EMPTY;
 
   private WantedEvents wantedEvents = WantedEvents.NONE;
   private long textLeft;
+
+  // The span read last.
+  private SpanView span;
 
   // The value read last.
   private byte[] valueBytes = EMPTY;
@@ -132,27 +139,26 @@ final class RingSpanDecoder {
   private void forget() {
     boolean _ = records.wrap(EMPTY, 0);
     in.forget();
-    span.attributes.forget();
-    span.events.forget();
-    span.name = EMPTY;
-    span.statusMessage = EMPTY;
+    for (Shape shape : shapes) {
+      if (shape != null) {
+        shape.forget();
+      }
+    }
     valueBytes = EMPTY;
     dictionaryBytes = EMPTY;
   }
 
-  /** Reads a span into the view; returns why it cannot be accepted, or null. */
+  /** Reads a span into a view; returns why it cannot be accepted, or null. */
   private String span(
       byte[] bytes, int from, int to, RingDictionary.Strings strings, KeySet wanted) {
-    SpanView view = span;
     RingSpanReader in = this.in;
-    view.attributes.clear();
-    view.attributesNotWanted = 0;
-    view.events.clear();
-    view.eventsLeftOut = 0;
     text.rewind(0);
     if (!in.span(bytes, from, to, strings)) {
       return "malformed_span";
     }
+    Shape shape = shape();
+    SpanView view = shape.view;
+    span = view;
     view.traceIdHigh = in.traceIdHigh;
     view.traceIdLow = in.traceIdLow;
     view.spanId = in.spanId;
@@ -163,7 +169,7 @@ final class RingSpanDecoder {
     view.durationNanos = in.durationNanos;
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
     view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
-    attributes(in, view, wanted);
+    attributes(bytes, in, shape, wanted);
     if (wantedEvents != WantedEvents.NONE) {
       events(in, view);
     }
@@ -205,16 +211,40 @@ final class RingSpanDecoder {
     return value >= 0 && value <= MAX_56_BITS;
   }
 
-  private void attributes(RingSpanReader in, SpanView view, KeySet wanted) {
-    while (in.nextAttribute()) {
+  private void attributes(byte[] bytes, RingSpanReader in, Shape shape, KeySet wanted) {
+    SpanView view = shape.view;
+    while (true) {
+      shape.repeat(bytes, in);
+      int from = in.position();
+      if (!in.nextAttribute()) {
+        return;
+      }
+      int to = in.position();
       if (wanted != null && !wanted.contains(in.key.bytes, in.key.offset, in.key.length)) {
         view.attributesNotWanted++;
+        shape.notWanted(bytes, from, to);
       } else if (view.attributes.size() < MAX_ATTRIBUTES && value(in)) {
         add(in, view.attributes);
+        boolean fixed = valueBytes == dictionaryBytes || valueBytes == SMALL_INTEGER_TEXTS;
+        shape.added(bytes, from, to, fixed && in.key.bytes == dictionaryBytes);
       } else {
         attributesLeftOut.increment();
+        shape.leftOut();
       }
     }
+  }
+
+  /** Where spans of the name that was just read are viewed. */
+  private Shape shape() {
+    RingSpanReader.Slice name = in.name;
+    int slot = name.bytes == dictionaryBytes ? name.offset * MIX >>> Integer.SIZE - SHAPE_BITS : 0;
+    Shape shape = shapes[slot];
+    if (shape == null) {
+      shape = new Shape();
+      shapes[slot] = shape;
+    }
+    shape.begin();
+    return shape;
   }
 
   private void events(RingSpanReader in, SpanView view) {

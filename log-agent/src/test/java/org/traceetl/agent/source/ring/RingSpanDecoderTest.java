@@ -12,12 +12,15 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
@@ -112,6 +115,46 @@ final class RingSpanDecoderTest {
     assertThat(recorder.attributes).containsExactly(Map.of("rows", "-3"));
     assertThat(recorder.notWanted).isEqualTo(7);
     assertThat(leftOut.sum()).isZero();
+  }
+
+  /** What was made of a span's attributes serves the next span of its name, where it may. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4})
+  void attributesThatComeAgainAreThoseOfEachSpan(long seed) throws Exception {
+    Random random = new Random(seed);
+    List<RingSpan> spans = new ArrayList<>();
+    List<Map<String, String>> all = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      Map<String, Object> attributes = new LinkedHashMap<>();
+      Map<String, String> expected = new TreeMap<>();
+      for (int key = random.nextInt(3); key < 6; key += 1 + random.nextInt(2)) {
+        Object value =
+            switch (random.nextInt(8)) {
+              case 0 -> (long) random.nextInt(100_000);
+              case 1, 2 -> 200L;
+              case 3 -> "unique " + i;
+              case 4 -> i % 2 == 0;
+              default -> "value " + random.nextInt(2);
+            };
+        attributes.put("key" + key, value);
+        expected.put("key" + key, value.toString());
+      }
+      spans.add(span("name " + i % 3, attributes));
+      all.add(expected);
+    }
+    write(spans);
+
+    assertThat(decode(null).attributes).isEqualTo(all);
+
+    Recorder some = decode(new KeySet(List.of("key1".getBytes(UTF_8), "key4".getBytes(UTF_8))));
+    assertThat(some.notWanted)
+        .isEqualTo(
+            all.stream()
+                .flatMap(map -> map.keySet().stream())
+                .filter(key -> !key.equals("key1") && !key.equals("key4"))
+                .count());
+    all.forEach(map -> map.keySet().retainAll(List.of("key1", "key4")));
+    assertThat(some.attributes).isEqualTo(all);
   }
 
   @Test

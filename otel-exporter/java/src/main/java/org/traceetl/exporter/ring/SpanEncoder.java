@@ -52,8 +52,23 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private static final byte JSON = 5;
   private static final byte BASE64 = 6;
 
-  /** Attributes known, a power of two. */
-  private static final int KNOWN = 64;
+  /** Keys known, a power of two. */
+  private static final int KNOWN = 128;
+
+  /** A known key, a type and a number, each with room for more than it needs. */
+  private static final int MAX_KNOWN_BYTES = 24;
+
+  /**
+   * After so many values of a key in a row without a number the next ones are not looked for, until
+   * there were so many in all, a power of two. Not every so many-th, as values may have a rhythm.
+   */
+  private static final int MOST_MISSED = 256;
+
+  private static final int MISSES = 4096;
+
+  private static final int RECENT_BITS = 8;
+  private static final int MIN_RECENT_CHARS = 4;
+  private static final int MIX = 0x9E37_79B9;
 
   private static final int MAX_VARINT_BYTES = 10;
   private static final int INITIAL_BYTES = 1024;
@@ -67,6 +82,12 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
 
   /** By keys' hashes. */
   private final Known[] known = new Known[KNOWN];
+
+  /** What attribute was the first, the second of a span, and so on: mostly the next span's too. */
+  private final Known[] inOrder = new Known[KNOWN];
+
+  private final String[] recentTexts = new String[1 << RECENT_BITS];
+  private final int[] recentNumbers = new int[1 << RECENT_BITS];
 
   private String lastTraceId;
   private long traceIdHigh;
@@ -86,7 +107,8 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   SpanEncoder(Dictionary dictionary, int maxBytes) {
     this.dictionary = dictionary;
     this.maxBytes = maxBytes;
-    Arrays.setAll(known, slot -> new Known());
+    Arrays.fill(known, Known.NONE);
+    Arrays.fill(inOrder, Known.NONE);
   }
 
   /** What was made last is at its beginning. */
@@ -156,30 +178,110 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   @Override
   @SuppressWarnings("ReferenceEquality") // keys and many values are constants
   public void accept(AttributeKey<?> key, Object value) {
-    attributes++;
-    String name = key.getKey();
-    Known same = known[name.hashCode() & KNOWN - 1];
-    if (same.value == value && same.key == name) {
-      known(same, same.bytes);
+    Known same = inOrder[attributes++ & KNOWN - 1];
+    int at = position;
+    if (same.attribute == key && same.value == value && bytes.length - at >= Long.BYTES) {
+      LONG.set(bytes, at, same.encoded);
+      position = at + same.bytes;
     } else {
-      attribute(same, name, value);
+      attribute(same, key, value);
     }
   }
 
   /** Apart, so that what is above is small enough to be compiled into the SDK's loop. */
   @SuppressWarnings("ReferenceEquality")
-  private void attribute(Known same, String name, Object value) {
-    int start = position;
-    if (same.key == name) {
-      known(same, same.keyBytes);
-    } else {
-      key(same, name);
+  private void attribute(Known expected, AttributeKey<?> key, Object value) {
+    Known same = expected;
+    if (same.attribute != key) {
+      same = known(key);
+      if (same == null) {
+        text(key.getKey());
+        value(value);
+        return;
+      }
     }
+    if (!room(MAX_KNOWN_BYTES)) {
+      return;
+    }
+    if (same.value == value) {
+      put(same.encoded, same.bytes);
+    } else if (value instanceof String) {
+      string(same, (String) value);
+    } else if (value instanceof Long) {
+      long number = (Long) value;
+      number(same.encodedInteger, same.keyBytes + 1, number << 1 ^ number >> 63);
+    } else {
+      put(same.encodedKey, same.keyBytes);
+      rarer(value);
+    }
+  }
+
+  /** A key and a value. Those of a key whose values never come again are mostly not looked for. */
+  private void string(Known of, String value) {
+    int number = Dictionary.NONE;
+    if ((of.missed & MISSES - 1) < MOST_MISSED) {
+      number = recent(value);
+      if (number == Dictionary.NONE) {
+        number = remember(value, dictionary.value(value));
+      }
+    }
+    // The type of a string is 0.
+    if (number == Dictionary.NONE) {
+      of.missed++;
+      put(of.encodedKey, of.keyBytes + 1);
+      text(value);
+      return;
+    }
+    of.missed = 0;
+    int start = position;
+    long encoded = number(of.encodedKey, of.keyBytes + 1, (long) number << 1);
+    int length = position - start;
+    if (length <= Long.BYTES) {
+      of.encoded = encoded;
+      of.bytes = length;
+      of.value = value;
+    }
+  }
+
+  /**
+   * Bytes, and a varint behind them. There must be room for {@link #MAX_KNOWN_BYTES}.
+   *
+   * @param before bytes that come first, 5 at most
+   * @return all of it if they are 8 bytes at most
+   */
+  private long number(long before, int bytesBefore, long varint) {
+    int shift = 8 * bytesBefore;
+    if (varint >>> 7 == 0) {
+      long encoded = before | varint << shift;
+      put(encoded, bytesBefore + 1);
+      return encoded;
+    }
+    if (varint >>> 14 == 0) {
+      long encoded = before | (varint & 0x7F | 0x80 | varint >>> 7 << 8) << shift;
+      put(encoded, bytesBefore + 2);
+      return encoded;
+    }
+    if (varint >>> 21 == 0) {
+      long encoded =
+          before | (varint & 0x7F | 0x8080 | (varint & 0x3F80) << 1 | varint >>> 14 << 16) << shift;
+      put(encoded, bytesBefore + 3);
+      return encoded;
+    }
+    put(before, bytesBefore);
+    longerVarint(varint);
+    return 0;
+  }
+
+  private void put(long encoded, int count) {
+    LONG.set(bytes, position, encoded);
+    position += count;
+  }
+
+  /** A value of any kind. */
+  private void value(Object value) {
     if (value instanceof String) {
       type(STRING);
-      if (value((String) value) && same.key == name) {
-        know(same, name, value, start);
-      }
+      value((String) value);
     } else if (value instanceof Long) {
       type(INTEGER);
       signed((Long) value);
@@ -270,47 +372,67 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     return Hex.parse(digits, 0);
   }
 
-  /** The first bytes of what is known of an attribute. */
-  private void known(Known same, int count) {
-    if (room(Long.BYTES)) {
-      LONG.set(bytes, position, same.encoded);
-      position += count;
-    }
-  }
-
-  /** An attribute's key, which is the one that is known from here on, if it has a number. */
-  private void key(Known same, String text) {
-    int number = dictionary == null ? Dictionary.NONE : dictionary.key(text);
-    int start = position;
-    string(text, number);
-    if (number != Dictionary.NONE) {
-      know(same, text, null, start);
-    }
-  }
-
-  /** What was made from {@code start} on is known, unless it found no room. */
-  private void know(Known same, String key, Object value, int start) {
-    int length = position - start;
-    if (length <= Long.BYTES && !overflowed && room(Long.BYTES)) {
-      same.key = key;
-      same.value = value;
-      same.encoded = (long) LONG.get(bytes, start);
-      same.bytes = length;
-      if (value == null) {
-        same.keyBytes = length;
+  /**
+   * What is known of an attribute's key, which is expected where it is now in the spans to come;
+   * null if it has no number.
+   */
+  @SuppressWarnings("ReferenceEquality")
+  private Known known(AttributeKey<?> key) {
+    String name = key.getKey();
+    int slot = name.hashCode() & KNOWN - 1;
+    Known same = known[slot];
+    if (same.key != name && !name.equals(same.key)) {
+      int number = dictionary == null ? Dictionary.NONE : dictionary.key(name);
+      if (number == Dictionary.NONE) {
+        return null;
       }
+      same = new Known(name, (long) number << 1);
+      known[slot] = same;
     }
+    same.attribute = key;
+    inOrder[attributes - 1 & KNOWN - 1] = same;
+    return same;
   }
 
   private void name(String text) {
-    string(text, dictionary == null ? Dictionary.NONE : dictionary.name(text));
+    if (dictionary == null) {
+      text(text);
+      return;
+    }
+    int number = recent(text);
+    string(text, number != Dictionary.NONE ? number : remember(text, dictionary.name(text)));
   }
 
-  /** True if it has a number. */
-  private boolean value(String text) {
-    int number = dictionary == null ? Dictionary.NONE : dictionary.value(text);
-    string(text, number);
-    return number != Dictionary.NONE;
+  private void value(String text) {
+    string(text, dictionary == null ? Dictionary.NONE : dictionary.value(text));
+  }
+
+  /** The number of a string that was looked for lately, found without its hash; else none. */
+  private int recent(String text) {
+    int slot = slot(text);
+    return text.equals(recentTexts[slot]) ? recentNumbers[slot] : Dictionary.NONE;
+  }
+
+  private int remember(String text, int number) {
+    if (number != Dictionary.NONE) {
+      int slot = slot(text);
+      recentTexts[slot] = text;
+      recentNumbers[slot] = number;
+    }
+    return number;
+  }
+
+  /** By its length and a few of its characters. */
+  private static int slot(String text) {
+    int length = text.length();
+    if (length < MIN_RECENT_CHARS) {
+      return 0;
+    }
+    int hash = 31 * length + text.charAt(length - 1);
+    hash = 31 * hash + text.charAt(length - 2);
+    hash = 31 * hash + text.charAt(length - (length >> 2));
+    hash = 31 * hash + text.charAt(length >> 1);
+    return hash * MIX >>> Integer.SIZE - RECENT_BITS;
   }
 
   private void string(String text, int number) {
@@ -483,7 +605,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
 
   private boolean grow(long count) {
     // Behind the last byte that counts there is room for a number whose length is not known yet.
-    long largest = maxBytes + 2L * MAX_VARINT_BYTES;
+    long largest = maxBytes + 2L * MAX_KNOWN_BYTES;
     if (overflowed || position + count > largest) {
       overflowed = true;
       return false;
@@ -522,14 +644,46 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   }
 
   /**
-   * The attribute of a key that was made last. Where key and value are the same objects again, so
-   * are its bytes. Its value is null, which none is, while there is only a key.
+   * A key that has a number, and the attribute of it that was made last: where key and value are
+   * the same objects again, so are its bytes.
    */
   private static final class Known {
-    String key;
+    static final Known NONE = new Known(null, 0);
+
+    final String key;
+    final long encodedKey;
+
+    /** With the type of an integer. */
+    final long encodedInteger;
+
+    final int keyBytes;
+
+    /** Whose name the key was last. */
+    AttributeKey<?> attribute;
+
+    /** Null, which none is, while there was none with a number. */
     Object value;
+
     long encoded;
-    int keyBytes;
     int bytes;
+
+    /** Values in a row that had no number. */
+    int missed;
+
+    /**
+     * @param reference to the key, below 2^28
+     */
+    Known(String key, long reference) {
+      this.key = key;
+      long rest = reference;
+      long made = 0;
+      int length = 0;
+      for (; rest >= 0x80; rest >>>= 7) {
+        made |= (rest & 0x7F | 0x80) << 8 * length++;
+      }
+      encodedKey = made | rest << 8 * length++;
+      encodedInteger = encodedKey | (long) INTEGER << 8 * length;
+      keyBytes = length;
+    }
   }
 }

@@ -258,6 +258,20 @@ class RingWriterTest {
   }
 
   @Test
+  void aValueIsInTheDictionaryOnceItWasSeenOftenThoughManyOfItsKeyCameOnce() throws Exception {
+    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
+        RingReader reader = new RingReader(writer.file())) {
+      for (int i = 0; i < 10_000; i++) {
+        String value = i < 1_000 ? "value " + i : "value " + "ab".charAt(i % 2);
+        writer.write(
+            span("a").setAttributes(Attributes.builder().put("key", value).build()).build());
+        assertThat(reader.poll().get(0).attribute("key")).isEqualTo(value);
+      }
+      assertThat(reader.dictionary()).containsExactlyInAnyOrder("a", "key", "value a", "value b");
+    }
+  }
+
+  @Test
   void manyThreadsAndASlowReaderLoseNothingThatWasNotCounted() throws Exception {
     int threads = 6;
     int each = 30_000;

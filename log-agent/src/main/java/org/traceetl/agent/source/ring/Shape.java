@@ -1,0 +1,141 @@
+package org.traceetl.agent.source.ring;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.ring.RingSpanReader;
+
+/**
+ * A span's view, and the bytes that its first attributes were made of. Spans of an operation have
+ * most attributes in common: where the bytes of one are those of the span before, what was made of
+ * them is still in its place, and only counts. It is true of one dictionary, and until other
+ * attributes are {@linkplain #forget forgotten}.
+ */
+final class Shape {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private static final byte[] EMPTY = new byte[0];
+
+  /** The entry of an attribute that has none, since nobody wants it. */
+  private static final int NONE = -1;
+
+  /** Attributes that are remembered, from the first on. */
+  private static final int REMEMBERED = 32;
+
+  final SpanView view = new SpanView();
+
+  // By attribute, wanted or not, as the last spans had them.
+  private final long[] bits = new long[REMEMBERED];
+  private final long[] masks = new long[REMEMBERED];
+  private final int[] lengths = new int[REMEMBERED];
+  private final int[] texts = new int[REMEMBERED];
+  private final int[] entries = new int[REMEMBERED];
+
+  // By entry: the attribute that was added there last.
+  private final int[] owners = new int[REMEMBERED];
+
+  // The span at hand.
+  private int attribute;
+  private int known;
+
+  /** A new span. What is known of the last one's attributes remains. */
+  void begin() {
+    view.attributes.clear();
+    view.attributesNotWanted = 0;
+    view.events.clear();
+    view.eventsLeftOut = 0;
+    attribute = 0;
+  }
+
+  /** Passes over the attributes that are as they were in the last span, up to one that is not. */
+  void repeat(byte[] bytes, RingSpanReader in) {
+    int i = attribute;
+    int at = in.position();
+    int end = in.end();
+    // Eight bytes are looked at, also where less belong to the attribute.
+    int last = bytes.length - Long.BYTES;
+    int most = (int) Math.min(known, i + in.attributesLeft());
+    Attributes attributes = view.attributes;
+    int entry = attributes.size();
+    long text = attributes.textBytes();
+    for (; i < most && at <= last; i++) {
+      int length = lengths[i];
+      long difference = ((long) LONG.get(bytes, at) ^ bits[i]) & masks[i];
+      if (difference != 0 || length == 0 || length > end - at) {
+        break;
+      }
+      if (entries[i] == entry && owners[entry] == i) {
+        entry++;
+        text += texts[i];
+      } else if (entries[i] == NONE) {
+        view.attributesNotWanted++;
+      } else {
+        break;
+      }
+      at += length;
+    }
+    if (i > attribute) {
+      in.skip(at, i - attribute);
+      attributes.keep(entry, text);
+      attribute = i;
+    }
+  }
+
+  /**
+   * The attribute {@code bytes[from, to)}, of which nothing was known, is the last one of the view.
+   *
+   * @param isFixed whether what was made of it depends on its bytes and the dictionary alone
+   */
+  void added(byte[] bytes, int from, int to, boolean isFixed) {
+    Attributes attributes = view.attributes;
+    int entry = attributes.size() - 1;
+    if (entry < REMEMBERED) {
+      owners[entry] = attribute;
+    }
+    if (isFixed) {
+      int text = attributes.keyLength(entry) + attributes.valueLength(entry);
+      remember(bytes, from, to, entry, text);
+    } else {
+      leftOut();
+    }
+  }
+
+  /** Nobody wants it. */
+  void notWanted(byte[] bytes, int from, int to) {
+    remember(bytes, from, to, NONE, 0);
+  }
+
+  /** Nothing is known of it the next time, either. */
+  void leftOut() {
+    if (attribute < REMEMBERED) {
+      lengths[attribute] = 0;
+      known = Math.max(known, attribute + 1);
+    }
+    attribute++;
+  }
+
+  private void remember(byte[] bytes, int from, int to, int entry, int text) {
+    int length = to - from;
+    int i = attribute;
+    leftOut();
+    if (i < REMEMBERED && length <= Long.BYTES && bytes.length - from >= Long.BYTES) {
+      lengths[i] = length;
+      bits[i] = (long) LONG.get(bytes, from);
+      masks[i] = -1L >>> Long.SIZE - Byte.SIZE * length;
+      texts[i] = text;
+      entries[i] = entry;
+    }
+  }
+
+  /** Lets go of all arrays. */
+  void forget() {
+    known = 0;
+    view.attributes.forget();
+    view.events.forget();
+    view.name = EMPTY;
+    view.statusMessage = EMPTY;
+  }
+}
