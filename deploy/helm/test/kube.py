@@ -302,13 +302,16 @@ def install_upgrade_rollback_uninstall(cluster):
     check("servers have the first configuration", back == first)
 
     print("the size follows an autoscaler")
+    fixed = cluster.pods(namespace, "server")
     cluster.helm("upgrade", *release, "-f", PRODUCTION, "--set", "autoscaling.type=hpa", "--set", "autoscaling.minReplicas=4",
                  "--wait", "--timeout", "3m")  # fmt: skip
     wait_for("4 servers", lambda: len(cluster.pods(namespace, "server")) == 4)
-    check("the HorizontalPodAutoscaler has brought 4 servers", True)
+    scaled = cluster.pods(namespace, "server")
+    check("the HorizontalPodAutoscaler has brought a 4th server, and none of the 3 went", fixed.keys() < scaled.keys())
     cluster.helm("upgrade", *release, "-f", PRODUCTION, "--wait", "--timeout", "3m")
-    scaled = cluster.list(f"/apis/keda.sh/v1alpha1/namespaces/{namespace}/scaledobjects")
-    check("a ScaledObject takes its place", len(scaled) == 1 and not cluster.list(
+    check("the 4 stay when KEDA takes over", cluster.pods(namespace, "server").keys() == scaled.keys())
+    objects = cluster.list(f"/apis/keda.sh/v1alpha1/namespaces/{namespace}/scaledobjects")
+    check("a ScaledObject takes its place", len(objects) == 1 and not cluster.list(
         f"/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers"))  # fmt: skip
 
     print("uninstall")
