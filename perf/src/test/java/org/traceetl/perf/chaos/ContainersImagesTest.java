@@ -35,8 +35,12 @@ final class ContainersImagesTest {
     containers = new Containers(newDirectory(), http);
     books = new ContainerBooks(containers, http);
     containers.start();
-    tell("server ready %d ms after its start", containers.addServer().awaitReady().toMillis());
-    tell("log-agent works %d ms after its start", containers.addAgent().awaitReady().toMillis());
+    tell(
+        "server ready %d ms after its start",
+        containers.addServer(Containers.TAG).awaitReady().toMillis());
+    tell(
+        "log-agent works %d ms after its start",
+        containers.addAgent(Containers.TAG).awaitReady().toMillis());
   }
 
   /** Below the build's, which Docker can mount; other users read it. */
