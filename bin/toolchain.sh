@@ -126,13 +126,16 @@ find_docker() {
   docker buildx version >/dev/null 2>&1 || export DOCKER_BUILDKIT=0
 }
 
-# run_container_tests GROUP JDK_IMAGE TAG: runs the tests of module perf with that JUnit tag, which need
-# the project's images and Docker. What they need beside them is built on JDK_IMAGE.
+# run_container_tests GROUP JDK_IMAGE TAG [BEFORE]: runs the tests of module perf with that JUnit tag, which
+# need Docker and the project's images of TAG, and of tag BEFORE. What they need beside them is built on
+# JDK_IMAGE.
 run_container_tests() {
-  local group=$1 log=$root/.cache/$1.log image
-  for image in "trace-etl/log-agent:$3" "trace-etl/server:$3"; do
-    docker image inspect "$image" >/dev/null 2>&1 ||
-      fail "there is no image $image yet." "Build it: bin/images"
+  local group=$1 log=$root/.cache/$1.log tag image
+  for tag in "$3" ${4:+"$4"}; do
+    for image in "trace-etl/log-agent:$tag" "trace-etl/server:$tag"; do
+      docker image inspect "$image" >/dev/null 2>&1 ||
+        fail "there is no image $image yet." "Build it: bin/images"
+    done
   done
   # They clean up themselves; the container that would do it for them may not be had.
   export TESTCONTAINERS_RYUK_DISABLED=${TESTCONTAINERS_RYUK_DISABLED:-true}
@@ -143,10 +146,11 @@ run_container_tests() {
   rm -rf "$root/perf/target/lib"
   (cd "$root" && mvn -B -q -pl perf -am package -DskipTests -Dspotless.check.skip=true) \
     >"$log" 2>&1 || fail "the build failed; the whole log is $log"
-  # The tests' own lines, without Maven's.
-  (cd "$root" && mvn -B -pl perf -am test -Dspotless.check.skip=true -Dtest='Containers*Test' \
+  # The tests' own lines, without Maven's, which would compile all of it once more.
+  (cd "$root" && mvn -B -pl perf -am test -Dspotless.check.skip=true \
+    -Dmaven.compiler.useIncrementalCompilation=false -Dtest='Containers*Test' \
     -Dsurefire.failIfNoSpecifiedTests=false -Dgroups="$group" -DexcludedGroups=none \
-    -Dtraceetl.jdk-image="$2" -Dtraceetl.image-tag="$3") 2>&1 | tee -a "$log" |
+    -Dtraceetl.jdk-image="$2" -Dtraceetl.image-tag="$3" -Dtraceetl.image-tag-before="${4:-}") 2>&1 | tee -a "$log" |
     sed -n -u 's/^containers: //p' ||
     fail "the tests failed; the whole log is $log"
 }

@@ -2,6 +2,7 @@ package org.traceetl.perf.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.perf.chaos.ContainersImagesTest.tell;
 
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -47,6 +48,19 @@ final class ContainerBooks {
     await("all requests are answered").atMost(ANSWER_LIMIT).until(() -> load.underWay() == 0);
     assertThat(load.refused()).isNull();
     repeated += load.repeated();
+  }
+
+  /**
+   * Sends spans while something happens, holds all that was ever sent to what is there, and says
+   * so.
+   */
+  void exactAfter(String what, Event event) throws IOException, InterruptedException {
+    long begunNanos = System.nanoTime();
+    sendDuring(event);
+    assertExact();
+    tell(
+        "%s: exact, in all %s, %d s",
+        what, line(), Duration.ofNanos(System.nanoTime() - begunNanos).toSeconds());
   }
 
   /** Waits until so many more spans were taken over. */

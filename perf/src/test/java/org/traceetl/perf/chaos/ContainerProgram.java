@@ -49,6 +49,10 @@ final class ContainerProgram {
     return container;
   }
 
+  String imageId() {
+    return docker().inspectContainerCmd(container.getContainerId()).exec().getImageId();
+  }
+
   boolean isRunning() {
     return Boolean.TRUE.equals(state().getRunning());
   }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.AbstractWaitStrategy;
@@ -42,7 +43,10 @@ final class Containers implements AutoCloseable {
   private static final String CLUSTER = "perf";
   private static final String NAME_SERVER = "name-server:9876";
   private static final URI ELASTICSEARCH = URI.create("http://elasticsearch:9200");
-  private static final String TAG = System.getProperty("traceetl.image-tag", "latest");
+
+  /** Of the images that are run where nothing else is said. */
+  static final String TAG = System.getProperty("traceetl.image-tag", "latest");
+
   private static final String JDK_IMAGE =
       System.getProperty("traceetl.jdk-image", "eclipse-temurin:25-jdk");
   private static final Path TARGET = Path.of("target").toAbsolutePath();
@@ -57,7 +61,9 @@ final class Containers implements AutoCloseable {
   private final List<ContainerProgram> agents = new ArrayList<>();
   private final List<ContainerProgram> servers = new ArrayList<>();
   private final List<Integer> otlpPorts = new ArrayList<>();
+  private final List<Integer> telemetryPorts = new ArrayList<>();
   private URI elasticsearch;
+  private int serversEver;
 
   /**
    * @param directory for configurations and the trace log; other users must be able to read it
@@ -185,9 +191,32 @@ final class Containers implements AutoCloseable {
 
   /**
    * Starts one more agent, which has begun and need not work yet. The first one follows the log.
+   *
+   * @param tag of its image
    */
-  ContainerProgram addAgent() throws IOException {
-    int number = agents.size() + 1;
+  ContainerProgram addAgent(String tag) throws IOException {
+    otlpPorts.add(ports.next());
+    telemetryPorts.add(ports.next());
+    agents.add(agent(agents.size() + 1, tag));
+    return agents.getLast();
+  }
+
+  /**
+   * Ends an agent by SIGTERM and starts another in its place: with its ports and what it has on
+   * disk, as in a DaemonSet.
+   *
+   * @param index in {@link #agents}
+   */
+  void replaceAgent(int index, String tag) throws IOException {
+    ContainerProgram old = agents.get(index);
+    old.stop(GRACE);
+    old.container().stop();
+    agents.set(index, agent(index + 1, tag));
+  }
+
+  private ContainerProgram agent(int number, String tag) throws IOException {
+    int otlpPort = otlpPorts.get(number - 1);
+    int telemetryPort = telemetryPorts.get(number - 1);
     Path configuration = configuration("agent-" + number);
     Files.writeString(
         configuration.resolve("log-agent.yaml"),
@@ -200,34 +229,53 @@ final class Containers implements AutoCloseable {
           route-refresh-millis: 2000
         """
             .formatted(number == 1 ? "/logs/trace.log" : "", NAME_SERVER));
-    int otlpPort = ports.next();
-    int telemetryPort = ports.next();
     GenericContainer<?> container =
         asTheChartDoes(
-            "log-agent", 1L << 30, mount(configuration), mount(traceLog().getParent(), "/logs"));
+            "log-agent:" + tag,
+            1L << 30,
+            mount(configuration),
+            mount(traceLog().getParent(), "/logs"),
+            new Mount()
+                .withType(MountType.VOLUME)
+                .withSource(stateVolume(number))
+                .withTarget("/var/lib/trace-etl"));
     container.setPortBindings(
         List.of("127.0.0.1:" + otlpPort + ":4318", "127.0.0.1:" + telemetryPort + ":9465"));
     container.start();
-    otlpPorts.add(otlpPort);
-    agents.add(
-        new ContainerProgram("agent-" + number, container, local(telemetryPort), "/health", http));
-    return agents.getLast();
+    return new ContainerProgram(
+        "agent-" + number, container, local(telemetryPort), "/health", http);
   }
 
-  /** Starts one more server, which has begun and need not work yet. */
-  ContainerProgram addServer() throws IOException {
-    String name = "server-" + (servers.size() + 1);
+  /** Its content is the image's at first, with its owner. */
+  private String stateVolume(int agent) {
+    return brokers.getId().substring(0, 12) + "-agent-" + agent;
+  }
+
+  /**
+   * Starts one more server, which has begun and need not work yet.
+   *
+   * @param tag of its image
+   */
+  ContainerProgram addServer(String tag) throws IOException {
+    String name = "server-" + ++serversEver;
     Path configuration = configuration(name);
     Files.writeString(
         configuration.resolve("trace-etl-server.yaml"),
         Installation.serverConfiguration("0.0.0.0", 8080, NAME_SERVER, ELASTICSEARCH));
     int port = ports.next();
-    GenericContainer<?> container = asTheChartDoes("server", 2L << 30, mount(configuration));
+    GenericContainer<?> container = asTheChartDoes("server:" + tag, 2L << 30, mount(configuration));
     container.setPortBindings(List.of("127.0.0.1:" + port + ":8080"));
     container.start();
     connect(container, index);
     servers.add(new ContainerProgram(name, container, local(port), "/ready", http));
     return servers.getLast();
+  }
+
+  /** Ends a server by SIGTERM, and for good. */
+  void removeServer(ContainerProgram server) {
+    server.stop(GRACE);
+    server.container().stop();
+    servers.remove(server);
   }
 
   private static URI local(int port) {
@@ -251,11 +299,13 @@ final class Containers implements AutoCloseable {
         .withReadOnly(true);
   }
 
-  /** User, entry point and arguments are those of the image. */
+  /**
+   * User, entry point and arguments are those of the image.
+   *
+   * @param image its name and tag
+   */
   private GenericContainer<?> asTheChartDoes(String image, long memoryBytes, Mount... mounts) {
-    return started(
-            new GenericContainer<>(DockerImageName.parse("trace-etl/" + image + ":" + TAG)),
-            brokers)
+    return started(new GenericContainer<>(DockerImageName.parse("trace-etl/" + image)), brokers)
         .withTmpFs(Map.of("/tmp", "rw,noexec,nosuid,nodev,size=128m"))
         .withCreateContainerCmdModifier(create -> {
           HostConfig host = create.getHostConfig();
@@ -343,6 +393,9 @@ final class Containers implements AutoCloseable {
   @Override
   public void close() {
     all.reversed().forEach(GenericContainer::stop);
+    for (int number = 1; number <= agents.size(); number++) {
+      DockerClientFactory.instance().client().removeVolumeCmd(stateVolume(number)).exec();
+    }
     brokers.close();
     index.close();
   }

@@ -1,7 +1,6 @@
 package org.traceetl.perf.chaos;
 
 import static org.awaitility.Awaitility.await;
-import static org.traceetl.perf.chaos.ContainersImagesTest.tell;
 
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -36,10 +35,10 @@ final class ContainersUnderLoadTest {
     containers = new Containers(ContainersImagesTest.newDirectory(), http);
     books = new ContainerBooks(containers, http);
     containers.start();
-    containers.addServer();
-    containers.addServer();
-    containers.addAgent();
-    containers.addAgent();
+    containers.addServer(Containers.TAG);
+    containers.addServer(Containers.TAG);
+    containers.addAgent(Containers.TAG);
+    containers.addAgent(Containers.TAG);
     containers.servers().forEach(ContainerProgram::awaitReady);
     containers.agents().forEach(ContainerProgram::awaitReady);
   }
@@ -58,28 +57,18 @@ final class ContainersUnderLoadTest {
     await(server.name() + " has queues").atMost(CUT_LIMIT).until(() -> queuesOf(server) > 0);
   }
 
-  private void exactAfter(String what, ContainerBooks.Event event)
-      throws IOException, InterruptedException {
-    long begunNanos = System.nanoTime();
-    books.sendDuring(event);
-    books.assertExact();
-    tell(
-        "%s: exact, in all %s, %d s",
-        what, books.line(), Duration.ofNanos(System.nanoTime() - begunNanos).toSeconds());
-  }
-
   @Test
   void steadyLoadIsCountedExactly() throws IOException, InterruptedException {
-    exactAfter("steady load", () -> books.awaitSpans(2 * SPANS));
+    books.exactAfter("steady load", () -> books.awaitSpans(2 * SPANS));
   }
 
   @Test
   void serverThatIsAddedTakesQueuesOver() throws IOException, InterruptedException {
-    exactAfter(
+    books.exactAfter(
         "a server is added",
         () -> {
           books.awaitSpans(SPANS);
-          ContainerProgram added = containers.addServer();
+          ContainerProgram added = containers.addServer(Containers.TAG);
           added.awaitReady();
           awaitQueues(added);
           books.awaitSpans(SPANS);
@@ -88,7 +77,7 @@ final class ContainersUnderLoadTest {
 
   @Test
   void killedServerLosesNothing() throws IOException, InterruptedException {
-    exactAfter(
+    books.exactAfter(
         "a server is killed",
         () -> {
           books.awaitSpans(SPANS);
@@ -103,7 +92,7 @@ final class ContainersUnderLoadTest {
 
   @Test
   void killedAgentLosesNothing() throws IOException, InterruptedException {
-    exactAfter(
+    books.exactAfter(
         "an agent is killed",
         () -> {
           books.awaitSpans(SPANS);
@@ -118,7 +107,7 @@ final class ContainersUnderLoadTest {
 
   @Test
   void cutBetweenServerAndBrokerLosesNothing() throws IOException, InterruptedException {
-    exactAfter(
+    books.exactAfter(
         "the network between a server and the broker is cut",
         () -> {
           books.awaitSpans(SPANS);
