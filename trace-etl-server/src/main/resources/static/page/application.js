@@ -332,7 +332,7 @@ export function view(frame) {
 
   function find(trace) {
     const table = isOperation() ? tracesOfOne : tracesOfAll;
-    const row = table.body.children[traces.findIndex((t) => traceKey(t) === traceKey(trace))];
+    const row = table.rowElement(traceKey(trace));
     if (row) {
       for (const other of table.body.querySelectorAll(".found")) {
         other.classList.remove("found");

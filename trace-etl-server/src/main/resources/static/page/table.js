@@ -146,6 +146,11 @@ export class Table {
     }
   }
 
+  /** The element of a row that is shown, by its key; undefined for none. */
+  rowElement(key) {
+    return this.shown.get(key)?.element;
+  }
+
   #sorted(rows) {
     const column = this.onSort ? null : this.columns.find((c) => c.key === this.sort);
     if (!column?.value) {
