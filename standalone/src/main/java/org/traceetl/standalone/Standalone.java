@@ -234,6 +234,7 @@ public final class Standalone implements Callable<Integer> {
 
     trace-etl is up, with %s. Numbers show %s after the spans.
 
+      look           http://%s/
       send spans     OTLP/gRPC localhost:%d, OTLP/HTTP http://localhost:%d
       metrics        curl -s %s/metrics | grep calls_total
       failed spans   curl -s '%s/api/traces?reason=error&limit=5'
@@ -247,6 +248,7 @@ public final class Standalone implements Callable<Integer> {
         .formatted(
             load,
             window.toString().substring(2).toLowerCase(Locale.ROOT),
+            web,
             installation.otlpGrpcPort(),
             installation.otlpHttpPort(),
             web,
