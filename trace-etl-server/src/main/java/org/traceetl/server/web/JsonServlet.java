@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.security.web.firewall.RequestRejectedException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -128,6 +129,11 @@ abstract class JsonServlet extends HttpServlet {
       refuse(response, e.status(), e.getMessage());
     } catch (IllegalArgumentException e) {
       refuse(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
+    } catch (RequestRejectedException e) {
+      refuse(
+          response,
+          HttpServletResponse.SC_BAD_REQUEST,
+          "a header has characters in it that none may have");
     } catch (RuntimeException e) {
       log.error("A request of {} failed by an internal error", request.getServletPath(), e);
       refuse(

@@ -1,9 +1,12 @@
 package org.traceetl.server.web;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -234,12 +237,31 @@ class ApiTest {
 
   @Test
   void otherMethodsAreRefused() throws Exception {
-    for (String method : List.of("POST", "PUT", "DELETE", "PATCH", "OPTIONS")) {
+    for (String method : List.of("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "QUERY")) {
       HttpResponse<byte[]> response = send(method, "/api/applications");
 
       assertThat(response.statusCode()).isEqualTo(405);
       assertThat(header(response, "Allow")).isEqualTo("GET, HEAD");
       assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+    }
+  }
+
+  @Test
+  void charactersThatAreNoTextAreRefusedAsWhatTheyStandIn() throws Exception {
+    HttpResponse<byte[]> parameter = get("/api/agents?%C2%94%01=1");
+    assertThat(parameter.statusCode()).isEqualTo(400);
+    assertThat(header(parameter, "Content-Type")).isEqualTo("application/problem+json");
+    assertThat(new String(parameter.body(), UTF_8)).contains("is no parameter");
+
+    try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      socket
+          .getOutputStream()
+          .write(
+              "GET /api/agents HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \u0085\r\nConnection: close\r\n\r\n"
+                  .getBytes(ISO_8859_1));
+      assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+          .startsWith("HTTP/1.1 400 ")
+          .contains("a header has characters");
     }
   }
 
