@@ -11,6 +11,7 @@ outlives it.
 
 import json
 import mmap
+import signal
 import struct
 import sys
 import time
@@ -19,6 +20,8 @@ import trace_etl_exporter
 from opentelemetry.sdk import trace as sdk_trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind, Status, StatusCode
+
+TICK_SECONDS = 0.001
 
 
 def expected(tracer):
@@ -34,6 +37,7 @@ def expected(tracer):
 
 
 def endless(tracer, path):
+    signal.setitimer(signal.ITIMER_REAL, TICK_SECONDS, TICK_SECONDS)
     with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as ended:
         count = 0
         while True:
@@ -41,8 +45,8 @@ def endless(tracer, path):
             count += 1
             struct.pack_into("<q", ended, 0, count)
             if count % 4 == 0:
-                # The load's rate, for which nothing waits: not faster than a busy machine reads.
-                time.sleep(0.001)
+                # Not faster than a busy machine reads: so many spans for each tick of the clock.
+                signal.sigwait({signal.SIGALRM})
 
 
 def sdk():
@@ -52,6 +56,8 @@ def sdk():
 
 
 def main():
+    # Before there is another thread: ticks are waited for, and would end the process else.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     provider = sdk() if sys.argv[1] == "sdk" else trace_etl_exporter.TracerProvider()
     tracer = provider.get_tracer("ring")
     if sys.argv[2] == "expected":
