@@ -88,17 +88,7 @@ final class FiltersTest {
     properties.put("trace-etl.documents.slower-than", "50ms");
     properties.put("trace-etl.documents.per-series", 100_000);
     return Installation.start(
-        new Installation.Settings(
-            SharedBroker.get().namesrvAddress(),
-            topic,
-            SharedBroker.journalOf(topic),
-            directory,
-            0,
-            0,
-            0,
-            Duration.ofMillis(500),
-            List.of(),
-            properties),
+        SharedBroker.settings(topic, directory, properties),
         Optional.of(new WatchedFile(filters, 50)));
   }
 

@@ -195,17 +195,7 @@ final class FleetApiTest {
     // Two clients for two queues: whoever comes later, with a name behind theirs, is given none.
     properties.put("trace-etl.rocketmq.workers", QUEUES);
     properties.put("trace-etl.index.type", "none");
-    return new Installation.Settings(
-        SharedBroker.get().namesrvAddress(),
-        topic,
-        SharedBroker.journalOf(topic),
-        directory,
-        0,
-        0,
-        0,
-        Duration.ofMillis(500),
-        List.of(),
-        properties);
+    return SharedBroker.settings(topic, directory, properties);
   }
 
   private static Map<String, Object> second(Installation.Settings settings) {

@@ -85,17 +85,7 @@ final class HotspotTest {
     properties.put("trace-etl.hotspots.grow-after", 2);
     properties.put("trace-etl.hotspots.min-queue-rate", 0);
     properties.put("trace-etl.hotspots.pinned", "small-*");
-    return new Installation.Settings(
-        SharedBroker.get().namesrvAddress(),
-        topic,
-        SharedBroker.journalOf(topic),
-        directory,
-        0,
-        0,
-        0,
-        Duration.ofMillis(500),
-        List.of(),
-        properties);
+    return SharedBroker.settings(topic, directory, properties);
   }
 
   private static Map<String, Object> second(Installation.Settings settings) {

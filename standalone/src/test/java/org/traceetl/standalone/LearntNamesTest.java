@@ -89,17 +89,7 @@ final class LearntNamesTest {
     properties.put("trace-etl.hotspots.enabled", false);
     properties.put("trace-etl.metrics.queue-label", "always");
     properties.put("trace-etl.series.templates.learn.more-than", 100);
-    return new Installation.Settings(
-        SharedBroker.get().namesrvAddress(),
-        topic,
-        SharedBroker.journalOf(topic),
-        directory,
-        0,
-        0,
-        0,
-        Duration.ofMillis(500),
-        List.of(),
-        properties);
+    return SharedBroker.settings(topic, directory, properties);
   }
 
   private static Map<String, Object> second(Installation.Settings settings) {

@@ -170,17 +170,7 @@ final class ServiceDiscoveryTest {
     // What is killed shows its queues for so long, and is listed for so long.
     properties.put("trace-etl.journal.lease", "3s");
     properties.put("trace-etl.discovery.forget-after", "3s");
-    return new Installation.Settings(
-        SharedBroker.get().namesrvAddress(),
-        topic,
-        SharedBroker.journalOf(topic),
-        directory,
-        0,
-        0,
-        0,
-        Duration.ofMillis(500),
-        List.of(),
-        properties);
+    return SharedBroker.settings(topic, directory, properties);
   }
 
   /** A server that can be killed. */

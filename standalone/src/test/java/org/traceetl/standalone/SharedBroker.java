@@ -2,6 +2,9 @@ package org.traceetl.standalone;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.apache.rocketmq.common.MQVersion;
 
@@ -33,5 +36,25 @@ final class SharedBroker {
 
   static String journalOf(String topic) {
     return "journal-of-" + topic;
+  }
+
+  /**
+   * An installation on that topic, with free ports and windows of half a second.
+   *
+   * @param properties of its server
+   */
+  static Installation.Settings settings(
+      String topic, Path directory, Map<String, Object> properties) throws IOException {
+    return new Installation.Settings(
+        get().namesrvAddress(),
+        topic,
+        journalOf(topic),
+        directory,
+        0,
+        0,
+        0,
+        Duration.ofMillis(500),
+        List.of(),
+        properties);
   }
 }
