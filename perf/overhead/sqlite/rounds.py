@@ -86,7 +86,7 @@ class Traced(Untraced):
     def round(self, connection):
         with self.tracer.start_as_current_span("round") as span:
             statements(connection.cursor())
-            return STATEMENTS + 1 if span.get_span_context().trace_flags.sampled else 0
+            return STATEMENTS + 1 if span.is_recording() else 0
 
     def flush(self):
         self.provider.force_flush()
@@ -102,7 +102,7 @@ class Events(Untraced):
     def round(self, connection):
         with self.tracer.start_as_current_span("round") as span:
             statements_with_events(connection.cursor(), span.add_event)
-            return 1 if span.get_span_context().trace_flags.sampled else 0
+            return 1
 
     def flush(self):
         self.provider.force_flush()
