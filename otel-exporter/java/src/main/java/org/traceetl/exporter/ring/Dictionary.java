@@ -25,6 +25,9 @@ final class Dictionary {
   private static final int SIGHTINGS = 4096;
   private static final int SIGHTINGS_OF_ONE = 7;
 
+  /** 2^32 over the golden ratio, as Fibonacci hashing has it (Knuth, volume 3, 6.4). */
+  private static final int MIX = 0x9E37_79B9;
+
   private final ByteBuffer file;
   private final int offset;
   private final int bytes;
@@ -169,9 +172,13 @@ final class Dictionary {
     entries.setRelease(slot, entry);
   }
 
-  /** {@code length} is a power of two. */
+  /**
+   * The hashes of short strings are near each other, and would fill long rows of slots.
+   *
+   * @param length a power of two
+   */
   private static int slot(int hash, int length) {
-    return (hash ^ hash >>> 15) & length - 1;
+    return hash * MIX >>> Integer.numberOfLeadingZeros(length) + 1;
   }
 
   private static final class Entry {

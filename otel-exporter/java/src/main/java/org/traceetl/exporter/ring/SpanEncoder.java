@@ -236,7 +236,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     int start = position;
     long encoded = number(of.encodedKey, of.keyBytes + 1, (long) number << 1);
     int length = position - start;
-    if (length <= Long.BYTES) {
+    if (encoded != 0 && length <= Long.BYTES) {
       of.encoded = encoded;
       of.bytes = length;
       of.value = value;
@@ -247,7 +247,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
    * Bytes, and a varint behind them. There must be room for {@link #MAX_KNOWN_BYTES}.
    *
    * @param before bytes that come first, 5 at most
-   * @return all of it if they are 8 bytes at most
+   * @return all of it; 0 if the varint is longer than 3 bytes
    */
   private long number(long before, int bytesBefore, long varint) {
     int shift = 8 * bytesBefore;

@@ -380,6 +380,28 @@ class RingWriterTest {
   }
 
   @Test
+  void aValueWithAVeryHighNumberIsWrittenAgainAsItIs() throws Exception {
+    SpanData span =
+        span("name").setAttributes(Attributes.builder().put("key", "again").build()).build();
+    try (RingWriter writer = writer(SMALL_RING, 16 << 20);
+        RingReader reader = new RingReader(writer.file())) {
+      // Their names are in the dictionary also where the ring is full.
+      for (int name = 0; name < 1 << 20; name++) {
+        writer.write(span(Integer.toString(name, Character.MAX_RADIX)).build());
+      }
+      reader.poll();
+
+      for (int i = 0; i < 16; i++) {
+        assertThat(writer.write(span)).isTrue();
+      }
+      assertThat(reader.poll())
+          .hasSize(16)
+          .allSatisfy(read ->
+              assertThat(read.attributes).containsExactly(new RingSpan.Attribute("key", "again")));
+    }
+  }
+
+  @Test
   void textIsEncodedAsTheLibraryDoes() {
     for (String text :
         List.of(
