@@ -169,7 +169,7 @@ final class Host implements AutoCloseable {
   }
 
   /** Spans of an application that the server's page counts. */
-  long calls(String application) throws IOException, InterruptedException {
+  private long calls(String application) throws IOException, InterruptedException {
     HttpRequest page =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + serverPort + "/metrics")).build();
     String label = "service_name=\"" + application + "\"";
