@@ -228,7 +228,7 @@ final class Pipeline implements Service {
   private record SpanQueues(RocketMqLogs logs, String topic) implements QueueWatch.Brokers {
     @Override
     public Set<QueueId> queues() throws IOException, InterruptedException {
-      return logs.spanQueues();
+      return logs.readableSpanQueues();
     }
 
     @Override

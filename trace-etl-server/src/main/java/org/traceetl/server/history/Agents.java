@@ -18,7 +18,7 @@ import org.traceetl.server.window.SealedWindow;
  * batches for an hour makes room.
  */
 public final class Agents {
-  /** Most that are kept: about 500 bytes each, and 4 for each queue. */
+  /** Most that are kept: about 500 bytes each, and 8 for each queue. */
   static final int MAX = 20_000;
 
   /**

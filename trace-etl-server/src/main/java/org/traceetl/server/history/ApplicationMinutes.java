@@ -117,7 +117,7 @@ final class ApplicationMinutes {
           operations -= operation.getKey().equals(OTHER) ? 0 : 1;
         }
       }
-      if (application.minutes.endedBefore(oldest)) {
+      if (application.minutes.endedBefore(oldest) && application.operations.isEmpty()) {
         all.remove();
       }
     }

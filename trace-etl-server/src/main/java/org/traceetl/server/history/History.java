@@ -5,8 +5,10 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -92,6 +94,11 @@ public final class History {
   private final Map<QueueId, QueueHour> queues = new TreeMap<>();
   private final MinuteColumns columnsOfQueue = new MinuteColumns(1);
 
+  /**
+   * Of the queues, those that there are not now: of a broker that comes back all is still known.
+   */
+  private Set<QueueId> gone = new HashSet<>();
+
   /** Begins each tag: what two processes count is not the same. */
   private final String process = UUID.randomUUID().toString().substring(0, 8);
 
@@ -126,6 +133,7 @@ public final class History {
     long minute = minute(window.sealedMillis());
     QueueHour queue = queue(window.queue());
     queue.come(window);
+    gone.remove(window.queue());
     if (isKept(minute, now)) {
       books.add(window.books(), minute, now);
       queue.add(window.books(), minute, now, columnsOfQueue);
@@ -149,9 +157,11 @@ public final class History {
 
   /** These are the queues that there are. */
   synchronized void setQueues(Collection<QueueId> present) {
-    if (!queues.keySet().equals(present)) {
+    Set<QueueId> absent = new HashSet<>(queues.keySet());
+    absent.removeAll(Set.copyOf(present));
+    if (!absent.equals(gone) || !queues.keySet().containsAll(present)) {
       version.incrementAndGet();
-      queues.keySet().retainAll(present);
+      gone = absent;
       present.forEach(this::queue);
     }
   }
@@ -356,7 +366,11 @@ public final class History {
   public synchronized List<QueueHour.View> queues() {
     long now = minuteNow();
     List<QueueHour.View> views = new ArrayList<>(queues.size());
-    queues.forEach((id, queue) -> views.add(queue.view(id, now, columnsOfQueue)));
+    queues.forEach((id, queue) -> {
+      if (!gone.contains(id)) {
+        views.add(queue.view(id, now, columnsOfQueue));
+      }
+    });
     return views;
   }
 

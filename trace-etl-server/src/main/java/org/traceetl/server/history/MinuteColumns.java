@@ -92,8 +92,7 @@ final class MinuteColumns {
    */
   void add(Minutes to, long minute, long[] added, long now) {
     if (to.size > 0 && to.newest > now + 1) {
-      // The clock was set back: what there is lies in the future.
-      to.size = 0;
+      cutAfter(to, now + 1);
     }
     if (to.size == 0 || minute > to.newest) {
       append(to, minute, added);
@@ -122,6 +121,21 @@ final class MinuteColumns {
     if (minute != to.newest) {
       to.last += difference;
     }
+  }
+
+  /** The clock was set back: what lies in its future now never was. */
+  private static void cutAfter(Minutes to, long newest) {
+    int end = 0;
+    int last = 0;
+    while (end < to.size && to.minuteAt(end) <= newest) {
+      last = end;
+      end += to.length(end);
+    }
+    if (end > 0) {
+      to.newest = to.minuteAt(last);
+    }
+    to.last = last;
+    to.size = end;
   }
 
   private void append(Minutes to, long minute, long[] added) {

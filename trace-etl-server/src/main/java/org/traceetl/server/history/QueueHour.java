@@ -78,17 +78,24 @@ public final class QueueHour {
     for (Books books : window) {
       if (books.received() > 0) {
         spans += books.received();
-        Seen seen = applications.get(books.application());
-        if (seen == null && applications.size() < maxApplications) {
-          seen = new Seen();
-          applications.put(books.application(), seen);
-        }
-        if (seen != null) {
-          seen.at(minute);
+        // What was refused before it was known whose it is has none.
+        if (!books.application().isEmpty()) {
+          saw(books.application(), minute);
         }
       }
     }
     columns.add(received, minute, new long[] {Math.max(0, spans)}, now);
+  }
+
+  private void saw(String application, long minute) {
+    Seen seen = applications.get(application);
+    if (seen == null && applications.size() < maxApplications) {
+      seen = new Seen();
+      applications.put(application, seen);
+    }
+    if (seen != null) {
+      seen.at(minute);
+    }
   }
 
   void sweep(long now) {

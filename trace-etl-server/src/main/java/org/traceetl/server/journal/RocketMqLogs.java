@@ -11,6 +11,7 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.constant.PermName;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.exception.RemotingException;
@@ -126,12 +127,31 @@ public final class RocketMqLogs implements JournalLogs {
   }
 
   /**
-   * The queues of the span topic, whether they have a log yet or not.
+   * The queues of the span topic that are written to, whether they have a log yet or not.
    *
    * @throws IOException if that cannot be found out now
    */
   public Set<QueueId> spanQueues() throws IOException, InterruptedException {
     return queues(route(client(), config.topic()));
+  }
+
+  /**
+   * The queues of the span topic that are read: also those that are left to be drained where it has
+   * fewer to be written to.
+   *
+   * @throws IOException if that cannot be found out now
+   */
+  public Set<QueueId> readableSpanQueues() throws IOException, InterruptedException {
+    TopicRouteData route = route(client(), config.topic());
+    Set<QueueId> all = new HashSet<>();
+    for (QueueData data : route == null ? List.<QueueData>of() : route.getQueueDatas()) {
+      if (PermName.isReadable(data.getPerm())) {
+        for (int queue = 0; queue < data.getReadQueueNums(); queue++) {
+          all.add(new QueueId(data.getBrokerName(), queue));
+        }
+      }
+    }
+    return all;
   }
 
   /**

@@ -309,6 +309,23 @@ final class HistoryTest {
   }
 
   @Test
+  void queuesOfABrokerThatComesBackAreStillKnown() {
+    QueueId queue = new QueueId("a", 0);
+    Histories.add(
+        history, queue, nowMillis, List.of(books("app", 300), books("", 3)), AcceptedBatches.NONE);
+    QueueHour.View before = history.queues().getFirst();
+    history.setQueues(Set.of());
+    assertThat(history.queues()).isEmpty();
+
+    history.setQueues(Set.of(queue));
+    assertThat(history.queues()).containsExactly(before);
+    nowMillis += MINUTE;
+    // What was refused before it was known whose it is counts for no application.
+    assertThat(history.queues().getFirst().applications()).isEqualTo(1);
+    assertThat(history.queues().getFirst().spansPerSecond()).isEqualTo(303 / 300.0);
+  }
+
+  @Test
   void queueRatesAreOfTheFiveMinutesThatHaveEnded() {
     QueueId queue = new QueueId("a", 1);
     for (int minute = 0; minute < 10; minute++) {

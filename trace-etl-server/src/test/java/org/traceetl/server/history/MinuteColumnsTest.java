@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.math.LongMath;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import net.jqwik.api.Arbitraries;
@@ -84,6 +85,27 @@ final class MinuteColumnsTest {
     long[] sum = new long[COLUMNS];
     columns.sum(minutes, Long.MIN_VALUE, Long.MAX_VALUE, sum);
     assertThat(sum).containsExactly(1, 0, 0, 0);
+  }
+
+  @Test
+  void whatDoesNotLieInTheFutureStaysWhenTheClockIsSetBack() {
+    for (int before = 10; before >= 0; before--) {
+      columns.add(minutes, NOW - before, new long[] {1, 0, 0, 0}, NOW - before);
+    }
+    columns.add(minutes, NOW - 3, new long[] {0, 1, 0, 0}, NOW - 3);
+
+    List<String> read = new ArrayList<>();
+    columns.read(
+        minutes,
+        NOW - 4,
+        NOW + 1,
+        (minute, values) -> read.add(minute - NOW + ": " + values[0] + ", " + values[1]));
+    // The minute after the clock's may have begun at another server.
+    assertThat(read).containsExactly("-4: 1, 0", "-3: 1, 1", "-2: 1, 0");
+    columns.add(minutes, NOW, new long[] {0, 0, 1, 0}, NOW);
+    long[] sum = new long[COLUMNS];
+    columns.sum(minutes, Long.MIN_VALUE, Long.MAX_VALUE, sum);
+    assertThat(sum).containsExactly(9, 1, 1, 0);
   }
 
   @Test
