@@ -193,7 +193,7 @@ export function view(frame) {
   const operations = new Table({
     caption: "Operations",
     className: "operations",
-    keyOf: (row) => `${row.kind}\n${row.operation}`,
+    keyOf: (row) => `${state.name}\n${row.kind}\n${row.operation}`,
     onSort: (sort, order) => go({ sort, order }),
     columns: [
       {

@@ -165,10 +165,10 @@ export function noIndex(status) {
 
 function localTime(text) {
   const millis = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(millis)) {
+  const date = new Date(millis);
+  if (Number.isNaN(date.getTime())) {
     return "";
   }
-  const date = new Date(millis);
   return new Date(millis - date.getTimezoneOffset() * MINUTE).toISOString().slice(0, 19);
 }
 

@@ -18,7 +18,7 @@ final class ApplicationsServlet extends FleetServlet {
   private final double slowMillis;
 
   /**
-   * @param slowMillis an application with a p99 above it is slow
+   * @param slowMillis an application with a p99 of it or more is slow
    */
   ApplicationsServlet(History history, double slowMillis) {
     super(
@@ -63,7 +63,7 @@ final class ApplicationsServlet extends FleetServlet {
   private Predicate<History.Total> filter(Parameters given) {
     return switch (given.choice("filter", List.of(FAILING, SLOW), "")) {
       case FAILING -> total -> total.interval().errors() > 0;
-      case SLOW -> total -> total.interval().p99Millis() > slowMillis;
+      case SLOW -> total -> total.interval().p99Millis() >= slowMillis;
       default -> any -> true;
     };
   }

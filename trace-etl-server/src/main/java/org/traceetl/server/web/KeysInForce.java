@@ -16,7 +16,6 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
@@ -45,6 +44,7 @@ final class KeysInForce {
   private static final Pattern NO_SECRET =
       Pattern.compile(".*(-file|-location|certificate|-type|-alias|store|private-key|-label)");
 
+  private static final Pattern INLINE = Pattern.compile("-----BEGIN|^base64:");
   private static final Pattern USER_OF_ADDRESS = Pattern.compile("://[^/@\\s]*@");
   private static final List<ConfigurationPropertyName> SPRING =
       List.of(
@@ -106,27 +106,33 @@ final class KeysInForce {
       if (property != null) {
         told = property.getValue();
         from = ConfigFile.where(property.getOrigin());
-      } else if (source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
-        from = from(source, name);
       } else {
-        continue;
+        from = ofItem(source, name);
       }
-      break;
+      if (from != null) {
+        break;
+      }
     }
     Object value = valueAt(path);
     return new Key(key, masked(key, value == null ? told : value), from);
   }
 
-  /** Where the first part of a list was told. */
-  private static String from(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+  /** Where the first item of a list was told; null if it was not, or it is no list. */
+  private static String ofItem(ConfigurationPropertySource source, ConfigurationPropertyName name) {
     if (source instanceof IterableConfigurationPropertySource iterable) {
+      String item = withoutSeparators(name) + "[";
       for (ConfigurationPropertyName each : iterable) {
-        if (name.isAncestorOf(each)) {
+        if (withoutSeparators(each).startsWith(item)) {
           return ConfigFile.where(source.getConfigurationProperty(each).getOrigin());
         }
       }
     }
-    return String.valueOf(source.getUnderlyingSource());
+    return null;
+  }
+
+  /** An environment variable does not say which of its underscores are dashes. */
+  private static String withoutSeparators(ConfigurationPropertyName name) {
+    return name.toString().replaceAll("[.-]", "");
   }
 
   /** Null where the configuration has no such value: a file that a secret was read from. */
@@ -188,7 +194,11 @@ final class KeysInForce {
     if (SECRET.matcher(last).matches() && !NO_SECRET.matcher(last).matches()) {
       return MASK;
     }
-    return USER_OF_ADDRESS.matcher(text(value)).replaceAll("://" + MASK + "@");
+    String text = text(value);
+    // Where Spring takes the path of a key, it takes the key itself as well.
+    return INLINE.matcher(text).find()
+        ? MASK
+        : USER_OF_ADDRESS.matcher(text).replaceAll("://" + MASK + "@");
   }
 
   private static String text(Object value) {

@@ -5,12 +5,15 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Set;
+import org.apache.catalina.session.TooManyActiveSessionsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.Authentication;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.oauth2.client.oidc.userinfo.OidcUserRequest;
 import org.springframework.security.oauth2.client.oidc.userinfo.OidcUserService;
@@ -21,15 +24,18 @@ import org.springframework.security.oauth2.client.registration.ClientRegistratio
 import org.springframework.security.oauth2.client.registration.InMemoryClientRegistrationRepository;
 import org.springframework.security.oauth2.client.registration.SupplierClientRegistrationRepository;
 import org.springframework.security.oauth2.client.userinfo.OAuth2UserService;
+import org.springframework.security.oauth2.client.web.AuthorizationRequestRepository;
+import org.springframework.security.oauth2.client.web.HttpSessionOAuth2AuthorizationRequestRepository;
 import org.springframework.security.oauth2.client.web.OAuth2AuthorizationRequestRedirectFilter;
 import org.springframework.security.oauth2.core.ClientAuthenticationMethod;
 import org.springframework.security.oauth2.core.OAuth2AuthenticationException;
 import org.springframework.security.oauth2.core.OAuth2Error;
-import org.springframework.security.oauth2.core.OAuth2ErrorCodes;
+import org.springframework.security.oauth2.core.endpoint.OAuth2AuthorizationRequest;
 import org.springframework.security.oauth2.core.oidc.user.DefaultOidcUser;
 import org.springframework.security.oauth2.core.oidc.user.OidcUser;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.log.LogThrottle;
 
 /**
  * People sign in by an OpenID provider: the authorization code flow with PKCE. Who is signed in is
@@ -41,7 +47,16 @@ import org.traceetl.server.config.WebConfig;
 final class OpenIdSignIn {
   private static final Logger log = LoggerFactory.getLogger(OpenIdSignIn.class);
   private static final String REGISTRATION = "oidc";
-  private static final String START = "/oauth2/authorization/" + REGISTRATION;
+  private static final String STARTS =
+      OAuth2AuthorizationRequestRedirectFilter.DEFAULT_AUTHORIZATION_REQUEST_BASE_URI + "/";
+  private static final String START = STARTS + REGISTRATION;
+  private static final String NOT_IN_A_GROUP = "not_in_a_group";
+
+  /** Until then a person has to be back from the provider. */
+  private static final int SIGN_IN_SECONDS = 300;
+
+  private static final int SECONDS_PER_MINUTE = 60;
+  private static final LogThrottle throttle = new LogThrottle(InstantSource.system());
 
   private OpenIdSignIn() {}
 
@@ -58,7 +73,9 @@ final class OpenIdSignIn {
         login
             .clientRegistrationRepository(registrations)
             .loginPage(START)
-            .defaultSuccessUrl("/", true)
+            .authorizationEndpoint(
+                start -> start.authorizationRequestRepository(new ShortUntilSignedIn()))
+            .successHandler(OpenIdSignIn::signedIn)
             .userInfoEndpoint(userInfo -> userInfo.oidcUserService(people(oidc)))
             .failureHandler((request, response, e) -> refuse(response, e)));
     var logout = new OidcClientInitiatedLogoutSuccessHandler(registrations);
@@ -97,7 +114,7 @@ final class OpenIdSignIn {
       OidcUser user = service.loadUser(request);
       if (!oidc.groups().isEmpty() && !isIn(oidc.groups(), user.getClaim(oidc.groupsClaim()))) {
         throw new OAuth2AuthenticationException(
-            new OAuth2Error(OAuth2ErrorCodes.ACCESS_DENIED),
+            new OAuth2Error(NOT_IN_A_GROUP),
             user.getName() + " is in none of the groups that may see this");
       }
       String name =
@@ -115,6 +132,16 @@ final class OpenIdSignIn {
         : claim != null && groups.contains(String.valueOf(claim));
   }
 
+  private static void signedIn(
+      HttpServletRequest request, HttpServletResponse response, Authentication person)
+      throws IOException {
+    request
+        .getSession()
+        .setMaxInactiveInterval(
+            request.getServletContext().getSessionTimeout() * SECONDS_PER_MINUTE);
+    response.sendRedirect(request.getContextPath() + "/");
+  }
+
   /** Whether a person asks, who can be sent to the provider; not a page's script or a program. */
   private static boolean wantsPage(HttpServletRequest request) {
     String accept = request.getHeader("Accept");
@@ -125,7 +152,7 @@ final class OpenIdSignIn {
 
   private static void refuse(HttpServletResponse response, AuthenticationException failure)
       throws IOException {
-    log.warn("A sign-in by the OpenID provider failed: {}", failure.getMessage());
+    warn("A sign-in by the OpenID provider failed", failure);
     Problem.write(
         response,
         HttpServletResponse.SC_FORBIDDEN,
@@ -134,12 +161,52 @@ final class OpenIdSignIn {
             : "the sign-in failed; the server's log says why. Try again at " + START);
   }
 
-  private static boolean isStranger(AuthenticationException failure) {
-    return failure instanceof OAuth2AuthenticationException said
-        && said.getError().getErrorCode().equals(OAuth2ErrorCodes.ACCESS_DENIED);
+  /** What strangers can bring about, and write, is neither to fill nor to forge the log. */
+  private static void warn(String what, Exception why) {
+    if (throttle.permits()) {
+      log.warn("{}: {}", what, String.valueOf(why.getMessage()).replaceAll("\\p{Cntrl}", " "));
+    }
   }
 
-  /** Says so where the provider cannot be asked for its addresses. */
+  private static boolean isStranger(AuthenticationException failure) {
+    return failure instanceof OAuth2AuthenticationException said
+        && said.getError().getErrorCode().equals(NOT_IN_A_GROUP);
+  }
+
+  /**
+   * Keeps what was asked of the provider in a session, which is short until somebody has signed in:
+   * strangers can begin as many as they like.
+   */
+  private static final class ShortUntilSignedIn
+      implements AuthorizationRequestRepository<OAuth2AuthorizationRequest> {
+    private final HttpSessionOAuth2AuthorizationRequestRepository sessions =
+        new HttpSessionOAuth2AuthorizationRequestRepository();
+
+    @Override
+    public OAuth2AuthorizationRequest loadAuthorizationRequest(HttpServletRequest request) {
+      return sessions.loadAuthorizationRequest(request);
+    }
+
+    @Override
+    public void saveAuthorizationRequest(
+        OAuth2AuthorizationRequest asked,
+        HttpServletRequest request,
+        HttpServletResponse response) {
+      boolean isNew = request.getSession(false) == null;
+      sessions.saveAuthorizationRequest(asked, request, response);
+      if (isNew) {
+        request.getSession().setMaxInactiveInterval(SIGN_IN_SECONDS);
+      }
+    }
+
+    @Override
+    public OAuth2AuthorizationRequest removeAuthorizationRequest(
+        HttpServletRequest request, HttpServletResponse response) {
+      return sessions.removeAuthorizationRequest(request, response);
+    }
+  }
+
+  /** Says so where the provider cannot be asked for its addresses, or no session can be begun. */
   private static final class ProviderAnswers extends OncePerRequestFilter {
     private final ClientRegistrationRepository registrations;
 
@@ -149,24 +216,36 @@ final class OpenIdSignIn {
 
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
-      return !request.getServletPath().equals(START);
+      return !request.getServletPath().startsWith(STARTS);
     }
 
     @Override
     protected void doFilterInternal(
         HttpServletRequest request, HttpServletResponse response, FilterChain chain)
         throws IOException, ServletException {
+      if (!request.getServletPath().equals(START)) {
+        Problem.write(response, HttpServletResponse.SC_NOT_FOUND, "sign in at " + START);
+        return;
+      }
       try {
         registrations.findByRegistrationId(REGISTRATION);
       } catch (RuntimeException e) {
-        log.warn("The OpenID provider does not say where to sign in: {}", e.toString());
+        warn("The OpenID provider does not say where to sign in", e);
         Problem.write(
             response,
             HttpServletResponse.SC_SERVICE_UNAVAILABLE,
             "the OpenID provider does not answer; try again later");
         return;
       }
-      chain.doFilter(request, response);
+      try {
+        chain.doFilter(request, response);
+      } catch (TooManyActiveSessionsException e) {
+        warn("Nobody can sign in now", e);
+        Problem.write(
+            response,
+            HttpServletResponse.SC_SERVICE_UNAVAILABLE,
+            "too many sign-ins were begun; try again in some minutes");
+      }
     }
   }
 }

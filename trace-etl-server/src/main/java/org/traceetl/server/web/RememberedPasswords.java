@@ -7,30 +7,39 @@ import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 import org.springframework.security.crypto.password.PasswordEncoder;
 
 /**
  * Passwords against hashes of bcrypt. A browser shows its password with every request, and a
  * comparison takes 50 ms and more on purpose: one that went well is remembered, as a code under a
- * key that this process alone has. Few comparisons at a time, so that strangers cannot take the
- * processors away from the counting.
+ * key that this process alone has. Few comparisons at a time, and those that wait give up soon, so
+ * that strangers can take neither the processors nor the connections away from the counting.
  */
 final class RememberedPasswords implements PasswordEncoder {
   private static final String HMAC = "HmacSHA256";
   private static final int KEY_BYTES = 32;
   private static final int MAX_REMEMBERED = 1_000;
+  private static final long WAIT_SECONDS = 1;
 
-  private final PasswordEncoder bcrypt = new BCryptPasswordEncoder();
+  private static final int MIN_COST = 4;
+
+  private final PasswordEncoder bcrypt;
   private final SecretKeySpec key;
   private final Semaphore comparisons =
       new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
   private final Cache<String, Boolean> right =
       CacheBuilder.newBuilder().maximumSize(MAX_REMEMBERED).build();
 
-  RememberedPasswords() {
+  /**
+   * @param cost of the hashes: a name that nobody has is to take as long as others
+   */
+  RememberedPasswords(int cost) {
+    bcrypt = new BCryptPasswordEncoder(Math.max(MIN_COST, cost));
     byte[] random = new byte[KEY_BYTES];
     new SecureRandom().nextBytes(random);
     key = new SecretKeySpec(random, HMAC);
@@ -41,13 +50,18 @@ final class RememberedPasswords implements PasswordEncoder {
     return bcrypt.encode(password);
   }
 
+  /**
+   * Whether it is the password.
+   *
+   * @throws AuthenticationServiceException if too many others are looked at
+   */
   @Override
   public boolean matches(CharSequence password, String hash) {
     String code = code(password, hash);
     if (right.getIfPresent(code) != null) {
       return true;
     }
-    comparisons.acquireUninterruptibly();
+    begin();
     try {
       boolean matches = bcrypt.matches(password, hash);
       if (matches) {
@@ -57,6 +71,18 @@ final class RememberedPasswords implements PasswordEncoder {
     } finally {
       comparisons.release();
     }
+  }
+
+  private void begin() {
+    try {
+      if (comparisons.tryAcquire(WAIT_SECONDS, TimeUnit.SECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    throw new AuthenticationServiceException(
+        "too many passwords are looked at just now; try again");
   }
 
   private String code(CharSequence password, String hash) {

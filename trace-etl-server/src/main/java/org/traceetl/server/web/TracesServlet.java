@@ -38,6 +38,10 @@ final class TracesServlet extends JsonServlet {
   private static final Set<String> PARAMETERS =
       Set.of("application", "operation", "reason", "from", "to", "limit", "cursor", "format");
   private static final String CSV = "csv";
+
+  /** All headers of an answer have 8 KiB. */
+  private static final int MAX_LINK = 4_000;
+
   private static final List<String> FORMATS = List.of("json", CSV);
   private static final List<String> CSV_NAMES =
       List.of(
@@ -140,7 +144,9 @@ final class TracesServlet extends JsonServlet {
     byte[] body = csv(page).getBytes(StandardCharsets.UTF_8);
     if (page.next() != null) {
       String next = given.with("cursor", page.next().toText());
-      response.setHeader("Link", "<" + PATH + "?" + next + ">; rel=\"next\"");
+      if (next.length() <= MAX_LINK) {
+        response.setHeader("Link", "<" + PATH + "?" + next + ">; rel=\"next\"");
+      }
     }
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("Content-Disposition", "attachment; filename=\"traces.csv\"");

@@ -33,6 +33,8 @@ final class UsersFile implements UserDetailsService {
   /** Each step doubles the work of a sign-in: more than this takes seconds. */
   private static final int MAX_COST = 14;
 
+  private static final int COST_AT = 4;
+
   private final Path file;
   private final InstantSource clock;
   private final LogThrottle throttle;
@@ -98,6 +100,14 @@ final class UsersFile implements UserDetailsService {
     if (hashes.put(name, bcrypt.group()) != null) {
       throw refused(where, "has a name that stands above already");
     }
+  }
+
+  /** That of the hash that takes longest to compare with. */
+  int highestCost() {
+    return current().values().stream()
+        .mapToInt(hash -> Integer.parseInt(hash.substring(COST_AT, COST_AT + 2)))
+        .max()
+        .orElseThrow();
   }
 
   @Override

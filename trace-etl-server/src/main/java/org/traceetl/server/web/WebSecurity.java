@@ -1,10 +1,12 @@
 package org.traceetl.server.web;
 
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.InstantSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.dao.DaoAuthenticationProvider;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
@@ -27,8 +29,8 @@ class WebSecurity {
   /** What orchestrators ask. */
   private static final String[] HEALTH = {"/health", "/ready", "/actuator/health/**"};
 
-  /** Where data is: a token alone guards nothing else. */
-  private static final String[] DATA = {"/metrics", "/jvm", "/api/**"};
+  /** The page itself, which has no data and asks for the token. */
+  static final String[] PAGE_FILES = {"/", "/index.html", "/page/*", "/openapi.yaml"};
 
   /** Everything is from here, and nothing of it is written into a page: no span can run. */
   private static final String CONTENT_SECURITY_POLICY =
@@ -62,11 +64,19 @@ class WebSecurity {
       case OIDC -> OpenIdSignIn.configure(http, config);
     }
     http.authorizeHttpRequests(requests -> {
+      // What a refusal says; who asked was looked at before.
+      requests.dispatcherTypeMatchers(DispatcherType.ERROR).permitAll();
       requests.requestMatchers(HEALTH).permitAll();
       if (config.signIn() != SignIn.NONE) {
         requests.anyRequest().authenticated();
       } else if (config.token() != null) {
-        requests.requestMatchers(DATA).authenticated().anyRequest().permitAll();
+        requests
+            .requestMatchers(PAGE_FILES)
+            .permitAll()
+            .requestMatchers("/page/**")
+            .permitAll()
+            .anyRequest()
+            .authenticated();
       } else {
         requests.anyRequest().permitAll();
       }
@@ -88,6 +98,8 @@ class WebSecurity {
         headers
             // Each answer says itself how long it holds.
             .cacheControl(cache -> cache.disable())
+            // It would be said for all ports of the host, and this is one among others.
+            .httpStrictTransportSecurity(transport -> transport.disable())
             .frameOptions(frames -> frames.deny())
             .contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_SECURITY_POLICY))
             .referrerPolicy(policy -> policy.policy(ReferrerPolicy.NO_REFERRER))
@@ -98,14 +110,20 @@ class WebSecurity {
   }
 
   private static void basic(HttpSecurity http, WebConfig config) {
-    var provider =
-        new DaoAuthenticationProvider(new UsersFile(config.usersFile(), InstantSource.system()));
-    provider.setPasswordEncoder(new RememberedPasswords());
+    var users = new UsersFile(config.usersFile(), InstantSource.system());
+    var provider = new DaoAuthenticationProvider(users);
+    provider.setPasswordEncoder(new RememberedPasswords(users.highestCost()));
     http.authenticationProvider(provider);
     http.httpBasic(basic ->
         basic
             .realmName("trace-etl")
-            .authenticationEntryPoint((request, response, e) -> refuse(response, config)));
+            .authenticationEntryPoint((request, response, e) -> {
+              if (e instanceof AuthenticationServiceException) {
+                Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, e.getMessage());
+              } else {
+                refuse(response, config);
+              }
+            }));
   }
 
   /** Says how to be let in. */

@@ -6,18 +6,23 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.apache.catalina.Manager;
+import org.apache.catalina.session.StandardManager;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.tomcat.TomcatContextCustomizer;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.web.filter.ShallowEtagHeaderFilter;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.history.History;
@@ -26,6 +31,9 @@ import org.traceetl.server.history.History;
 public final class WebServer implements AutoCloseable {
   private static final double NANOS_PER_MILLI = 1e6;
   private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
+
+  /** Of people who sign in by an OpenID provider, and of strangers who begin to. */
+  private static final int MAX_SESSIONS = 10_000;
 
   /** What Spring Boot is told unless somebody says otherwise. */
   private static final Map<String, Object> DEFAULTS =
@@ -41,6 +49,10 @@ public final class WebServer implements AutoCloseable {
               "server.compression.mime-types",
               "application/json,application/problem+json,application/yaml,application/javascript,"
                   + "text/csv,text/html,text/css,text/javascript,image/svg+xml"),
+          // Asked for again each time, and answered by 304 while it is the same: the files in a
+          // jar all have the time of the source's last change, which an older jar may have, too.
+          Map.entry("spring.web.resources.cache.cachecontrol.no-cache", "true"),
+          Map.entry("spring.web.resources.cache.use-last-modified", "false"),
           Map.entry("server.servlet.session.cookie.name", "trace-etl-session"),
           Map.entry("server.servlet.session.cookie.http-only", "true"),
           // Strict, it would be missing where the OpenID provider sends people back.
@@ -148,6 +160,11 @@ public final class WebServer implements AutoCloseable {
     context.registerBean(
         "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service.missing()));
     context.registerBean(WebConfig.class, config::web);
+    context.registerBean(
+        "sessionLimit",
+        TomcatContextCustomizer.class,
+        () -> tomcat -> tomcat.setManager(sessions()));
+    context.registerBean("pageTags", FilterRegistrationBean.class, WebServer::pageTags);
     registerMetrics(context, service);
     registerApi(context, service, config);
   }
@@ -176,6 +193,21 @@ public final class WebServer implements AutoCloseable {
     paths.forEach((path, servlet) ->
         context.registerBean(
             path, ServletRegistrationBean.class, () -> registration(path, servlet)));
+  }
+
+  private static Manager sessions() {
+    var sessions = new StandardManager();
+    sessions.setMaxActiveSessions(MAX_SESSIONS);
+    return sessions;
+  }
+
+  /** Weak, as what has a strong one is not compressed. */
+  private static FilterRegistrationBean<ShallowEtagHeaderFilter> pageTags() {
+    var filter = new ShallowEtagHeaderFilter();
+    filter.setWriteWeakETag(true);
+    var registration = new FilterRegistrationBean<>(filter);
+    registration.setUrlPatterns(List.of(WebSecurity.PAGE_FILES));
+    return registration;
   }
 
   private static ServletRegistrationBean<HttpServlet> registration(

@@ -23,6 +23,9 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -79,8 +82,26 @@ class SignInTest {
       assertThat(get(server, "/api/status", BEARER).statusCode()).isEqualTo(200);
       assertThat(get(server, "/api/status", "Authorization", "Bearer open").statusCode())
           .isEqualTo(401);
-      assertThat(get(server, "/openapi.yaml").statusCode()).isEqualTo(200);
-      assertThat(get(server, "/ready").statusCode()).isEqualTo(200);
+      for (String path : List.of("/", "/page/main.js", "/openapi.yaml", "/ready")) {
+        assertThat(get(server, path).statusCode()).as(path).isEqualTo(200);
+      }
+      for (String path : List.of("/metrics", "/actuator", "/nothing")) {
+        assertThat(get(server, path).statusCode()).as(path).isEqualTo(401);
+      }
+      assertThat(get(server, "/nothing", BEARER).statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
+  void thePageIsAskedForAgainAndAnsweredShortlyWhileItIsTheSame() throws Exception {
+    try (WebServer server = start()) {
+      HttpResponse<String> script = get(server, "/page/main.js");
+      String tag = script.headers().firstValue("ETag").orElseThrow();
+
+      assertThat(script.headers().allValues("Cache-Control")).containsExactly("no-cache");
+      assertThat(script.headers().allValues("Last-Modified")).isEmpty();
+      assertThat(get(server, "/page/main.js", "If-None-Match", tag).statusCode()).isEqualTo(304);
+      assertThat(get(server, "/page/api.js", "If-None-Match", tag).statusCode()).isEqualTo(200);
     }
   }
 
@@ -112,10 +133,32 @@ class SignInTest {
   }
 
   @Test
+  void passwordsBeyondThoseThatAreLookedAtAreNotWaitedFor() throws Exception {
+    Path users = users("ada", "correct horse");
+    var passwords = new RememberedPasswords(new UsersFile(users, Instant::now).highestCost());
+    assertThat(passwords.encode("any")).startsWith("$2a$04$");
+    String slow = new BCryptPasswordEncoder(14).encode("any");
+    int most = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Callable<Boolean>> guesses = new ArrayList<>();
+      for (int guess = 0; guess < 50 * most; guess++) {
+        String password = "guess " + guess;
+        guesses.add(() -> passwords.matches(password, slow));
+      }
+      List<Future.State> states =
+          threads.invokeAll(guesses).stream().map(Future::state).distinct().toList();
+      assertThat(states).containsExactlyInAnyOrder(Future.State.SUCCESS, Future.State.FAILED);
+    }
+    assertThat(passwords.matches("any", slow)).isTrue();
+  }
+
+  @Test
   void programsShowTheTokenWherePeopleHavePasswords() throws Exception {
     Path users = users("ada", "correct horse");
     try (WebServer server = start("--trace-etl.web.sign-in=basic", usersFile(users), TOKEN)) {
       assertThat(get(server, "/metrics", BEARER).statusCode()).isEqualTo(200);
+      assertThat(get(server, "/nothing", BEARER).statusCode()).isEqualTo(404);
       assertThat(get(server, "/metrics", "Authorization", "Bearer guess").statusCode())
           .isEqualTo(401);
       assertThat(get(server, "/metrics", basic("ada", "correct horse")).statusCode())
@@ -249,6 +292,33 @@ class SignInTest {
       assertThat(refused.statusCode()).isEqualTo(403);
       assertThat(json(refused).get("detail").asString()).contains("none of the groups");
       assertThat(browse(browser, uri(server, "/api/status")).statusCode()).isEqualTo(401);
+    }
+  }
+
+  @Test
+  void whoDeclinesAtTheProviderIsNotToldOfGroups() throws Exception {
+    try (var provider = OpenIdProvider.start();
+        WebServer server = start(openId(provider, "observability"));
+        HttpClient browser = HttpClient.newBuilder().cookieHandler(new CookieManager()).build()) {
+      provider.callbackPort(server.port());
+      HttpResponse<String> start = browse(browser, uri(server, "/oauth2/authorization/oidc"));
+      Matcher state =
+          Pattern.compile("[?&]state=([^&]+)")
+              .matcher(start.headers().firstValue("Location").orElseThrow());
+      assertThat(state.find()).isTrue();
+
+      HttpResponse<String> declined =
+          browse(
+              browser,
+              uri(
+                  server,
+                  "/login/oauth2/code/oidc?error=access_denied&error_description=a%0Ab&state="
+                      + state.group(1)));
+      assertThat(declined.statusCode()).isEqualTo(403);
+      assertThat(json(declined).get("detail").asString()).contains("failed").contains("log");
+      HttpResponse<String> other = browse(browser, uri(server, "/oauth2/authorization/other"));
+      assertThat(other.statusCode()).isEqualTo(404);
+      assertThat(json(other).get("detail").asString()).contains("/oauth2/authorization/oidc");
     }
   }
 

@@ -17,6 +17,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -125,6 +127,8 @@ class StatusServletTest {
             "--trace-etl.index.elasticsearch.password-file=" + secret,
             "--server.ssl.enabled=false",
             "--server.ssl.key-store-password=hunter2",
+            "--spring.ssl.bundle.pem.web.keystore.private-key=-----BEGIN PRIVATE KEY-----hunter2",
+            "--spring.ssl.bundle.jks.store.keystore.location=base64:hunter2",
             "--spring.application.json={\"password\": \"hunter2\"}")) {
       HttpRequest request =
           HttpRequest.newBuilder(uri(server, "/api/configuration"))
@@ -151,6 +155,30 @@ class StatusServletTest {
             .isEqualTo(secret.toString());
       }
     }
+  }
+
+  @Test
+  void environmentVariablesAreToldApart() {
+    var environment = new StandardEnvironment();
+    environment
+        .getPropertySources()
+        .replace(
+            StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+            new SystemEnvironmentPropertySource(
+                StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                Map.of(
+                    "TRACE_ETL_SERIES_MAX_PER_APPLICATION", "7",
+                    "TRACE_ETL_SERIES_DIMENSIONS_0_ATTRIBUTE", "http.route",
+                    "TRACE_ETL_SERIES_DIMENSIONS_0_LABEL", "http_route")));
+    Map<String, KeysInForce.Key> keys = new HashMap<>();
+    KeysInForce.of(Configuration.bind(environment), environment)
+        .forEach(key -> keys.put(key.key(), key));
+
+    assertThat(keys.get("trace-etl.series.max-per-application").from())
+        .contains("TRACE_ETL_SERIES_MAX_PER_APPLICATION");
+    assertThat(keys.get("trace-etl.series.dimensions").from())
+        .contains("TRACE_ETL_SERIES_DIMENSIONS_0_ATTRIBUTE");
+    assertThat(keys.get("trace-etl.series.max").from()).isNull();
   }
 
   private static void assertKey(Map<String, JsonNode> keys, String key, String value, String from) {
