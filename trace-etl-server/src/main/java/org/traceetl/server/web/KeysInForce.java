@@ -119,15 +119,20 @@ final class KeysInForce {
 
   /** Where the first item of a list was told; null if it was not, or it is no list. */
   private static String ofItem(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+    ConfigurationPropertyName first = null;
     if (source instanceof IterableConfigurationPropertySource iterable) {
       String item = withoutSeparators(name) + "[";
       for (ConfigurationPropertyName each : iterable) {
-        if (withoutSeparators(each).startsWith(item)) {
-          return ConfigFile.where(source.getConfigurationProperty(each).getOrigin());
+        // Environment variables are in no order.
+        if (withoutSeparators(each).startsWith(item)
+            && (first == null || each.compareTo(first) < 0)) {
+          first = each;
         }
       }
     }
-    return null;
+    return first == null
+        ? null
+        : ConfigFile.where(source.getConfigurationProperty(first).getOrigin());
   }
 
   /** An environment variable does not say which of its underscores are dashes. */

@@ -30,7 +30,7 @@ class WebSecurity {
   private static final String[] HEALTH = {"/health", "/ready", "/actuator/health/**"};
 
   /** The page itself, which has no data and asks for the token. */
-  static final String[] PAGE_FILES = {"/", "/index.html", "/page/*", "/openapi.yaml"};
+  private static final String[] PAGE = {"/", "/index.html", "/page/**", "/openapi.yaml"};
 
   /** Everything is from here, and nothing of it is written into a page: no span can run. */
   private static final String CONTENT_SECURITY_POLICY =
@@ -70,13 +70,7 @@ class WebSecurity {
       if (config.signIn() != SignIn.NONE) {
         requests.anyRequest().authenticated();
       } else if (config.token() != null) {
-        requests
-            .requestMatchers(PAGE_FILES)
-            .permitAll()
-            .requestMatchers("/page/**")
-            .permitAll()
-            .anyRequest()
-            .authenticated();
+        requests.requestMatchers(PAGE).permitAll().anyRequest().authenticated();
       } else {
         requests.anyRequest().permitAll();
       }

@@ -206,7 +206,7 @@ public final class WebServer implements AutoCloseable {
     var filter = new ShallowEtagHeaderFilter();
     filter.setWriteWeakETag(true);
     var registration = new FilterRegistrationBean<>(filter);
-    registration.setUrlPatterns(List.of(WebSecurity.PAGE_FILES));
+    registration.setUrlPatterns(List.of("/", "/index.html", "/page/*", "/openapi.yaml"));
     return registration;
   }
 
