@@ -1,6 +1,7 @@
 package org.traceetl.server.web;
 
 import com.google.common.base.Throwables;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import java.time.Duration;
 import java.util.List;
@@ -206,7 +207,9 @@ public final class WebServer implements AutoCloseable {
     var filter = new ShallowEtagHeaderFilter();
     filter.setWriteWeakETag(true);
     var registration = new FilterRegistrationBean<>(filter);
-    registration.setUrlPatterns(List.of("/", "/index.html", "/page/*", "/openapi.yaml"));
+    registration.setUrlPatterns(List.of("/index.html", "/page/*", "/openapi.yaml"));
+    // "/" is forwarded to index.html, and ends with that: what holds back must be within.
+    registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD);
     return registration;
   }
 

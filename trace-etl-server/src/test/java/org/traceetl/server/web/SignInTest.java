@@ -95,6 +95,12 @@ class SignInTest {
   @Test
   void thePageIsAskedForAgainAndAnsweredShortlyWhileItIsTheSame() throws Exception {
     try (WebServer server = start()) {
+      for (String path : List.of("/", "/index.html", "/openapi.yaml")) {
+        HttpResponse<String> file = get(server, path);
+        assertThat(file.body()).as(path).contains("trace-etl");
+        assertThat(file.headers().allValues("Cache-Control")).containsExactly("no-cache");
+        assertThat(file.headers().firstValue("ETag")).as(path).isPresent();
+      }
       HttpResponse<String> script = get(server, "/page/main.js");
       String tag = script.headers().firstValue("ETag").orElseThrow();
 
