@@ -22,7 +22,6 @@ final class OzheraServer implements AutoCloseable {
   static final HttpClient HTTP = HttpClient.newHttpClient();
 
   private static final int BUSY = 429;
-  private static final int MOST_ATTEMPTS = 3;
   private static final Pattern LABEL = Pattern.compile("[a-zA-Z]+=\"(?:[^\"\\\\]|\\\\.)*\"");
 
   private final TraceEtlServer server;
@@ -118,28 +117,12 @@ final class OzheraServer implements AutoCloseable {
       uri = other.uri("/metrics?" + uri.getQuery());
     }
 
-    /**
-     * An answer that has arrived whole. One that the server breaks off, as it does where it cannot
-     * be sure in time that nobody else gives the same, is part of the next one.
-     */
-    private HttpResponse<String> answer() throws IOException, InterruptedException {
-      IOException brokenOff = null;
-      for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        try {
-          return get(uri, Map.of());
-        } catch (IOException e) {
-          brokenOff = e;
-        }
-      }
-      throw brokenOff;
-    }
-
     /** Scrapes once; answers the page. */
     String scrape() throws Exception {
-      HttpResponse<String> response = answer();
+      HttpResponse<String> response = get(uri, Map.of());
       while (response.statusCode() == BUSY) {
         // The answer before has arrived here, and the server is about to hear of it.
-        response = answer();
+        response = get(uri, Map.of());
       }
       assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
       add(response.body());
