@@ -107,7 +107,7 @@ final class OzheraFaultsTest {
     OzheraServer server = server(Map.of());
     OzheraServer.Scraper witness = server.scraper("witness");
     OzheraServer.Scraper scraper = server.scraper("unlucky");
-    int methods = 1_500;
+    int methods = 4_000;
     for (int i = 0; i < methods; i++) {
       spans.send(OzheraSpans.http("shop", "/orders/" + "x".repeat(200) + i, FAST));
     }
