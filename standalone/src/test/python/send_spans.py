@@ -27,16 +27,20 @@ def main():
     protocol, service, port = sys.argv[1:]
     sender = exporter(protocol, port)
     outcomes = []
+    exported = 0
     export = sender.export
 
-    def watched(*arguments, **more):
-        outcomes.append(export(*arguments, **more))
+    def watched(spans):
+        nonlocal exported
+        outcomes.append(export(spans))
+        exported += len(spans)
         return outcomes[-1]
 
     sender.export = watched
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
     provider.add_span_processor(BatchSpanProcessor(sender, max_queue_size=20_000))
     tracer = provider.get_tracer("end-to-end")
+    ended = 0
     for series in json.load(sys.stdin):
         for duration_nanos in series["durationsNanos"]:
             end = time.time_ns()
@@ -46,10 +50,11 @@ def main():
             if series["status"] != "UNSET":
                 span.set_status(Status(StatusCode[series["status"]]))
             span.end(end_time=end)
+            ended += 1
     provider.force_flush(60_000)
     provider.shutdown()
-    if not outcomes or any(outcome != SpanExportResult.SUCCESS for outcome in outcomes):
-        sys.exit(f"exports ended {outcomes}")
+    if exported != ended or any(outcome != SpanExportResult.SUCCESS for outcome in outcomes):
+        sys.exit(f"{exported} of {ended} spans were exported; exports ended {outcomes}")
 
 
 main()

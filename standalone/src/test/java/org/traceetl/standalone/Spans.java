@@ -1,18 +1,25 @@
 package org.traceetl.standalone;
 
+import com.google.common.collect.Lists;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
+import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.ReadWriteSpan;
+import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,7 +38,7 @@ final class Spans implements AutoCloseable {
         SdkTracerProvider.builder()
             .setResource(
                 Resource.create(Attributes.of(AttributeKey.stringKey("service.name"), service)))
-            .addSpanProcessor(BatchSpanProcessor.builder(exporter).setMaxQueueSize(20_000).build())
+            .addSpanProcessor(new ExportOnFlush(exporter))
             .build());
   }
 
@@ -115,6 +122,59 @@ final class Spans implements AutoCloseable {
   @Override
   public void close() {
     provider.close();
+  }
+
+  /**
+   * Exports what has ended when it is flushed, and reports what the exporter reported. The SDK's
+   * {@code BatchSpanProcessor} does neither: a flush that follows another one may get the finished
+   * result of the first, and a failed export is only logged.
+   */
+  private static final class ExportOnFlush implements SpanProcessor {
+    private static final int MAX_SPANS_PER_REQUEST = 512;
+
+    private final SpanExporter exporter;
+    private final List<SpanData> ended = new ArrayList<>();
+
+    ExportOnFlush(SpanExporter exporter) {
+      this.exporter = exporter;
+    }
+
+    @Override
+    public void onStart(Context parent, ReadWriteSpan span) {}
+
+    @Override
+    public boolean isStartRequired() {
+      return false;
+    }
+
+    @Override
+    public void onEnd(ReadableSpan span) {
+      ended.add(span.toSpanData());
+    }
+
+    @Override
+    public boolean isEndRequired() {
+      return true;
+    }
+
+    @Override
+    public CompletableResultCode forceFlush() {
+      // One at a time: the exporter refuses more than five at once.
+      List<CompletableResultCode> results =
+          Lists.partition(List.copyOf(ended), MAX_SPANS_PER_REQUEST).stream()
+              .map(spans -> exporter.export(spans).join(60, TimeUnit.SECONDS))
+              .toList();
+      ended.clear();
+      return CompletableResultCode.ofAll(results);
+    }
+
+    @Override
+    public CompletableResultCode shutdown() {
+      if (!ended.isEmpty()) {
+        throw new IllegalStateException(ended.size() + " spans ended and were not flushed");
+      }
+      return exporter.shutdown();
+    }
   }
 
   /** {@link Expected#series} for the script in Python. */
