@@ -590,7 +590,7 @@ class ChartTest(unittest.TestCase):
             watchdog.start()
             try:
                 said = []
-                until(agent, said, "SIGHUP reads anew")
+                until(agent, said, "SIGHUP ")  # Ignored if this runs under nohup.
                 for name, what in {"routing": "routing_file", "filters": "filters_file"}.items():
                     changed = f"live-{name}"
                     mount(root / name, named(documents(f"changed-{changed}"), "ConfigMap", f"-{name}")["data"], str(root))

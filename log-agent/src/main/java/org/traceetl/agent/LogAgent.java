@@ -16,6 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import sun.misc.Signal;
+import sun.misc.SignalHandler;
 
 /** The command line. */
 @Command(
@@ -30,7 +31,7 @@ import sun.misc.Signal;
       "",
       "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
       "ends the agent with 128 plus its number. What is not published by then stays in the spool",
-      "and is sent at the next start. SIGHUP has files that may change read anew at once."
+      "and is sent at the next start. SIGHUP re-reads the files that may change at once."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
@@ -111,14 +112,21 @@ public final class LogAgent implements Callable<Integer> {
     return 0;
   }
 
-  /** The JDK has no supported way to hear of a signal: this one is kept in jdk.unsupported. */
+  /** The JDK has no supported way to handle a signal: this one is kept in jdk.unsupported. */
   private static void reloadOnHangUp(RunningAgent agent) {
     Logger log = LoggerFactory.getLogger(LogAgent.class);
     try {
-      Signal.handle(new Signal("HUP"), signal -> agent.reload());
-      log.info("SIGHUP reads anew what may change while the agent runs");
+      SignalHandler before = Signal.handle(new Signal("HUP"), signal -> agent.reload());
+      if (before.equals(SignalHandler.SIG_IGN)) {
+        // A JVM leaves a SIGHUP that its parent had ignored as it is.
+        log.warn(
+            "SIGHUP is ignored, because the agent was started by nohup or the like: files that may"
+                + " change are re-read at their intervals only");
+      } else {
+        log.info("SIGHUP re-reads the files that may change while the agent runs");
+      }
     } catch (IllegalArgumentException e) {
-      log.info("SIGHUP cannot be heard here: {}", e.getMessage());
+      log.info("SIGHUP cannot be handled on this system: {}", e.getMessage());
     }
   }
 

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,7 @@ import org.traceetl.agent.access.TestCertificates;
 final class FilesReadAnewTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final TestCertificates CA = new TestCertificates("a root");
+  private static final List<String> HANG_UP_RESET = List.of("env", "--default-signal=HUP");
 
   @TempDir private Path directory;
   private Process agent;
@@ -47,7 +51,7 @@ final class FilesReadAnewTest {
     awaitLog("OTLP is received on 127.0.0.1", ", with TLS");
     awaitLog("Following " + first);
     // The handler is set last: before it, a hang-up ends the process.
-    awaitLog("SIGHUP reads anew");
+    awaitLog("SIGHUP re-reads the files");
 
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "new");
@@ -111,7 +115,7 @@ final class FilesReadAnewTest {
         """
             .formatted(directory.resolve("state"), routing));
     start();
-    awaitLog("SIGHUP reads anew");
+    awaitLog("SIGHUP re-reads the files");
     Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
     hangUp();
     awaitLog("The routing file is in force, with 0 rules, 1 exclusions");
@@ -121,6 +125,23 @@ final class FilesReadAnewTest {
         "routing_file has changed and is refused, what was in force stays: routing.file = "
             + routing
             + ": line 2: exclude = load-test: not a list of names of applications");
+  }
+
+  @Test
+  void anAgentThatWasStartedUnderNohupSaysThatItIgnoresHangUps() throws Exception {
+    Files.writeString(
+        directory.resolve("agent.yaml"),
+        """
+        state-directory: %s
+        ring: {enabled: false}
+        otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
+        telemetry: {enabled: false}
+        rocketmq: {name-server: "127.0.0.1:1"}
+        drain-timeout-millis: 0
+        """
+            .formatted(directory.resolve("state")));
+    start(List.of("nohup"));
+    awaitLog("SIGHUP is ignored, because the agent was started by nohup");
   }
 
   private void follow(Path log) throws IOException {
@@ -149,17 +170,37 @@ final class FilesReadAnewTest {
             .formatted(directory, log));
   }
 
-  private void start() throws IOException {
+  /** With SIGHUP as a shell leaves it, even if these tests run under nohup. */
+  private void start() throws Exception {
+    start(resetsHangUp() ? HANG_UP_RESET : List.of());
+  }
+
+  /** Only newer versions of env can. */
+  private static boolean resetsHangUp() throws Exception {
+    List<String> nothing = new ArrayList<>(HANG_UP_RESET);
+    nothing.add("true");
+    return new ProcessBuilder(nothing)
+            .redirectErrorStream(true)
+            .redirectOutput(Redirect.DISCARD)
+            .start()
+            .waitFor()
+        == 0;
+  }
+
+  private void start(List<String> before) throws IOException {
+    List<String> command = new ArrayList<>(before);
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            LogAgent.class.getName(),
+            "--config",
+            directory.resolve("agent.yaml").toString()));
     agent =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                LogAgent.class.getName(),
-                "--config",
-                directory.resolve("agent.yaml").toString())
+        new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("output").toFile())
             .start();
