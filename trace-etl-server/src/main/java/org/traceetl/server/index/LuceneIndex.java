@@ -59,6 +59,10 @@ final class LuceneIndex implements TraceIndex {
   private static final String SPAN_ID = "span_id";
   private static final String APPLICATION = "application";
   private static final String OPERATION = "operation";
+
+  /** Ends the field of a name that is not indexed. */
+  private static final String LONG = "_long";
+
   private static final String KIND = "kind";
   private static final String STATUS = "status";
   private static final String STATUS_MESSAGE = "status_message";
@@ -265,11 +269,20 @@ final class LuceneIndex implements TraceIndex {
     return fields;
   }
 
+  /**
+   * A name that filters find, or one that is too long for that. Each has a field of its own: Lucene
+   * refuses a document whose field is indexed if the field's first document was not.
+   */
   private static void addName(Document fields, String field, String name) {
     fields.add(
         name.length() <= MAX_FILTERED_LENGTH
             ? new StringField(field, name, Field.Store.YES)
-            : new StoredField(field, name));
+            : new StoredField(field + LONG, name));
+  }
+
+  private static String name(Document fields, String field) {
+    String name = fields.get(field);
+    return name == null ? fields.get(field + LONG) : name;
   }
 
   private static TraceDocument fromLucene(Document fields) {
@@ -282,8 +295,8 @@ final class LuceneIndex implements TraceIndex {
     return new TraceDocument(
         fields.get(TRACE_ID),
         fields.get(SPAN_ID),
-        fields.get(APPLICATION),
-        fields.get(OPERATION),
+        name(fields, APPLICATION),
+        name(fields, OPERATION),
         number(fields, KIND).intValue(),
         number(fields, STATUS).intValue(),
         fields.get(STATUS_MESSAGE),

@@ -285,6 +285,11 @@ abstract class TraceIndexContract {
     write(document);
     assertThat(index.search(ALL).documents()).containsExactly(document);
     assertThat(index.search(query(name, null, null)).documents()).isEmpty();
+
+    TraceDocument later = document(1, START - 1, "short", "short", Reason.SLOW, Map.of());
+    write(later);
+    assertThat(index.search(ALL).documents()).containsExactly(document, later);
+    assertThat(index.search(query("short", "short", null)).documents()).containsExactly(later);
   }
 
   @Test
