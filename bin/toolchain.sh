@@ -1,5 +1,5 @@
-# Sourced by the scripts beside it, which set root: finds the JDK, Maven and Prometheus, or says how
-# to get them.
+# Sourced by the scripts beside it, which set root: finds the JDK, Maven, Prometheus, Node.js and
+# Chromium, or says how to get them.
 
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$1" >&2
@@ -153,4 +153,26 @@ run_container_tests() {
     -Dtraceetl.jdk-image="$2" -Dtraceetl.image-tag="$3" -Dtraceetl.image-tag-before="${4:-}") 2>&1 | tee -a "$log" |
     sed -n -u 's/^containers: //p' ||
     fail "the tests failed; the whole log is $log"
+}
+
+find_node() {
+  command -v node >/dev/null && command -v npm >/dev/null ||
+    fail "needs Node.js 20 or newer with npm, and found none on PATH." \
+      "Install it, for example with: apt-get install nodejs npm"
+  local version
+  version=$(node --version)
+  version=${version#v}
+  [ "${version%%.*}" -ge 20 ] || fail "needs Node.js 20 or newer; $(command -v node) is $version."
+}
+
+# Sets chromium to the browser.
+find_chromium() {
+  local name
+  for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome google-chrome-stable; do
+    if [ -n "$name" ] && chromium=$(command -v "$name"); then
+      return
+    fi
+  done
+  fail "needs Chromium, and found none in CHROMIUM or on PATH." \
+    "Install it, for example with: apt-get install chromium"
 }

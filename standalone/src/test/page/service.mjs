@@ -1,6 +1,7 @@
 // Starts the real programs on free ports, and Chromium.
 
 import { spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -55,12 +56,17 @@ export async function until(what, ask, withinMillis = STARTS_WITHIN_MILLIS) {
 class Program {
   #output = "";
 
-  constructor(command, options) {
+  /** @param {string} name of the file in .cache/page that gets its output */
+  constructor(name, command, options) {
     this.process = spawn(command, options, { stdio: ["ignore", "pipe", "pipe"] });
+    const log = createWriteStream(`${environment("PAGE_TARGET")}/${name}.log`);
     this.ended = new Promise((resolve) => this.process.once("exit", resolve));
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream.setEncoding("utf8");
-      stream.on("data", (text) => (this.#output += text));
+      stream.on("data", (text) => {
+        this.#output += text;
+        log.write(text);
+      });
     }
   }
 
@@ -94,7 +100,7 @@ const properties = (keys) => Object.entries(keys).map(([key, value]) => `-D${key
  * @returns {Promise<{web: string, otlp: string, stop: function(): Promise<void>}>}
  */
 export async function startDemo(options, keys = {}) {
-  const program = new Program(environment("PAGE_JAVA"), [
+  const program = new Program("demo", environment("PAGE_JAVA"), [
     `@${environment("PAGE_ROOT")}/deploy/jvm/trace-etl-server.options`,
     "-Xmx1g",
     "-XX:MaxDirectMemorySize=1g",
@@ -122,7 +128,7 @@ export async function startDemo(options, keys = {}) {
 export async function startServer(demo, keys) {
   const { keys: its } = await (await fetch(`${demo.web}/api/configuration`)).json();
   const of = (key) => its.find((row) => row.key === key).value;
-  const program = new Program(environment("PAGE_JAVA"), [
+  const program = new Program("server", environment("PAGE_JAVA"), [
     `@${environment("PAGE_ROOT")}/deploy/jvm/trace-etl-server.options`,
     "-Xmx512m",
     "-jar",
