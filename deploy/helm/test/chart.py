@@ -468,6 +468,18 @@ class ChartTest(unittest.TestCase):
             spec = named(self.rendered[name], "Deployment", "-server")["spec"]["template"]["spec"]
             self.assertEqual(spec["containers"][0]["readinessProbe"]["httpGet"], expected)
 
+    def test_neither_a_roll_nor_a_drain_takes_all_servers(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                spec = named(objects, "Deployment", "-server")["spec"]
+                self.assertGreater(spec["minReadySeconds"], 20)
+                self.assertEqual(spec["strategy"]["rollingUpdate"]["maxUnavailable"], 0)
+                several = spec.get("replicas", 2) > 1
+                for budget in of_kind(objects, "PodDisruptionBudget"):
+                    self.assertEqual(budget["spec"]["maxUnavailable"], 1)
+                    policy = budget["spec"]["unhealthyPodEvictionPolicy"]
+                    self.assertEqual(policy, "IfHealthyBudget" if several else "AlwaysAllow")
+
     def test_images_are_of_the_registry_and_the_tag(self):
         images = {
             container["name"]: container["image"]

@@ -376,6 +376,11 @@ final class Pipeline implements Service {
   }
 
   @Override
+  public boolean ready() {
+    return spans.ready();
+  }
+
+  @Override
   public void start(InetSocketAddress open, boolean tls) {
     rules.start();
     if (pages != null) {
@@ -452,9 +457,7 @@ final class Pipeline implements Service {
         "Series that may still be made in this process.",
         spans::seriesLeft);
     telemetry.gauge(
-        "trace_etl_ready",
-        "1 if every queue that RocketMQ gave to this server is read, else 0.",
-        () -> spans.missing().isEmpty() ? 1 : 0);
+        "trace_etl_ready", "1 if /ready answers 200, else 0.", () -> spans.ready() ? 1 : 0);
     telemetry.gauge(
         "trace_etl_missing_queues",
         "Queues given to this server that it does not read yet; /ready says why.",

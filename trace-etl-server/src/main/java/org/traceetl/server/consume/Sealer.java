@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
+import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.QueueJournal.Outcome;
 import org.traceetl.server.journal.WindowFollower;
@@ -84,7 +85,7 @@ final class Sealer implements Runnable {
 
   private final AtomicReference<Recovered> recovered = new AtomicReference<>();
   private volatile boolean ended;
-  private volatile String problem = "is being taken over";
+  private volatile Unread unread = Unread.BEING_TAKEN;
 
   /**
    * @param decoder of the worker that will record
@@ -108,8 +109,8 @@ final class Sealer implements Runnable {
   }
 
   /** Why the queue is not recovered. */
-  String problem() {
-    return problem;
+  Unread unread() {
+    return unread;
   }
 
   /** Whether it takes no more windows: released, or fenced by another owner. */
@@ -166,7 +167,8 @@ final class Sealer implements Runnable {
         return taken;
       } catch (IOException | RuntimeException e) {
         shared.listener().takeFailed(queue);
-        problem = "cannot be taken over: " + e.getMessage();
+        String problem = "cannot be taken over: " + e.getMessage();
+        unread = new Unread(problem, e instanceof NoAnswerException);
         if (shared.throttle().permits()) {
           log.error("Queue {} {}; trying again", queue, problem);
           log.debug("Its cause", e);

@@ -24,6 +24,9 @@ public final class SpanPipeline implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
+  /** What is missing where it is no queue and no topic. */
+  private static final String PIPELINE = "pipeline";
+
   private final List<Worker> workers = new ArrayList<>();
   private final List<Thread> workerThreads = new ArrayList<>();
   private final Sealers sealers;
@@ -100,18 +103,34 @@ public final class SpanPipeline implements AutoCloseable {
 
   /**
    * What keeps this process from reading every queue that RocketMQ gave it: by queue or topic, why.
-   * Empty when it reads them all.
+   * Empty when it reads them all, or a rebalance gave it none.
    */
   public Map<String, String> missing() {
-    if (!started || ending) {
-      return Map.of("pipeline", ending ? "ends" : "is not started");
-    }
     Map<String, String> missing = new TreeMap<>();
-    workers.forEach(worker -> missing.putAll(worker.missing()));
-    if (!alive()) {
-      missing.put("pipeline", "a thread of it has died; see the log");
-    }
+    unread().forEach((what, unread) -> missing.put(what, unread.reason()));
     return missing;
+  }
+
+  /**
+   * Whether nothing is missing but queues whose brokers do not answer, and those are not all. No
+   * server can read such a queue: if it counted, one broker could make all servers unready.
+   */
+  public boolean ready() {
+    Map<String, Unread> unread = unread();
+    return unread.isEmpty()
+        || unread.values().stream().allMatch(Unread::silent) && !queues().isEmpty();
+  }
+
+  private Map<String, Unread> unread() {
+    if (!started || ending) {
+      return Map.of(PIPELINE, new Unread(ending ? "ends" : "is not started", false));
+    }
+    Map<String, Unread> unread = new TreeMap<>();
+    workers.forEach(worker -> unread.putAll(worker.unread()));
+    if (!alive()) {
+      unread.put(PIPELINE, new Unread("a thread of it has died; see the log", false));
+    }
+    return unread;
   }
 
   /** The queues that this process reads at present. */

@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -45,6 +46,8 @@ final class Worker implements Runnable {
   private static final long RETRY_MILLIS = 1_000;
   private static final long DRAIN_POLL_MILLIS = 10;
   private static final int MAX_ASSIGNMENTS = 1_024;
+  private static final String NOT_BALANCED =
+      "waits for the first rebalance that knows this server as a member of the consumer group";
 
   /**
    * A queue that another owner took, although RocketMQ gives it to this worker, is taken again
@@ -64,6 +67,9 @@ final class Worker implements Runnable {
     private final QueueId id;
     private long notBeforeNanos = System.nanoTime();
     private Sealer.Recovered recovered;
+
+    /** Why a queue that was taken over is not read; null if that is not known. */
+    private volatile Unread unread;
 
     /** Null while the queue is not to be taken, or an earlier sealer of it has not ended. */
     private volatile Sealer sealer;
@@ -111,6 +117,9 @@ final class Worker implements Runnable {
 
   /** Why it is not connected. */
   private volatile String problem = "not connected yet";
+
+  /** Which queues are this worker's, as of the last rebalance. */
+  private volatile ObservedAllocation allocation = new ObservedAllocation();
 
   private int pullThreads = SpanConsumers.MIN_PULL_THREADS;
   private long dueMillis = Long.MAX_VALUE;
@@ -172,6 +181,7 @@ final class Worker implements Runnable {
         logDisconnected(e);
         return false;
       }
+      fresh.setAllocateMessageQueueStrategy(allocation);
       try {
         fresh.subscribe(config.topic(), "*", (topic, all, mine) -> assigned(mine));
         fresh.start();
@@ -201,6 +211,7 @@ final class Worker implements Runnable {
   private void startOver() {
     consumer.shutdown();
     consumer = null;
+    allocation = new ObservedAllocation();
     assignments.clear();
   }
 
@@ -217,6 +228,7 @@ final class Worker implements Runnable {
 
   /** RocketMQ has given this worker these queues, and no others. Called by its thread. */
   void assigned(Set<MessageQueue> queues) {
+    allocation.handedOver(Set.copyOf(queues));
     if (!assignments.offer(Set.copyOf(queues))) {
       log.error("Worker {} stands still: it does not take note of its queues", number);
     }
@@ -275,6 +287,7 @@ final class Worker implements Runnable {
       holding.recovered.aggregator().release();
     }
     holding.recovered = null;
+    holding.unread = null;
     if (holding.sealer != null) {
       holding.sealer.release();
     }
@@ -307,7 +320,14 @@ final class Worker implements Runnable {
   private void begin(Holding holding) throws MQClientException {
     MessageQueue queue = holding.queue;
     Sealer.Recovered recovered = holding.recovered;
-    BrokerOffsets.Range range = offsets.of(queue);
+    BrokerOffsets.Range range;
+    try {
+      range = offsets.of(queue);
+    } catch (MQClientException e) {
+      boolean answered = e.getCause() instanceof MQBrokerException;
+      holding.unread = new Unread("its broker does not give its offsets: " + e, !answered);
+      throw e;
+    }
     long next = range.next(recovered.to());
     if (next < recovered.to()) {
       log.error(
@@ -461,21 +481,36 @@ final class Worker implements Runnable {
 
   /**
    * What keeps this worker from reading all its queues: by queue, or by topic, why. Empty when it
-   * reads them all.
+   * reads them all, and when a rebalance gave it none.
    */
-  Map<String, String> missing() {
+  Map<String, Unread> unread() {
     if (!connected) {
-      return Map.of(config.topic(), problem);
+      return Map.of(config.topic(), new Unread(problem, false));
     }
-    Map<String, String> missing = new TreeMap<>();
-    for (Holding holding : holdings.values()) {
-      if (!owned.containsKey(holding.queue)) {
-        Sealer sealer = holding.sealer;
-        missing.put(
-            holding.id.toString(), sealer == null ? "waits for its last owner" : sealer.problem());
+    ObservedAllocation latest = allocation;
+    Set<MessageQueue> mine = latest.queues();
+    if (mine == null) {
+      return Map.of(config.topic(), new Unread(NOT_BALANCED, false));
+    }
+    Map<String, Unread> unread = new TreeMap<>();
+    for (MessageQueue queue : mine) {
+      if (!owned.containsKey(queue)) {
+        unread.put(
+            new QueueId(queue.getBrokerName(), queue.getQueueId()).toString(),
+            unread(queue, latest));
       }
     }
-    return missing;
+    return unread;
+  }
+
+  private Unread unread(MessageQueue queue, ObservedAllocation latest) {
+    Holding holding = holdings.get(queue);
+    if (holding == null) {
+      return latest.isWithheld(queue) ? Unread.WITHHELD : Unread.ASSIGNED;
+    }
+    Unread offsetless = holding.unread;
+    Sealer sealer = holding.sealer;
+    return sealer == null ? Unread.WAITS : offsetless == null ? sealer.unread() : offsetless;
   }
 
   List<QueueStatus> queues() {

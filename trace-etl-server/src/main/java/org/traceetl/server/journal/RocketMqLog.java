@@ -74,7 +74,7 @@ final class RocketMqLog implements JournalLog {
     } catch (MQBrokerException e) {
       throw new IOException(failed(what) + remedy(e), e);
     } catch (MQClientException | RemotingException e) {
-      throw new IOException(failed(what), e);
+      throw new NoAnswerException(failed(what), e);
     }
   }
 

@@ -42,10 +42,15 @@ public interface Service extends AutoCloseable {
   boolean alive();
 
   /**
-   * What keeps it from being ready, and why: queues, or parts of it. Empty when it is ready. Never
-   * waits.
+   * Which queues it does not read although they are its own, or which parts of it do not work, and
+   * why. Never waits.
    */
   Map<String, String> missing();
+
+  /** Whether nothing is missing that this server could do something about. Never waits. */
+  default boolean ready() {
+    return missing().isEmpty();
+  }
 
   /** Where this server and the others of its fleet are. */
   Fleet fleet();

@@ -43,7 +43,7 @@ final class StatusServlet extends JsonServlet {
     out.writeStringProperty("now", time(System.currentTimeMillis()));
     out.writeBooleanProperty("alive", service.alive());
     Map<String, String> missing = new TreeMap<>(service.missing());
-    out.writeBooleanProperty("ready", missing.isEmpty());
+    out.writeBooleanProperty("ready", service.ready());
     out.writeObjectPropertyStart("missing");
     missing.forEach(out::writeStringProperty);
     out.writeEndObject();

@@ -159,7 +159,7 @@ public final class WebServer implements AutoCloseable {
         HealthIndicator.class,
         () -> () -> (service.alive() ? Health.up() : Health.down()).build());
     context.registerBean(
-        "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service.missing()));
+        "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service));
     context.registerBean(WebConfig.class, config::web);
     context.registerBean(
         "sessionLimit",
@@ -242,10 +242,10 @@ public final class WebServer implements AutoCloseable {
         () -> new ServletRegistrationBean<>(new JvmServlet(service.telemetry()), "/jvm"));
   }
 
-  private static Health queues(Map<String, String> missing) {
-    return missing.isEmpty()
-        ? Health.up().build()
-        : Health.outOfService().withDetails(missing).build();
+  private static Health queues(Service service) {
+    return (service.ready() ? Health.up() : Health.outOfService())
+        .withDetails(service.missing())
+        .build();
   }
 
   /**

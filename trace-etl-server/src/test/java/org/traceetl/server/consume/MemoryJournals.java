@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
@@ -33,8 +34,10 @@ final class MemoryJournals implements Journal {
 
   volatile Obstacle obstacle = window -> {};
 
-  /** Why no queue can be taken; null if they can. */
+  /** Why {@link #refused} queues cannot be taken; null if they can. */
   volatile IOException refusal;
+
+  volatile Predicate<QueueId> refused = queue -> true;
 
   MemoryJournals(Aggregation aggregation, Duration lease) {
     this.aggregation = aggregation;
@@ -43,9 +46,9 @@ final class MemoryJournals implements Journal {
 
   @Override
   public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted) throws IOException {
-    IOException refused = refusal;
-    if (refused != null) {
-      throw refused;
+    IOException why = refusal;
+    if (why != null && refused.test(queue)) {
+      throw why;
     }
     return logs.computeIfAbsent(queue, id -> new Log()).take(queue);
   }

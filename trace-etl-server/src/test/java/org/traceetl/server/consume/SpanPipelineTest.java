@@ -27,6 +27,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -275,6 +276,78 @@ class SpanPipelineTest {
 
     await().atMost(PATIENCE).until(() -> early.missing().isEmpty());
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(5));
+  }
+
+  @Test
+  void aServerIsNotReadyBeforeItsFirstRebalance() throws Exception {
+    rocketMq.createTopic(topic, 2);
+    CountDownLatch gate = rocketMq.holdRebalances();
+    try {
+      SpanPipeline pipeline = start(1, HOUR);
+      await()
+          .atMost(PATIENCE)
+          .until(() -> !"not connected yet".equals(pipeline.missing().get(topic)));
+      assertThat(pipeline.missing()).containsOnlyKeys(topic);
+      gate.countDown();
+      awaitReadyWith(pipeline, 2);
+    } finally {
+      gate.countDown();
+    }
+  }
+
+  @Test
+  void aSecondServerIsNotReadyBeforeItOwnsItsQueues() throws Exception {
+    rocketMq.createTopic(topic, 4);
+    awaitReadyWith(start(1, HOUR), 4);
+    journals.refusal = new IOException("made by the test");
+    SpanPipeline second = start(1, HOUR);
+    await().atMost(PATIENCE).until(() -> second.missing().toString().contains("made by the test"));
+    assertThat(second.ready()).isFalse();
+    journals.refusal = null;
+    awaitReadyWith(second, 2);
+  }
+
+  @Test
+  void aServerWithoutAQueueIsReady() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    SpanPipeline first = start(1, HOUR);
+    awaitReadyWith(first, 1);
+    SpanPipeline second = start(1, HOUR);
+    await()
+        .atMost(PATIENCE)
+        .until(() ->
+            first.ready() && second.ready() && first.queues().size() + second.queues().size() == 1);
+  }
+
+  @Test
+  void aBrokerThatDoesNotAnswerMakesNoServerUnreadyThatReadsAnotherQueue() throws Exception {
+    rocketMq.createTopic(topic, 2);
+    journals.refused = queue -> queue.queue() == 1;
+    journals.refusal = new NoAnswerException("made by the test", null);
+    SpanPipeline pipeline = start(1, HOUR);
+    awaitReadyWith(pipeline, 1);
+    assertThat(pipeline.missing().toString()).contains("made by the test");
+    journals.refusal = null;
+    await().atMost(PATIENCE).until(() -> pipeline.missing().isEmpty());
+    assertThat(pipeline.queues()).hasSize(2);
+  }
+
+  @Test
+  void aServerThatReadsNoneOfItsQueuesIsNotReadyWhoeverIsToBlame() throws Exception {
+    rocketMq.createTopic(topic, 2);
+    journals.refusal = new NoAnswerException("made by the test", null);
+    SpanPipeline pipeline = start(1, HOUR);
+    await()
+        .atMost(PATIENCE)
+        .until(() ->
+            pipeline.missing().values().stream().allMatch(why -> why.contains("made by the test")));
+    assertThat(pipeline.ready()).isFalse();
+  }
+
+  /** The first time that it is ready it reads this many queues. */
+  private static void awaitReadyWith(SpanPipeline pipeline, int queues) {
+    await().atMost(PATIENCE).until(() -> pipeline.ready());
+    assertThat(pipeline.queues()).hasSize(queues);
   }
 
   @Test

@@ -2,12 +2,14 @@ package org.traceetl.server.consume;
 
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.auth.authentication.enums.UserType;
 import org.apache.rocketmq.auth.authentication.model.User;
 import org.apache.rocketmq.auth.authorization.enums.Decision;
@@ -27,9 +29,11 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.namesrv.NamesrvConfig;
 import org.apache.rocketmq.namesrv.NamesrvController;
+import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.netty.NettyClientConfig;
 import org.apache.rocketmq.remoting.netty.NettyServerConfig;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
+import org.apache.rocketmq.remoting.protocol.RequestCode;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.RocketMqAccess;
@@ -156,6 +160,30 @@ public final class TestRocketMq implements AutoCloseable {
 
   public void send(String topic, int queue, byte[] body) throws Exception {
     producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
+  }
+
+  /**
+   * Keeps the broker from saying who is in a consumer group, which each rebalance begins with,
+   * until the gate is opened.
+   */
+  CountDownLatch holdRebalances() {
+    CountDownLatch gate = new CountDownLatch(1);
+    broker
+        .getRemotingServer()
+        .registerRPCHook(
+            new RPCHook() {
+              @Override
+              public void doBeforeRequest(String client, RemotingCommand request) {
+                if (request.getCode() == RequestCode.GET_CONSUMER_LIST_BY_GROUP) {
+                  Uninterruptibles.awaitUninterruptibly(gate);
+                }
+              }
+
+              @Override
+              public void doAfterResponse(
+                  String client, RemotingCommand request, RemotingCommand response) {}
+            });
+    return gate;
   }
 
   void commit(String group, String topic, int queue, long offset) {

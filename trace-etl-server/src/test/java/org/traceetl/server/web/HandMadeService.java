@@ -54,6 +54,9 @@ final class HandMadeService implements Service {
   volatile LearntNames learnt = LearntNames.NONE;
   volatile Map<String, String> missing = Map.of();
 
+  /** Whether what is missing is missing at a broker that does not answer. */
+  volatile boolean brokerSilent;
+
   /** Names of the group's clients. */
   volatile List<String> members = List.of();
 
@@ -193,6 +196,11 @@ final class HandMadeService implements Service {
   @Override
   public Map<String, String> missing() {
     return missing;
+  }
+
+  @Override
+  public boolean ready() {
+    return brokerSilent || missing.isEmpty();
   }
 
   @Override

@@ -136,6 +136,21 @@ class WebServerTest {
   }
 
   @Test
+  void aQueueWhoseBrokerIsSilentIsNamedThoughTheServerIsReady() throws Exception {
+    FACTORY.made.missing = Map.of("broker-a/3", "appending failed");
+    FACTORY.made.brokerSilent = true;
+    try {
+      HttpResponse<byte[]> ready = get("/ready");
+
+      assertThat(ready.statusCode()).isEqualTo(200);
+      assertThat(text(ready)).contains("\"broker-a/3\":\"appending failed\"");
+    } finally {
+      FACTORY.made.missing = Map.of();
+      FACTORY.made.brokerSilent = false;
+    }
+  }
+
+  @Test
   void deadFoldThreadIsAnErrorEverywhere() throws Exception {
     var factory = new HandMadeService.Factory();
     try (var dead = WebServer.start(List.of(), Map.of("server.port", 0), false, factory)) {

@@ -1,0 +1,12 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+
+/** Thrown when a log's broker does not answer. What the broker refuses is not meant. */
+public final class NoAnswerException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  public NoAnswerException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}
