@@ -74,6 +74,8 @@ final class Batcher implements SpanSink {
   private int sampledOut;
   // Whether anything is to be told, or let go of, at its end.
   private boolean filtering;
+  // The failure of a call of the decoder's, after which the open batches are not to be committed.
+  private RuntimeException fault;
 
   /**
    * A batcher that fills the frame.
@@ -144,8 +146,27 @@ final class Batcher implements SpanSink {
     }
   }
 
+  /**
+   * Throws the exception that the batcher threw during a call of the decoder, even if the decoder
+   * caught it. A batch may lack spans then, which payloads decoded before put into it.
+   */
+  void throwFault() {
+    if (fault != null) {
+      throw fault;
+    }
+  }
+
   @Override
   public void resource(Attributes attributes) {
+    try {
+      take(attributes);
+    } catch (RuntimeException e) {
+      fault = e;
+      throw e;
+    }
+  }
+
+  private void take(Attributes attributes) {
     resourceTooLarge = attributes.textBytes() > Resources.MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, filters, filter, router, topology);
@@ -166,6 +187,15 @@ final class Batcher implements SpanSink {
 
   @Override
   public void span(SpanView span) {
+    try {
+      take(span);
+    } catch (RuntimeException e) {
+      fault = e;
+      throw e;
+    }
+  }
+
+  private void take(SpanView span) {
     if (resourceTooLarge) {
       rejected("resource_too_large");
       return;
@@ -257,12 +287,18 @@ final class Batcher implements SpanSink {
     closeAll(Cause.COMMIT);
   }
 
-  /** Forgets what is open, after a failure: its payloads are told that it was not kept. */
+  /**
+   * Forgets what is open, and what may be half changed, after a failure: the payloads since the
+   * last commit are refused.
+   */
   void discard() {
     for (OpenBatch batch : open) {
       batch.resource().setOpen(batch.candidate(), null);
     }
     open.clear();
+    resources.clear();
+    seriesHash.forget();
+    fault = null;
   }
 
   private void closeAll(Cause cause) {

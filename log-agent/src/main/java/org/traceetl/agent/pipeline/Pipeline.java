@@ -267,27 +267,40 @@ public final class Pipeline implements Intake, AutoCloseable {
       dueNanos = nanoClock.getAsLong() + lingerNanos;
     }
     hold(payload);
+    try {
+      batch(payload);
+      Note note = payload.note();
+      if (note != null) {
+        frame.add(note, payload.accepted(), payload.rejected(), payload.reason());
+      }
+    } catch (RuntimeException e) {
+      settle(unexpected(e));
+    }
+  }
+
+  /** Decodes a payload into batches. When it throws, no payload of the frame may be confirmed. */
+  private void batch(Payload payload) {
     batcher.payload(payload);
     try {
       payload.decode(batcher);
     } catch (MalformedPayloadException e) {
+      batcher.throwFault();
       unreadable(payload, e.getMessage());
     } catch (RuntimeException e) {
+      batcher.throwFault();
       // A decoder must not throw; the thread that carries all others has to live on if it does.
       if (failureLog.permits()) {
         log.error("A payload of {} made its decoder fail", payload.source, e);
       }
       unreadable(payload, "the decoder failed");
+    } finally {
+      batcher.endPayload();
+      metrics
+          .spansReceived
+          .labels(payload.source)
+          .inc(payload.accepted() + payload.filtered() + payload.rejected());
     }
-    batcher.endPayload();
-    metrics
-        .spansReceived
-        .labels(payload.source)
-        .inc(payload.accepted() + payload.filtered() + payload.rejected());
-    Note note = payload.note();
-    if (note != null) {
-      frame.add(note, payload.accepted(), payload.rejected(), payload.reason());
-    }
+    batcher.throwFault();
   }
 
   private void hold(Payload payload) {
@@ -311,13 +324,20 @@ public final class Pipeline implements Intake, AutoCloseable {
     settle(failure);
   }
 
-  /** The senders have to be told whatever it is; the thread lives on. */
+  /**
+   * A batch may lack spans of any payload since the last commit, so that none of them may be
+   * confirmed: their senders repeat them. The thread lives on.
+   */
   private String unexpected(RuntimeException e) {
     if (failureLog.permits()) {
-      log.error("A commit to the spool failed unexpectedly", e);
+      log.error(
+          "Refused the {} payloads since the last commit: batching or committing them failed"
+              + " unexpectedly. Their senders retry",
+          uncommitted.size(),
+          e);
     }
     batcher.discard();
-    return "the agent's spool cannot take it";
+    return "the agent failed to batch it";
   }
 
   /**

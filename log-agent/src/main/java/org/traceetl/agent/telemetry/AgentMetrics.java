@@ -88,7 +88,7 @@ public final class AgentMetrics {
   public final Counter spansFailed =
       counter(
           "spans_failed_total",
-          "Spans that the spool could not take; their senders keep or repeat them.",
+          "Spans that could not be batched or put into the spool; their senders keep or repeat them.",
           "source");
 
   public final Counter spansRecovered =

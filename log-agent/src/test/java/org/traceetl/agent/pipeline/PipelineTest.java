@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
@@ -60,6 +62,8 @@ final class PipelineTest {
   private Spool spool;
   private Publisher publisher;
   private Pipeline pipeline;
+  // Thrown once, by the clock that dates a batch when it is closed.
+  private final AtomicReference<RuntimeException> batchFault = new AtomicReference<>();
 
   @TempDir private Path directory;
 
@@ -201,6 +205,68 @@ final class PipelineTest {
     assertThat(outcomes.malformed).isEqualTo(2);
     await().until(() -> spool.batches() == 0);
     assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("a", 2));
+  }
+
+  @Test
+  void afterAFaultInABatchOfTwoSendersBothAreRefusedAndNothingConfirmedIsLost() {
+    start(new PipelineConfig(64 << 20, 65_536, 2, 10_000, 8), 1);
+    batchFault.set(new IllegalStateException("a batcher's fault, as the test wants it"));
+    offer("a x\n");
+    // Fills the batch, in which the first sender's span is.
+    offer("a y\n!bad_id\n");
+    // Both repeat.
+    offer("a x\n");
+    offer("a y\n!bad_id\n");
+    pipeline.close();
+    await().until(() -> spool.batches() == 0);
+
+    assertThat(outcomes.failed).isEqualTo(2);
+    assertThat(outcomes.confirmed).isEqualTo(2);
+    assertThat(outcomes.accepted).isEqualTo(2);
+    assertThat(read(transport.stored()).spansOf).containsOnly(Map.entry("a", 2));
+    assertThat(sample("spans_failed_total", "source", "test")).isEqualTo(2);
+  }
+
+  @Test
+  void aFaultInABatchThatTheDecoderHidesFailsTheFrameAsWell() {
+    start(new PipelineConfig(64 << 20, 65_536, 2, 10_000, 8), 1);
+    batchFault.set(new IllegalStateException("a batcher's fault, as the test wants it"));
+    offer("a x\n");
+    SpanDecoder hiding =
+        (payload, length, sink) -> {
+          try {
+            new LineDecoder().decode(payload, length, sink);
+          } catch (IllegalStateException e) {
+            throw new MalformedPayloadException("hidden");
+          }
+        };
+    pipeline.offer("test", "a y\n".getBytes(UTF_8), hiding, outcomes);
+    pipeline.close();
+
+    assertThat(outcomes.failed).isEqualTo(2);
+    assertThat(outcomes.confirmed + outcomes.malformed).isZero();
+  }
+
+  @Test
+  void aPayloadWhoseNoteCannotBeKeptIsRefusedWithAllOfItsFrame() {
+    start(new PipelineConfig(64 << 20, 65_536, 100, 10_000, 8), 1);
+    Outcomes noteless =
+        new Outcomes() {
+          @Override
+          public Note note() {
+            throw new IllegalStateException("a source's fault, as the test wants it");
+          }
+        };
+    offer("a x\n");
+    pipeline.offer("test", "a y\n".getBytes(UTF_8), new LineDecoder(), noteless);
+    offer("a z\n");
+    pipeline.close();
+    await().until(() -> spool.batches() == 0);
+
+    assertThat(noteless.failed).isEqualTo(1);
+    assertThat(noteless.confirmed).isZero();
+    assertThat(outcomes.failed).isEqualTo(1);
+    assertThat(read(transport.stored()).operations).containsOnly("a z");
   }
 
   @Test
@@ -608,13 +674,21 @@ final class PipelineTest {
             spool,
             metrics,
             System::nanoTime,
-            System::currentTimeMillis);
+            this::batchMillis);
     if (queues > 0) {
       pipeline.topology(topology(queues));
       publisher.topology(topology(queues));
     }
     publisher.start();
     pipeline.start();
+  }
+
+  private long batchMillis() {
+    RuntimeException fault = batchFault.getAndSet(null);
+    if (fault != null) {
+      throw fault;
+    }
+    return System.currentTimeMillis();
   }
 
   private Admission offer(String payload) {
@@ -730,7 +804,7 @@ final class PipelineTest {
     }
   }
 
-  private static final class Outcomes implements Completion {
+  private static class Outcomes implements Completion {
     volatile int confirmed;
     volatile int malformed;
     volatile int failed;
