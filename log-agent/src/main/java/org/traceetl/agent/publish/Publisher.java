@@ -351,7 +351,7 @@ public final class Publisher implements Outlet, AutoCloseable {
     pause(lane, failures);
     releaseBody(attempt.batch);
     String broker = attempt.batch.queue().broker();
-    if (failure == Transport.Failure.BROKER) {
+    if (failure.isAnswer()) {
       reached(broker);
     } else if (failures >= FAILURES_TO_AWAY) {
       away(broker, detail);

@@ -175,27 +175,38 @@ public final class RocketMqTransport implements Transport {
     Message message = new Message(config.topic(), batch.body());
     try {
       producer.send(
-          message,
-          new MessageQueue(config.topic(), queue.broker(), queue.id()),
-          new SendCallback() {
-            @Override
-            public void onSuccess(SendResult result) {
-              // Every status means that the broker has the message. The others tell that a replica
-              // or the disk was slow, and a repeat would add nothing to what the broker has.
-              answer.confirmed();
-            }
-
-            @Override
-            public void onException(Throwable failure) {
-              report(failure, answer);
-            }
-          });
+          message, new MessageQueue(config.topic(), queue.broker(), queue.id()), callback(answer));
     } catch (MQClientException | RemotingException e) {
       report(e, answer);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       answer.failed(Failure.CLIENT, "the sending thread was interrupted");
     }
+  }
+
+  /** Reports the outcome that the client hands over to the answer. */
+  static SendCallback callback(Answer answer) {
+    return new SendCallback() {
+      @Override
+      public void onSuccess(SendResult result) {
+        // Without SEND_OK the broker has the batch, but a loss of power or a failover may take it.
+        switch (result.getSendStatus()) {
+          case SEND_OK -> answer.confirmed();
+          case FLUSH_DISK_TIMEOUT -> notDurable(Failure.FLUSH_DISK_TIMEOUT, result, answer);
+          case FLUSH_SLAVE_TIMEOUT -> notDurable(Failure.FLUSH_SLAVE_TIMEOUT, result, answer);
+          case SLAVE_NOT_AVAILABLE -> notDurable(Failure.SLAVE_NOT_AVAILABLE, result, answer);
+        }
+      }
+
+      @Override
+      public void onException(Throwable failure) {
+        report(failure, answer);
+      }
+    };
+  }
+
+  private static void notDurable(Failure failure, SendResult result, Answer answer) {
+    answer.failed(failure, "the broker stored it and answered " + result.getSendStatus());
   }
 
   /** Tells what became of an attempt that failed with this. */

@@ -31,6 +31,12 @@ public interface Transport extends AutoCloseable {
     CLIENT,
     /** The broker answered that it does not take the batch now. */
     BROKER,
+    /** The broker stored the batch, but its disk did not confirm it in time. */
+    FLUSH_DISK_TIMEOUT,
+    /** The broker stored the batch, but a replica did not confirm it in time. */
+    FLUSH_SLAVE_TIMEOUT,
+    /** The broker stored the batch, but had no replica to give it to. */
+    SLAVE_NOT_AVAILABLE,
     /** The broker does not know the keys, or they may not publish to the topic. */
     DENIED,
     /** Nothing was heard of the attempt. */
@@ -41,6 +47,14 @@ public interface Transport extends AutoCloseable {
     /** As a metric label. */
     String label() {
       return label;
+    }
+
+    /** True if the broker can be reached: it answered. */
+    boolean isAnswer() {
+      return switch (this) {
+        case BROKER, FLUSH_DISK_TIMEOUT, FLUSH_SLAVE_TIMEOUT, SLAVE_NOT_AVAILABLE -> true;
+        case CONNECT, TIMEOUT, CLIENT, DENIED, NO_ANSWER -> false;
+      };
     }
   }
 

@@ -17,6 +17,8 @@ public final class MemoryTransport implements Transport {
     UNREACHABLE,
     /** The batch is stored and the answer says otherwise, as after a timeout. */
     STORE_AND_TIME_OUT,
+    /** The batch is stored on one host only. */
+    STORE_WITHOUT_REPLICA,
     /** Keeps the attempts until {@link #confirmHeld}. */
     HOLD
   }
@@ -79,6 +81,10 @@ public final class MemoryTransport implements Transport {
       case STORE_AND_TIME_OUT -> {
         stored.add(Stored.of(batch));
         answer.failed(Failure.TIMEOUT, "timed out");
+      }
+      case STORE_WITHOUT_REPLICA -> {
+        stored.add(Stored.of(batch));
+        answer.failed(Failure.FLUSH_SLAVE_TIMEOUT, "no replica confirmed it");
       }
       case HOLD -> {
         Stored message = Stored.of(batch);

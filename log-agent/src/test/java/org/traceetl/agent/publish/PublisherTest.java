@@ -89,6 +89,30 @@ final class PublisherTest {
   }
 
   @Test
+  void whatTheBrokerHasWithoutAReplicaStaysAndIsSentAgainUnderItsName() throws Exception {
+    transport.mode(Mode.STORE_WITHOUT_REPLICA);
+    start();
+    commit(A, 0);
+    await()
+        .until(() -> {
+          pass(10);
+          return transport.stored().size() > 5;
+        });
+    assertThat(spool.batches()).isEqualTo(1);
+    assertThat(publisher.available()).isTrue();
+
+    transport.mode(Mode.CONFIRM);
+    await()
+        .until(() -> {
+          pass(10);
+          return spool.batches() == 0;
+        });
+    assertThat(transport.stored())
+        .allMatch(stored -> stored.epoch() == epoch && stored.sequence() == 0);
+    assertThat(failures("flush_slave_timeout")).isGreaterThanOrEqualTo(5);
+  }
+
+  @Test
   void whatTheBrokerRefusesForGoodIsDroppedAndCounted() throws Exception {
     transport.refuse(batch -> batch.sequence() == 1);
     start();
@@ -269,6 +293,11 @@ final class PublisherTest {
 
   private double memory() {
     return metrics.registry.getSampleValue("trace_etl_agent_batch_memory_bytes");
+  }
+
+  private double failures(String kind) {
+    return metrics.registry.getSampleValue(
+        "trace_etl_agent_send_failures_total", new String[] {"kind"}, new String[] {kind});
   }
 
   private double dropped(String reason) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.producer.SendStatus;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
@@ -12,6 +14,8 @@ import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class RocketMqTransportTest {
   @Test
@@ -56,6 +60,22 @@ final class RocketMqTransportTest {
     assertThat(RocketMqTransport.lowestBroker(route)).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "SEND_OK, confirmed",
+    "FLUSH_DISK_TIMEOUT, flush_disk_timeout",
+    "FLUSH_SLAVE_TIMEOUT, flush_slave_timeout",
+    "SLAVE_NOT_AVAILABLE, slave_not_available",
+  })
+  void onlySendOkConfirmsABatch(SendStatus status, String outcome) {
+    StringBuilder told = new StringBuilder();
+    SendResult result = new SendResult();
+    result.setSendStatus(status);
+    RocketMqTransport.callback(answer(told)).onSuccess(result);
+
+    assertThat(told.toString()).startsWith(outcome);
+  }
+
   private static QueueData queues(String broker, int read, int write) {
     QueueData data = new QueueData();
     data.setBrokerName(broker);
@@ -66,24 +86,26 @@ final class RocketMqTransportTest {
 
   private static String told(Throwable failure) {
     StringBuilder told = new StringBuilder();
-    RocketMqTransport.report(
-        failure,
-        new Transport.Answer() {
-          @Override
-          public void confirmed() {
-            told.append("confirmed");
-          }
-
-          @Override
-          public void failed(Transport.Failure kind, String detail) {
-            told.append(kind.label()).append(' ').append(detail);
-          }
-
-          @Override
-          public void refused(String detail) {
-            told.append("refused ").append(detail);
-          }
-        });
+    RocketMqTransport.report(failure, answer(told));
     return told.toString();
+  }
+
+  private static Transport.Answer answer(StringBuilder told) {
+    return new Transport.Answer() {
+      @Override
+      public void confirmed() {
+        told.append("confirmed");
+      }
+
+      @Override
+      public void failed(Transport.Failure kind, String detail) {
+        told.append(kind.label()).append(' ').append(detail);
+      }
+
+      @Override
+      public void refused(String detail) {
+        told.append("refused ").append(detail);
+      }
+    };
   }
 }
