@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
@@ -25,7 +26,9 @@ import org.traceetl.server.window.SealedWindow;
  * server answers for the whole fleet. It marks nothing, as all it has is in memory: a new process
  * reads the last hour again.
  *
- * <p>Concurrency: one thread reads and adds, and owns everything but the history.
+ * <p>Concurrency: a thread for each broker reads the journals of its queues; one thread adds what
+ * they read, and owns everything but the history and the tails. A broker that does not answer holds
+ * up its own queues alone.
  */
 public final class HistoryFollower implements AutoCloseable {
   /** The journals of all queues. */
@@ -67,23 +70,23 @@ public final class HistoryFollower implements AutoCloseable {
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
-  private final SinkThread thread;
+  private final HistoryReader.Handed handed = new HistoryReader.Handed();
+  private final SinkThread adding;
+  private final BrokerThreads<HistoryReader> readers;
   private final LongAdder windows = new LongAdder();
   private final LongAdder unknownRows = new LongAdder();
 
-  // The thread's own.
+  // The adding thread's own.
 
   private final Operations operations;
 
   /** All queues that there ever were: one that comes back is not to be added anew. */
-  private final Map<QueueId, Followed> followed = new HashMap<>();
+  private final Map<QueueId, HistoryReader.Followed> followed = new HashMap<>();
 
   /** The queues that there are. */
   private Set<QueueId> present = Set.of();
 
   private long queuesDueNanos;
-
-  private record Followed(PacedTail tail, QueueSeries series) {}
 
   /**
    * A follower that is yet to be started.
@@ -124,18 +127,23 @@ public final class HistoryFollower implements AutoCloseable {
     this.nanoTime = nanoTime;
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
-    thread = new SinkThread("trace-history", this::step, throttle);
+    adding = new SinkThread("trace-history", this::add, throttle);
+    readers =
+        new BrokerThreads<>(
+            "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
   }
 
   /** Begins to follow. Once. */
   public void start() {
-    thread.start();
+    adding.start();
+    readers.start();
   }
 
   /** Ends the following. Idempotent. */
   @Override
   public void close() {
-    thread.close();
+    adding.close();
+    readers.close();
   }
 
   /** Windows added. */
@@ -148,45 +156,73 @@ public final class HistoryFollower implements AutoCloseable {
     return unknownRows.sum();
   }
 
-  /** Whether its thread has not ended by an error. */
+  /** Whether none of its threads has ended by an error. */
   public boolean alive() {
-    return thread.alive();
+    return adding.alive() && readers.alive();
   }
 
   /**
-   * Reads each queue once that is due.
+   * Does what is due, of all threads.
    *
-   * @return nanoseconds until one may be due; 0 for now
+   * @return nanoseconds until something else may be due; 0 for now
    */
   long step() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();
-    if (queuesDueNanos - nowNanos <= 0) {
-      findQueues(nowNanos);
-    }
+    findQueuesIfDue(nowNanos);
     long idleNanos = SinkThread.IDLE_NANOS;
+    for (HistoryReader reader : readers.all()) {
+      idleNanos = Math.min(idleNanos, reader.read(nowNanos));
+      addRead();
+    }
+    return idleNanos;
+  }
+
+  /** Finds queues, and adds what was read. */
+  private long add() throws InterruptedException {
+    findQueuesIfDue(nanoTime.getAsLong());
+    addRead();
+    return SinkThread.IDLE_NANOS;
+  }
+
+  private void addRead() {
+    // Asked first: what was read before is handed over by then.
     boolean upToDate = !present.isEmpty();
     for (QueueId id : present) {
-      Followed queue = followed.get(id);
-      if (queue.tail().dueInNanos(nowNanos) <= 0 && !thread.isClosed()) {
-        read(queue, nowNanos);
+      upToDate &= followed.get(id).atEnd();
+    }
+    for (HistoryReader.Read read = handed.peek(); read != null; read = handed.peek()) {
+      try {
+        add(read);
+      } finally {
+        // One that is faulty is not to come again.
+        handed.added();
+        readers.wake();
       }
-      idleNanos = Math.min(idleNanos, queue.tail().dueInNanos(nowNanos));
-      upToDate &= queue.tail().atEnd();
     }
     if (upToDate) {
       history.setUpToDate();
     }
-    return Math.max(0, idleNanos);
   }
 
-  private void read(Followed queue, long nowNanos) throws InterruptedException {
-    for (JournalTail.Kept kept : queue.tail().read(nowNanos)) {
+  private void add(HistoryReader.Read read) {
+    QueueSeries series = read.queue().series();
+    for (QueueImage image : read.images()) {
+      series.replace(image);
+      listener.series(image);
+    }
+    for (JournalTail.Kept kept : read.windows()) {
       SealedWindow window = kept.window();
-      history.add(window, queue.series().fold(window));
+      history.add(window, series.fold(window));
       listener.window(window);
       windows.increment();
     }
-    unknownRows.add(queue.series().takeUnknownRows());
+    unknownRows.add(series.takeUnknownRows());
+  }
+
+  private void findQueuesIfDue(long nowNanos) throws InterruptedException {
+    if (queuesDueNanos - nowNanos <= 0) {
+      findQueues(nowNanos);
+    }
   }
 
   private void findQueues(long nowNanos) throws InterruptedException {
@@ -204,23 +240,21 @@ public final class HistoryFollower implements AutoCloseable {
     for (QueueId queue : present) {
       followed.computeIfAbsent(queue, absent -> follow(absent, nowNanos));
     }
+    followed.forEach((queue, known) -> known.present(present.contains(queue)));
+    readers.wake();
   }
 
-  private Followed follow(QueueId queue, long nowNanos) {
-    QueueSeries series = new QueueSeries(rules, operations);
-    return new Followed(
-        new PacedTail(
-            queue,
-            () ->
-                journals.open(
+  private HistoryReader.Followed follow(QueueId queue, long nowNanos) {
+    HistoryReader.Followed known =
+        new HistoryReader.Followed(
+            images ->
+                new PacedTail(
                     queue,
-                    clock.millis() - lookBackMillis,
-                    image -> {
-                      series.replace(image);
-                      listener.series(image);
-                    }),
-            nowNanos,
-            throttle),
-        series);
+                    () -> journals.open(queue, clock.millis() - lookBackMillis, images),
+                    nowNanos,
+                    throttle),
+            new QueueSeries(rules, operations));
+    readers.of(queue.broker()).follow(known);
+    return known;
   }
 }

@@ -7,8 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -26,8 +29,8 @@ import org.traceetl.server.window.TraceDocument;
  * ends by a fault of ours is repeated document by document; the one at fault is dropped, so that it
  * stops no others.
  *
- * <p>One thread at a time, but for {@link #written}, {@link #dropped}, {@link #retried} and {@link
- * #lastErrorMillis}.
+ * <p>Concurrency: one thread at a time writes. Any thread adds windows, those of a queue one at a
+ * time, and asks for room and for what was counted.
  */
 final class DocumentWriter {
   private static final Logger LOG = LoggerFactory.getLogger(DocumentWriter.class);
@@ -48,11 +51,14 @@ final class DocumentWriter {
   private final int batchDocuments;
   private final InstantSource clock;
 
+  /** On their way to the writing thread. Bounded by the room, and a read of each reader. */
+  private final ConcurrentLinkedQueue<Window> added = new ConcurrentLinkedQueue<>();
+
   /** Windows not settled, in the order in which their documents are written. */
   private final ArrayDeque<Window> waiting = new ArrayDeque<>();
 
-  private int waitingDocuments;
-  private long waitingBytes;
+  private final AtomicInteger waitingDocuments = new AtomicInteger();
+  private final AtomicLong waitingBytes = new AtomicLong();
 
   /** The batch that is being written: what of it is neither kept nor refused. */
   private List<TraceDocument> left = List.of();
@@ -99,20 +105,23 @@ final class DocumentWriter {
 
   /** Whether it takes more windows; a single window may take more than the room. */
   boolean hasRoom() {
-    return waitingDocuments < 2 * batchDocuments && waitingBytes < MAX_WAITING_BYTES;
+    return waitingDocuments.get() < 2 * batchDocuments && waitingBytes.get() < MAX_WAITING_BYTES;
   }
 
   /** Takes the documents of the queue's next window: one or more. */
   void add(FollowedQueue queue, List<TraceDocument> documents) {
-    waiting.add(new Window(queue, documents));
-    waitingDocuments += documents.size();
-    waitingBytes += bytes(documents);
+    waitingDocuments.addAndGet(documents.size());
+    waitingBytes.addAndGet(bytes(documents));
+    added.add(new Window(queue, documents));
   }
 
-  /** The queue's windows are somebody else's; those in the batch are written all the same. */
-  void remove(FollowedQueue queue) {
+  /** Takes what was added, and leaves out what is another server's; a batch is written as it is. */
+  private void takeAdded() {
+    for (Window window = added.poll(); window != null; window = added.poll()) {
+      waiting.add(window);
+    }
     waiting.removeIf(window -> {
-      if (window.queue != queue) {
+      if (!window.queue.isAbandoned()) {
         return false;
       }
       release(window);
@@ -128,10 +137,15 @@ final class DocumentWriter {
     return failures == 0 ? 0 : Math.max(0, pausedUntilNanos - nowNanos);
   }
 
-  /** Tries once to write what waits, unless it pauses. */
-  void write(long nowNanos) {
+  /**
+   * Tries once to write what waits, unless it pauses.
+   *
+   * @return whether it tried
+   */
+  boolean write(long nowNanos) {
+    takeAdded();
     if (dueInNanos(nowNanos) > 0) {
-      return;
+      return false;
     }
     if (left.isEmpty()) {
       left = nextBatch();
@@ -153,6 +167,7 @@ final class DocumentWriter {
     if (left.isEmpty()) {
       settle();
     }
+    return true;
   }
 
   private static List<TraceDocument> joined(List<TraceDocument> a, List<TraceDocument> b) {
@@ -188,8 +203,8 @@ final class DocumentWriter {
   }
 
   private void release(Window window) {
-    waitingDocuments -= window.documents.size();
-    waitingBytes -= bytes(window.documents);
+    waitingDocuments.addAndGet(-window.documents.size());
+    waitingBytes.addAndGet(-bytes(window.documents));
   }
 
   private static long bytes(List<TraceDocument> documents) {
@@ -252,12 +267,12 @@ final class DocumentWriter {
 
   /** Documents that wait, those of the batch included. */
   int waitingDocuments() {
-    return waitingDocuments;
+    return waitingDocuments.get();
   }
 
   /** Their size on the heap, bytes, roughly. */
   long waitingBytes() {
-    return waitingBytes;
+    return waitingBytes.get();
   }
 
   /** Documents that the index has kept. */

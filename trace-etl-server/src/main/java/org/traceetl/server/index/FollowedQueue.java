@@ -1,7 +1,8 @@
 package org.traceetl.server.index;
 
-import java.util.ArrayDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
@@ -9,8 +10,12 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * A queue on its way into the index: how far its journal is read, settled and marked. One thread at
- * a time.
+ * A queue on its way into the index: how far its journal is read, settled and marked.
+ *
+ * <p>Concurrency: its reader's thread calls everything but {@link #settled} and {@link
+ * #isAbandoned}, which the writer's thread calls. The writer sets an offset before it removes the
+ * window; the reader looks whether windows wait before it takes the offset. So the offset taken is
+ * never older than a mark.
  */
 final class FollowedQueue {
   /** A window with documents that are not settled. */
@@ -23,7 +28,12 @@ final class FollowedQueue {
   private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final PacedTail tail;
-  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final ConcurrentLinkedQueue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+
+  /** Offset of the window settled last, until it is taken. */
+  private final AtomicLong settledAt = new AtomicLong(JournalLog.NONE);
+
+  private volatile boolean abandoned;
 
   /** When the window read last was sealed, milliseconds since 1970. */
   private long readMillis;
@@ -64,7 +74,17 @@ final class FollowedQueue {
 
   /** The first of the windows handed over is settled. */
   void settled() {
-    settled = waiting.remove().offset();
+    settledAt.set(waiting.element().offset());
+    waiting.remove();
+  }
+
+  /** Its windows are another server's: those that wait are not to be written here. */
+  void abandon() {
+    abandoned = true;
+  }
+
+  boolean isAbandoned() {
+    return abandoned;
   }
 
   /** Marks what is settled, once in a while. */
@@ -78,8 +98,12 @@ final class FollowedQueue {
 
   /** Marks what is settled. */
   void mark() throws InterruptedException {
-    if (waiting.isEmpty()) {
+    boolean all = waiting.isEmpty();
+    long last = settledAt.getAndSet(JournalLog.NONE);
+    if (all) {
       settled = tail.restart();
+    } else if (last != JournalLog.NONE) {
+      settled = last;
     }
     if (settled != JournalLog.NONE && settled != marked && tail.mark(settled)) {
       marked = settled;
@@ -120,9 +144,9 @@ final class FollowedQueue {
     if (isSettled()) {
       return IndexLag.NONE;
     }
+    Waiting first = waiting.peek();
     return new IndexLag(
-        waiting.size() + tail.lag(),
-        waiting.isEmpty() ? readMillis : waiting.peek().sealedMillis());
+        waiting.size() + tail.lag(), first == null ? readMillis : first.sealedMillis());
   }
 
   QueueId queue() {

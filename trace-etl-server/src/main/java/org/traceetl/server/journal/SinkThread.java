@@ -66,11 +66,16 @@ public final class SinkThread implements AutoCloseable {
     return !failed;
   }
 
-  /** Ends it after the step under way. Idempotent. */
-  @Override
-  public void close() {
+  /** Has it end after the step under way, without waiting for that. Idempotent. */
+  void finish() {
     closed = true;
     wake();
+  }
+
+  /** Ends it after the step under way, and waits for that for a while. Idempotent. */
+  @Override
+  public void close() {
+    finish();
     try {
       // No interrupt: Lucene would take it for a broken disk.
       thread.join(CLOSE_WAIT.toMillis());

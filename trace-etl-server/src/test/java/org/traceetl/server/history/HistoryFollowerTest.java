@@ -10,15 +10,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.SilentLogs;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
@@ -27,6 +31,7 @@ import org.traceetl.server.window.SeriesDefinition;
 
 /** Followers stepped by hand over real journals on logs in memory. */
 final class HistoryFollowerTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final QueueId A = new QueueId("a", 0);
   private static final QueueId B = new QueueId("b", 7);
   private static final long SCHEMA = 1;
@@ -34,14 +39,7 @@ final class HistoryFollowerTest {
   private static final int STRIDE = BOUNDS_NANOS.length + 1;
 
   private final MemoryLogs logs = new MemoryLogs();
-  private final LogJournals journals =
-      new LogJournals(
-          logs,
-          "trace-spans",
-          "servers",
-          () -> new QueueImage(SCHEMA, STRIDE, 8),
-          JournalTiming.system(this::now, Duration.ofSeconds(30), Duration.ofMinutes(10)),
-          new JournalCounters());
+  private final LogJournals journals = journals(logs);
   private long nowMillis = 1_795_219_200_000L;
   private long nowNanos = Long.MAX_VALUE - 1;
   private final History history = new History(10, 20, BOUNDS_NANOS, this::now);
@@ -55,7 +53,21 @@ final class HistoryFollowerTest {
     return Instant.ofEpochMilli(nowMillis);
   }
 
+  private LogJournals journals(JournalLogs messages) {
+    return new LogJournals(
+        messages,
+        "trace-spans",
+        "servers",
+        () -> new QueueImage(SCHEMA, STRIDE, 8),
+        JournalTiming.system(this::now, Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        new JournalCounters());
+  }
+
   private HistoryFollower follower() {
+    return follower(journals, () -> nowNanos);
+  }
+
+  private HistoryFollower follower(LogJournals tails, LongSupplier nanoTime) {
     HistoryFollower.Journals all =
         new HistoryFollower.Journals() {
           @Override
@@ -70,7 +82,7 @@ final class HistoryFollowerTest {
           public JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
               throws IOException, InterruptedException {
             assertThat(sinceMillis).isEqualTo(nowMillis - 70 * 60_000);
-            return journals.tail(queue, sinceMillis, snapshots);
+            return tails.tail(queue, sinceMillis, snapshots);
           }
         };
     return new HistoryFollower(
@@ -98,7 +110,7 @@ final class HistoryFollowerTest {
           }
         },
         this::now,
-        () -> nowNanos);
+        nanoTime);
   }
 
   private static SeriesDefinition series(int number, String application, String status) {
@@ -272,6 +284,28 @@ final class HistoryFollowerTest {
 
     assertThat(calls("shop")).isEqualTo(22);
     assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void aBrokerThatDoesNotAnswerHoldsUpNoOthersHistory() throws Exception {
+    QueueJournal a = journals.take(A).journal();
+    a.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    SilentLogs silent = new SilentLogs(logs, A.broker());
+    AtomicLong nanos = new AtomicLong();
+    try (HistoryFollower running = follower(journals(silent), nanos::get)) {
+      running.start();
+      silent.awaitReader();
+      QueueJournal b = journals.take(B).journal();
+      b.append(window(B, 0, SCHEMA, List.of(series(0, "cart", "0")), 0, 1));
+      nanos.addAndGet(30_000_000_000L);
+      await().atMost(PATIENCE).untilAsserted(() -> assertThat(calls("cart")).isEqualTo(2));
+      assertThat(history.upToDate()).isFalse();
+      silent.answer();
+      await().atMost(PATIENCE).untilAsserted(() -> assertThat(calls("shop")).isEqualTo(2));
+      await().atMost(PATIENCE).until(history::upToDate);
+    } finally {
+      silent.answer();
+    }
   }
 
   @Test

@@ -19,12 +19,14 @@ import org.traceetl.server.index.WriteResult.Refusal;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.journal.SilentLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.TraceDocument;
 
 /** Followers stepped by hand over real journals on logs in memory. */
 final class IndexFollowerTest {
   private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final long START_MILLIS = 1_795_219_200_000L;
   private static final QueueId A = new QueueId("a", 0);
   private static final QueueId B = new QueueId("b", 7);
@@ -404,6 +406,28 @@ final class IndexFollowerTest {
     nowNanos += 3_000_000_000L;
     settle(one);
     assertThat(kept()).containsExactlyInAnyOrderElementsOf(numbers(0, 20));
+  }
+
+  @Test
+  void aBrokerThatDoesNotAnswerHoldsUpNoOthersDocuments() throws Exception {
+    append(A, documents(0, 10));
+    SilentLogs silent = new SilentLogs(logs, A.broker());
+    LogJournals throughSilence = DocumentSource.journals(silent, this::now);
+    try (IndexFollower running =
+        new IndexFollower(
+            index, IndexConfig.defaults(), queue -> throughSilence.tail(queue, GROUP), this::now)) {
+      running.start();
+      own(running, A);
+      silent.awaitReader();
+      append(B, documents(10, 20));
+      own(running, B);
+      await().atMost(PATIENCE).untilAsserted(() -> assertThat(kept()).isEqualTo(numbers(10, 20)));
+      await().atMost(PATIENCE).until(() -> mark(B) != JournalLog.NONE);
+      silent.answer();
+      await().atMost(PATIENCE).untilAsserted(() -> assertThat(kept()).hasSize(20));
+    } finally {
+      silent.answer();
+    }
   }
 
   @Test

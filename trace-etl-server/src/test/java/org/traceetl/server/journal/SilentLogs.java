@@ -1,0 +1,79 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.traceetl.server.window.QueueId;
+
+/** Logs of which one broker answers no read until it is told to, as if its packets were dropped. */
+public final class SilentLogs implements JournalLogs {
+  private final JournalLogs logs;
+  private final String broker;
+  private final CountDownLatch asked = new CountDownLatch(1);
+  private final CountDownLatch answer = new CountDownLatch(1);
+
+  public SilentLogs(JournalLogs logs, String broker) {
+    this.logs = logs;
+    this.broker = broker;
+  }
+
+  /** Waits until a reader waits for the silent broker. */
+  public void awaitReader() throws InterruptedException {
+    asked.await();
+  }
+
+  public void answer() {
+    answer.countDown();
+  }
+
+  @Override
+  public JournalLog open(QueueId queue) throws IOException, InterruptedException {
+    JournalLog log = logs.open(queue);
+    return queue.broker().equals(broker) ? new SilentLog(log) : log;
+  }
+
+  @Override
+  public void close() {
+    logs.close();
+  }
+
+  private final class SilentLog implements JournalLog {
+    private final JournalLog log;
+
+    SilentLog(JournalLog log) {
+      this.log = log;
+    }
+
+    @Override
+    public long append(byte[] message) throws IOException, InterruptedException {
+      return log.append(message);
+    }
+
+    @Override
+    public List<Entry> read(long from) throws IOException, InterruptedException {
+      asked.countDown();
+      answer.await();
+      return log.read(from);
+    }
+
+    @Override
+    public long begin() throws IOException, InterruptedException {
+      return log.begin();
+    }
+
+    @Override
+    public long end() throws IOException, InterruptedException {
+      return log.end();
+    }
+
+    @Override
+    public long mark(String group) throws IOException, InterruptedException {
+      return log.mark(group);
+    }
+
+    @Override
+    public void mark(String group, long offset) throws IOException, InterruptedException {
+      log.mark(group, offset);
+    }
+  }
+}
