@@ -4,6 +4,7 @@ import java.util.List;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.window.QueueId;
@@ -20,6 +21,7 @@ final class OwnedQueue {
   private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
   private static final long UNKNOWN = -1;
   private static final int MAX_REWINDS = 3;
+  private static final byte[] EMPTY = {};
 
   /** What a message list asks of the worker. */
   enum Outcome {
@@ -92,11 +94,20 @@ final class OwnedQueue {
       }
       rewinds = 0;
       next = offset + 1;
-      aggregator.accept(message.getBody(), nowMillis);
+      accept(message, nowMillis);
     }
     end = longProperty(messages.getLast(), MessageConst.PROPERTY_MAX_OFFSET);
     publishStatus();
     return Outcome.TAKEN;
+  }
+
+  private void accept(MessageExt message, long nowMillis) {
+    byte[] body = message.getBody() == null ? EMPTY : message.getBody();
+    if ((message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) == 0) {
+      aggregator.accept(body, nowMillis);
+    } else {
+      aggregator.acceptCompressed(body, message.getSysFlag(), nowMillis);
+    }
   }
 
   /** Whether a message counts although its offset is not the expected one. */

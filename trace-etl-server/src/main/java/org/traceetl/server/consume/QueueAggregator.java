@@ -210,18 +210,31 @@ public final class QueueAggregator {
    * @param nowMillis milliseconds since 1970
    */
   public void accept(byte[] message, long nowMillis) {
+    accept(decoder.decode(message, 0, message.length), message.length, nowMillis);
+  }
+
+  /**
+   * Counts a message that its producer compressed.
+   *
+   * @param flags the message's system flags
+   */
+  void acceptCompressed(byte[] body, int flags, long nowMillis) {
+    accept(decoder.decodeCompressed(body, flags), body.length, nowMillis);
+  }
+
+  /** Counts what was decoded last. */
+  private void accept(Rejection rejection, int bytes, long nowMillis) {
     if (openedMillis < 0) {
       begin(nowMillis);
       openedMillis = nowMillis;
     }
-    Rejection rejection = decoder.decode(message, 0, message.length);
     int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {
       int application =
           decoder.application() < 0 ? Applications.UNKNOWN : openApplication(nowMillis);
       open.openBooks(application, applications.name(application));
       open.bookRejected(application, rejection, spans, true);
-      listener.rejected(message.length, rejection);
+      listener.rejected(bytes, rejection);
       return;
     }
     int application = openApplication(nowMillis);
@@ -233,7 +246,7 @@ public final class QueueAggregator {
             decoder.sequence(),
             nowMillis)) {
       open.bookDuplicate(application, spans);
-      listener.duplicate(message.length);
+      listener.duplicate(bytes);
       return;
     }
     record(application, nowMillis);
@@ -242,7 +255,7 @@ public final class QueueAggregator {
       open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
     }
     recordEvents(application, nowMillis);
-    listener.accepted(message.length);
+    listener.accepted(bytes);
   }
 
   /**

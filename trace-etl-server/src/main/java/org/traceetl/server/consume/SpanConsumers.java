@@ -60,6 +60,9 @@ final class SpanConsumers {
         Announcement.instance(
             ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker, endpoint));
     consumer.setAutoCommit(false);
+    // The client inflates without a bound, and drops all that it pulled for one body it cannot
+    // read.
+    consumer.setDecodeDecompressBody(false);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     consumer.setPullThreadNums(pullThreads);
     boolean batches = config.messages() == Messages.SPAN_BATCH;

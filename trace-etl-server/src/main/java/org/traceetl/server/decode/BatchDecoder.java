@@ -42,6 +42,7 @@ public final class BatchDecoder {
   private final Messages messages;
   private final SpanBatchReader reader = new SpanBatchReader();
   private final Texts texts = new Texts();
+  private final InflatedBody inflated = new InflatedBody();
   private final OzheraSpan span;
   private final SpanColumns columns;
   private final int[] inherited;
@@ -90,6 +91,28 @@ public final class BatchDecoder {
     if (mapping != null && rejection == Rejection.NONE) {
       mapping.map(this);
     }
+    return rejection;
+  }
+
+  /**
+   * Decodes the body of a message that a producer compressed. Only spans of OzHera may be: agents
+   * do not compress batches.
+   *
+   * @param flags the message's system flags, which say how it is compressed
+   * @return as {@link #decode} does
+   */
+  public Rejection decodeCompressed(byte[] body, int flags) {
+    Rejection rejection =
+        messages == Messages.SPAN_BATCH ? Rejection.MALFORMED : inflated.inflate(body, flags);
+    if (rejection == Rejection.NONE) {
+      rejection = decode(inflated.bytes(), 0, inflated.length());
+      if (!isBatch) {
+        return rejection;
+      }
+      rejection = Rejection.MALFORMED;
+    }
+    // Nothing of it is known.
+    decode(body, 0, 0);
     return rejection;
   }
 

@@ -3,6 +3,7 @@ package org.traceetl.server.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.apache.rocketmq.common.compression.CompressionType;
+import org.apache.rocketmq.common.compression.CompressorFactory;
+import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
@@ -849,18 +853,7 @@ class QueueAggregatorTest {
 
   @Test
   void spansOfOzheraAreCountedEachTimeAndBookedWhateverTheyLack() {
-    Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(List.of(10.0, 100.0)),
-            documents,
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS,
-            Messages.ANY,
-            null);
-    aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    acceptAnyMessages();
     byte[] span = OzheraMessage.of("shop", "GET /cart", 5 * MILLI);
     accept(span);
     accept(span); // It has no name of its own: what is delivered counts.
@@ -878,5 +871,43 @@ class QueueAggregatorTest {
         .singleElement()
         .extracting(Books::received, Books::rejected)
         .containsExactly(3L, Map.of("missing_field", 1L, "malformed", 1L, "truncated", 1L));
+  }
+
+  @Test
+  void aCompressedSpanOfOzheraCountsAndACompressedBatchIsMalformed() throws Exception {
+    acceptAnyMessages();
+    acceptCompressed(OzheraMessage.of("shop", "GET /cart", 5 * MILLI));
+    acceptCompressed(new Batch("shop").span("GET /cart", MILLI).message(sequence++));
+    aggregator.acceptCompressed(new byte[] {1, 2, 3}, MessageSysFlag.COMPRESSED_FLAG, nowMillis);
+
+    SealedWindow window = seal();
+    assertBalanced(window);
+    assertThat(countsByValues(window))
+        .isEqualTo(Map.of(values("shop", "GET /cart", "2", "0"), List.of(1L, 0L, 0L)));
+    assertThat(window.books())
+        .filteredOn(books -> books.application().isEmpty())
+        .singleElement()
+        .extracting(Books::received, Books::rejected)
+        .containsExactly(2L, Map.of("malformed", 2L));
+  }
+
+  private void acceptCompressed(byte[] message) throws IOException {
+    byte[] body = CompressorFactory.getCompressor(CompressionType.ZLIB).compress(message, 5);
+    aggregator.acceptCompressed(body, MessageSysFlag.COMPRESSED_FLAG, nowMillis);
+  }
+
+  private void acceptAnyMessages() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(List.of(10.0, 100.0)),
+            documents,
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            Messages.ANY,
+            null);
+    aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
   }
 }

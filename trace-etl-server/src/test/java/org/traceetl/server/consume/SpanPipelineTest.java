@@ -1,8 +1,10 @@
 package org.traceetl.server.consume;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -15,6 +17,8 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.DeflaterOutputStream;
+import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.RocketMqConfig;
@@ -101,6 +106,10 @@ class SpanPipelineTest {
   }
 
   private SpanPipeline start(int workers, Duration window) {
+    return start(workers, window, PipelineListener.NONE);
+  }
+
+  private SpanPipeline start(int workers, Duration window, PipelineListener listener) {
     WindowConfig windowConfig = new WindowConfig(window, window.multipliedBy(100));
     SpanPipeline pipeline =
         new SpanPipeline(
@@ -111,7 +120,7 @@ class SpanPipelineTest {
             journals,
             List.of(windows),
             Clock.systemUTC(),
-            PipelineListener.NONE);
+            listener);
     pipelines.add(pipeline);
     pipeline.start();
     return pipeline;
@@ -167,6 +176,47 @@ class SpanPipelineTest {
                     queue.committed() == queue.next()
                         && rocketMq.committed(group(), topic, queue.queue().queue())
                             == queue.next()));
+  }
+
+  /** The RocketMQ client would inflate 600 MiB, and drop all that it pulled beside garbage. */
+  @Test
+  void compressedMessagesAreRefusedAndTheirNeighboursCount() throws Exception {
+    int zlib = MessageSysFlag.COMPRESSED_FLAG | MessageSysFlag.COMPRESSION_ZLIB_TYPE;
+    rocketMq.createTopic(topic, 1);
+    byte[] batch = new Batch("shop").span("a", 5_000_000).message(1_000);
+    send(0, 10, 1);
+    rocketMq.store(topic, 0, deflatedZeros(600), zlib);
+    send(10, 10, 1);
+    rocketMq.store(topic, 0, "no zlib".getBytes(US_ASCII), zlib);
+    send(20, 10, 1);
+    rocketMq.store(topic, 0, batch, zlib);
+    send(30, 10, 1);
+    List<Rejection> refused = new CopyOnWriteArrayList<>();
+    start(
+        1,
+        Duration.ofMillis(100),
+        new PipelineListener() {
+          @Override
+          public void rejected(int bytes, Rejection reason) {
+            refused.add(reason);
+          }
+        });
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(40));
+    windows.assertContiguous();
+    assertThat(refused)
+        .containsExactly(Rejection.MALFORMED, Rejection.MALFORMED, Rejection.MALFORMED);
+  }
+
+  private static byte[] deflatedZeros(int mebibytes) throws IOException {
+    byte[] zeros = new byte[1 << 20];
+    ByteArrayOutputStream deflated = new ByteArrayOutputStream();
+    try (DeflaterOutputStream zlib = new DeflaterOutputStream(deflated)) {
+      for (int i = 0; i < mebibytes; i++) {
+        zlib.write(zeros);
+      }
+    }
+    return deflated.toByteArray();
   }
 
   @Test

@@ -4,9 +4,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -26,6 +28,8 @@ import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.common.action.Action;
 import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageAccessor;
+import org.apache.rocketmq.common.message.MessageExtBrokerInner;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.namesrv.NamesrvConfig;
 import org.apache.rocketmq.namesrv.NamesrvController;
@@ -34,6 +38,7 @@ import org.apache.rocketmq.remoting.netty.NettyClientConfig;
 import org.apache.rocketmq.remoting.netty.NettyServerConfig;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.remoting.protocol.RequestCode;
+import org.apache.rocketmq.store.PutMessageStatus;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.RocketMqAccess;
@@ -160,6 +165,24 @@ public final class TestRocketMq implements AutoCloseable {
 
   public void send(String topic, int queue, byte[] body) throws Exception {
     producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
+  }
+
+  /** Stores a message with these system flags, which a producer would choose itself. */
+  void store(String topic, int queue, byte[] body, int flags) {
+    MessageExtBrokerInner message = new MessageExtBrokerInner();
+    message.setTopic(topic);
+    message.setQueueId(queue);
+    message.setBody(body);
+    message.setSysFlag(flags);
+    message.setBornTimestamp(System.currentTimeMillis());
+    message.setBornHost(new InetSocketAddress("127.0.0.1", 1));
+    message.setStoreHost(broker.getStoreHost());
+    MessageAccessor.setProperties(message, new HashMap<>());
+    message.setPropertiesString("");
+    PutMessageStatus status = broker.getMessageStore().putMessage(message).getPutMessageStatus();
+    if (status != PutMessageStatus.PUT_OK) {
+      throw new IllegalStateException("the broker did not store it: " + status);
+    }
   }
 
   /**
