@@ -94,7 +94,7 @@ public final class RunningAgent implements AutoCloseable {
                   TimeUnit.HOURS.toMillis(config.spool().maxAgeHours()),
                   metrics,
                   System::nanoTime,
-                  System::currentTimeMillis));
+                  spool::nowMillis));
       publisher.start();
       LiveRules rules =
           new LiveRules(
@@ -112,7 +112,7 @@ public final class RunningAgent implements AutoCloseable {
                   spool,
                   metrics,
                   System::nanoTime,
-                  System::currentTimeMillis));
+                  spool::nowMillis));
       pipeline.filters(new Filters(rules.filters()));
       List<Note.Place> places = spool.places();
       pipeline.start();

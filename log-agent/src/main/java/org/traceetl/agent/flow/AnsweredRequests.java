@@ -18,7 +18,7 @@ public final class AnsweredRequests {
   /**
    * What a sender was told.
    *
-   * @param unixMillis when
+   * @param unixMillis when, by the clock of the spool, which no step of the wall clock moves
    * @param accepted spans
    * @param rejected spans
    * @param reason why they were rejected, or empty

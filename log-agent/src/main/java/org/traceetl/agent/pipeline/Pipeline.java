@@ -69,6 +69,12 @@ public final class Pipeline implements Intake, AutoCloseable {
   private long uncommittedBytes;
   private long dueNanos;
 
+  /**
+   * A pipeline into the spool.
+   *
+   * @param millis the clock that batches and answers are dated by, which only elapsed time moves:
+   *     the spool's
+   */
   public Pipeline(
       PipelineConfig config,
       Router router,
@@ -76,11 +82,11 @@ public final class Pipeline implements Intake, AutoCloseable {
       Spool spool,
       AgentMetrics metrics,
       LongSupplier nanoClock,
-      LongSupplier unixMillis) {
+      LongSupplier millis) {
     this.config = config;
     this.router = router;
     this.spool = spool;
-    this.frame = new Frame(identity, unixMillis);
+    this.frame = new Frame(identity, millis);
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());

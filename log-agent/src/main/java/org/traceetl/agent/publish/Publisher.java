@@ -52,7 +52,7 @@ public final class Publisher implements Outlet, AutoCloseable {
   private final long mostAgeMillis;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
-  private final LongSupplier unixMillis;
+  private final LongSupplier millis;
   private final LogThrottle failureLog;
   private final LogThrottle dropLog;
   private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
@@ -77,7 +77,7 @@ public final class Publisher implements Outlet, AutoCloseable {
    *
    * @param mostBodyBytes bytes of bodies in memory; more only by one for each queue
    * @param mostAgeMillis older batches are dropped
-   * @param unixMillis the clock that batches are dated by
+   * @param millis the clock that batches are dated by, which only elapsed time moves: the spool's
    */
   public Publisher(
       Transport transport,
@@ -87,7 +87,7 @@ public final class Publisher implements Outlet, AutoCloseable {
       long mostAgeMillis,
       AgentMetrics metrics,
       LongSupplier nanoClock,
-      LongSupplier unixMillis) {
+      LongSupplier millis) {
     this.transport = transport;
     this.config = config;
     this.spool = spool;
@@ -95,7 +95,7 @@ public final class Publisher implements Outlet, AutoCloseable {
     this.mostAgeMillis = mostAgeMillis;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
-    this.unixMillis = unixMillis;
+    this.millis = millis;
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.dropLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.nextCheckNanos = nanoClock.getAsLong();
@@ -427,7 +427,7 @@ public final class Publisher implements Outlet, AutoCloseable {
   }
 
   private void dropTooOld(Lane lane) {
-    long oldestAllowed = unixMillis.getAsLong() - mostAgeMillis;
+    long oldestAllowed = millis.getAsLong() - mostAgeMillis;
     SpooledBatch batch = lane.oldest();
     while (batch != null && batch.createdMillis() < oldestAllowed) {
       boolean gone = !queues.isEmpty() && !queues.contains(batch.queue());

@@ -16,7 +16,7 @@ import org.traceetl.agent.state.AgentIdentity;
  */
 public final class Frame {
   private final AgentIdentity agent;
-  private final LongSupplier unixMillis;
+  private final LongSupplier millis;
   private final CRC32C crc = new CRC32C();
   private List<SpooledBatch> batches = new ArrayList<>();
   private final List<Answered> requests = new ArrayList<>();
@@ -25,10 +25,11 @@ public final class Frame {
 
   /**
    * @param agent the run that names the batches
+   * @param millis dates what is added
    */
-  public Frame(AgentIdentity agent, LongSupplier unixMillis) {
+  public Frame(AgentIdentity agent, LongSupplier millis) {
     this.agent = agent;
-    this.unixMillis = unixMillis;
+    this.millis = millis;
   }
 
   /** Adds a batch and takes over its body. */
@@ -40,7 +41,7 @@ public final class Frame {
             agent,
             queue,
             sequence,
-            unixMillis.getAsLong(),
+            millis.getAsLong(),
             spans,
             body.length,
             (int) crc.getValue(),
@@ -54,8 +55,7 @@ public final class Frame {
       case Note.Place place -> places.add(place);
       case Note.Request request ->
           requests.add(
-              new Answered(
-                  request, new Answer(unixMillis.getAsLong(), accepted, rejected, reason)));
+              new Answered(request, new Answer(millis.getAsLong(), accepted, rejected, reason)));
     }
   }
 

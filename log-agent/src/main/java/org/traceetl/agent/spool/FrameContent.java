@@ -17,17 +17,17 @@ import org.traceetl.agent.state.AgentIdentity;
  *
  * <pre>
  * agent   : 8 high, 8 low, 8 epoch
- * batches : 4 how many; for each: text broker, 4 queue, 8 sequence, 8 created (Unix ms), 4 spans,
+ * batches : 4 how many; for each: text broker, 4 queue, 8 sequence, 8 created (ms), 4 spans,
  *           4 bytes of the body, 4 CRC-32C of the body
- * requests: 4 how many; for each: 8 hash, 8 other hash, 4 length, 8 answered (Unix ms), 4 accepted,
+ * requests: 4 how many; for each: 8 hash, 8 other hash, 4 length, 8 answered (ms), 4 accepted,
  *           4 rejected, text reason
  * places  : 4 how many; for each: text name, text content
  * the bodies, in the order of the batches
  * </pre>
  *
- * Kind 1 stands first in a segment, has no batches, and its requests and places take the place of
- * all that earlier segments said. Kind 3 tells what of a segment is settled: 4 how many; for each:
- * 4 ordinal of the batch in its segment, 4 its spans.
+ * Dates are those of {@link Spool#nowMillis}. Kind 1 stands first in a segment, has no batches, and
+ * its requests and places take the place of all that earlier segments said. Kind 3 tells what of a
+ * segment is settled: 4 how many; for each: 4 ordinal of the batch in its segment, 4 its spans.
  */
 final class FrameContent {
   static final int STATE = 1;

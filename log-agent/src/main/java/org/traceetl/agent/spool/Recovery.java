@@ -9,10 +9,12 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.flow.AnsweredRequests;
+import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.spool.FrameFile.Found;
 
@@ -24,6 +26,7 @@ final class Recovery {
   private final AnsweredRequests answered;
   final List<Segment> segments = new ArrayList<>();
   final SequencedMap<String, Note.Place> places = new LinkedHashMap<>();
+  private long newestMillis = Long.MIN_VALUE;
   int damagedFrames;
   long damagedBatches;
   long damagedSpans;
@@ -55,6 +58,11 @@ final class Recovery {
       segment.frames.endReading();
     }
     deleteOrphans();
+  }
+
+  /** The newest date of a batch or an answer; empty if none was found. */
+  OptionalLong newestMillis() {
+    return newestMillis == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(newestMillis);
   }
 
   static String name(long number) {
@@ -109,6 +117,7 @@ final class Recovery {
 
   private void take(Segment segment, FrameContent content, Map<Integer, Integer> settled) {
     for (SpooledBatch batch : content.batches) {
+      newestMillis = Math.max(newestMillis, batch.createdMillis());
       if (settled.containsKey(segment.count())) {
         segment.skip();
       } else {
@@ -119,7 +128,10 @@ final class Recovery {
       segment.hasState();
       places.clear();
     }
-    content.requests.forEach(request -> answered.add(request.request(), request.answer()));
+    for (Answered request : content.requests) {
+      newestMillis = Math.max(newestMillis, request.answer().unixMillis());
+      answered.add(request.request(), request.answer());
+    }
     content.places.forEach(place -> keep(places, place));
   }
 

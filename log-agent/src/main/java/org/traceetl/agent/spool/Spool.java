@@ -76,7 +76,8 @@ public final class Spool implements AutoCloseable {
   private final AgentIdentity agent;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
-  private final LongSupplier unixMillis;
+  private final long startMillis;
+  private final long startNanos;
   private final LogThrottle failureLog;
   private final DirectoryLock directoryLock;
   private final AnsweredRequests answered;
@@ -115,7 +116,7 @@ public final class Spool implements AutoCloseable {
       AgentIdentity agent,
       AgentMetrics metrics,
       LongSupplier nanoClock,
-      LongSupplier unixMillis,
+      long startMillis,
       DirectoryLock directoryLock,
       AnsweredRequests answered,
       Recovery recovery) {
@@ -123,7 +124,8 @@ public final class Spool implements AutoCloseable {
     this.agent = agent;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
-    this.unixMillis = unixMillis;
+    this.startMillis = startMillis;
+    this.startNanos = nanoClock.getAsLong();
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
     this.directoryLock = directoryLock;
     this.answered = answered;
@@ -142,6 +144,7 @@ public final class Spool implements AutoCloseable {
    * Opens the spool: reads what earlier runs left, and begins a segment of its own.
    *
    * @param agent this run
+   * @param unixMillis asked once, where no earlier run left a date to go on from
    * @throws IOException when the directory cannot be read or written, or its disk is full and there
    *     is nothing in it that could be published to make room; the message is for the operator
    */
@@ -160,10 +163,11 @@ public final class Spool implements AutoCloseable {
       boolean opened = false;
       try {
         recovery.read();
-        answered.goOn(unixMillis.getAsLong());
+        long startMillis = recovery.newestMillis().orElseGet(unixMillis);
+        answered.goOn(startMillis);
         Spool spool =
             new Spool(
-                config, agent, metrics, nanoClock, unixMillis, directoryLock, answered, recovery);
+                config, agent, metrics, nanoClock, startMillis, directoryLock, answered, recovery);
         spool.begin(recovery);
         opened = true;
         return spool;
@@ -282,6 +286,15 @@ public final class Spool implements AutoCloseable {
   /** Sets where batches go out. To be called before the first commit. */
   public void outlet(Outlet to) {
     outlet = to;
+  }
+
+  /**
+   * Milliseconds by which batches and answers are dated. They begin at the newest date of earlier
+   * runs, or at the Unix time if there is none, and go on by elapsed time alone: a step of the wall
+   * clock makes nothing older. Safe for any thread.
+   */
+  public long nowMillis() {
+    return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong() - startNanos);
   }
 
   /** Bytes that a frame may have: a payload that grows beyond them cannot be kept whole. */
@@ -492,7 +505,7 @@ public final class Spool implements AutoCloseable {
           agent,
           List.of(),
           // Of the newest no more than all else in the segment, however small that is.
-          newest(answered.all(unixMillis.getAsLong()), (int) (segmentBytes / REQUEST_BYTES)),
+          newest(answered.all(nowMillis()), (int) (segmentBytes / REQUEST_BYTES)),
           places.values());
       // Older segments may be deleted from now on.
       file.append(content, List.of(), true);
@@ -763,7 +776,7 @@ public final class Spool implements AutoCloseable {
       for (Segment segment : segments) {
         SpooledBatch oldest = segment.oldest();
         if (oldest != null) {
-          return Math.max(0, unixMillis.getAsLong() - oldest.createdMillis()) / 1e3;
+          return Math.max(0, nowMillis() - oldest.createdMillis()) / 1e3;
         }
       }
     }

@@ -60,7 +60,7 @@ public final class SpooledBatch {
     return sequence;
   }
 
-  /** When it was accepted, Unix milliseconds. */
+  /** When it was accepted, by {@link Spool#nowMillis}. */
   public long createdMillis() {
     return createdMillis;
   }

@@ -37,6 +37,7 @@ final class PublisherTest {
 
   private final MemoryTransport transport = new MemoryTransport();
   private final AtomicLong nowNanos = new AtomicLong();
+  private long wallStepMillis;
   private AgentMetrics metrics;
   private Spool spool;
   private Publisher publisher;
@@ -110,6 +111,65 @@ final class PublisherTest {
     assertThat(transport.stored())
         .allMatch(stored -> stored.epoch() == epoch && stored.sequence() == 0);
     assertThat(failures("flush_slave_timeout")).isGreaterThanOrEqualTo(5);
+  }
+
+  @Test
+  void aStepOfTheWallClockDropsNothing() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    start();
+    commit(A, 0);
+    wallStepMillis += 1_000 * MOST_AGE_MILLIS;
+    passUntilTriedAgain();
+    assertThat(spool.batches()).isEqualTo(1);
+    commit(A, 1);
+    wallStepMillis -= 2_000 * MOST_AGE_MILLIS;
+    passUntilTriedAgain();
+
+    assertThat(spool.batches()).isEqualTo(2);
+    assertThat(dropped("age")).isZero();
+  }
+
+  @Test
+  void aStepOfTheWallClockBetweenTwoRunsDropsNothing() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    start();
+    commit(A, 0);
+    for (int run = 0; run < 3; run++) {
+      stop();
+      wallStepMillis += 1_000 * MOST_AGE_MILLIS;
+      start();
+      commit(A, 0);
+      passUntilTriedAgain();
+    }
+
+    assertThat(spool.batches()).isEqualTo(4);
+    assertThat(dropped("age")).isZero();
+  }
+
+  @Test
+  void theAgeThatABatchHadInTheRunBeforeCounts() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    start();
+    commit(A, 0);
+    pass(MOST_AGE_MILLIS / 2);
+    commit(A, 1);
+    stop();
+    start();
+    pass(MOST_AGE_MILLIS / 2 + 1);
+    passUntilTriedAgain();
+
+    assertThat(spool.batches()).isEqualTo(1);
+    assertThat(dropped("age")).isEqualTo(1);
+  }
+
+  /** Until the publisher has looked for what is too old, and tried to send after that. */
+  private void passUntilTriedAgain() {
+    int attempts = transport.attempts();
+    await()
+        .until(() -> {
+          pass(1_000);
+          return transport.attempts() > attempts + 1 || spool.batches() == 0;
+        });
   }
 
   @Test
@@ -258,7 +318,8 @@ final class PublisherTest {
   private void start() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
     metrics = new AgentMetrics();
-    spool = TestSpool.open(directory, agent, metrics);
+    spool =
+        Spool.open(TestSpool.config(directory), agent, metrics, nowNanos::get, this::unixMillis);
     publisher =
         new Publisher(
             transport,
@@ -268,17 +329,17 @@ final class PublisherTest {
             MOST_AGE_MILLIS,
             metrics,
             nowNanos::get,
-            this::nowMillis);
+            spool::nowMillis);
     publisher.start();
   }
 
-  private long nowMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(nowNanos.get());
+  private long unixMillis() {
+    return wallStepMillis + TimeUnit.NANOSECONDS.toMillis(nowNanos.get());
   }
 
   private void commit(BrokerQueue queue, long sequence) throws IOException {
     TestSpool.commit(
-        spool, agent, this::nowMillis, queue, sequence, body(epoch, sequence).getBytes(UTF_8));
+        spool, agent, spool::nowMillis, queue, sequence, body(epoch, sequence).getBytes(UTF_8));
   }
 
   private static String body(long epoch, long sequence) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -379,12 +380,12 @@ final class SpoolTest {
     open();
     frame.add(request(1), 6, 1, "bad_id");
     spool.commit(frame);
-    unixMillis += AnsweredRequests.MOST_AGE_MILLIS / 2;
+    pass(AnsweredRequests.MOST_AGE_MILLIS / 2);
     frame.clear();
     frame.add(request(2), 5, 0, "");
     spool.commit(frame);
     kill();
-    unixMillis += 10 * AnsweredRequests.MOST_AGE_MILLIS;
+    pass(10 * AnsweredRequests.MOST_AGE_MILLIS);
     open();
     frame.add(request(3), 4, 0, "");
     spool.commit(frame);
@@ -394,10 +395,36 @@ final class SpoolTest {
     assertThat(spool.answered().find(request(1)).accepted()).isEqualTo(6);
     assertThat(spool.answered().find(request(2)).accepted()).isEqualTo(5);
     assertThat(spool.answered().find(request(3)).accepted()).isEqualTo(4);
-    unixMillis += AnsweredRequests.MOST_AGE_MILLIS + 1;
+    pass(AnsweredRequests.MOST_AGE_MILLIS + 1);
     frame.add(request(4), 3, 0, "");
     spool.commit(frame);
     assertThat(spool.answered().size()).isEqualTo(1);
+  }
+
+  @Test
+  void aStepOfTheWallClockMakesNoRequestOldAndNoBatchOlder() throws IOException {
+    open();
+    frame.add(request(1), 6, 1, "bad_id");
+    spool.commit(frame);
+    frame.clear();
+    unixMillis += 10 * AnsweredRequests.MOST_AGE_MILLIS;
+    frame.add(request(2), 5, 0, "");
+    frame.add(A, 0, new byte[1], 1);
+    spool.commit(frame);
+    unixMillis -= 20 * AnsweredRequests.MOST_AGE_MILLIS;
+    frame.clear();
+    frame.add(request(3), 4, 0, "");
+    spool.commit(frame);
+
+    assertThat(spool.answered().size()).isEqualTo(3);
+    pass(2_000);
+    assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
+    kill();
+    unixMillis += 100 * AnsweredRequests.MOST_AGE_MILLIS;
+    open();
+    assertThat(spool.answered().size()).isEqualTo(3);
+    pass(3_000);
+    assertThat(sample("spool_oldest_seconds")).isEqualTo(3);
   }
 
   @Test
@@ -461,12 +488,18 @@ final class SpoolTest {
     open();
     assertThat(sample("spool_oldest_seconds")).isZero();
     List<SpooledBatch> batches = commit(0, 1, 10);
-    unixMillis += 5_000;
+    pass(5_000);
     batches.addAll(commit(1, 2, 10));
-    unixMillis += 2_000;
+    pass(2_000);
     assertThat(sample("spool_oldest_seconds")).isEqualTo(7);
     spool.settle(batches.getFirst(), Settlement.PUBLISHED);
     assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
+  }
+
+  /** Lets the time go on, by both clocks. */
+  private void pass(long millis) {
+    unixMillis += millis;
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
   }
 
   private AgentMetrics metrics() {
@@ -476,7 +509,7 @@ final class SpoolTest {
 
   private void open() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
-    frame = new Frame(agent, () -> unixMillis);
+    frame = new Frame(agent, () -> spool.nowMillis());
     SpoolConfig config = new SpoolConfig(directory, maxBytes, 24, whenFull, flush);
     spool = Spool.open(config, agent, metrics(), nowNanos::get, () -> unixMillis);
     spool.outlet(outlet);
