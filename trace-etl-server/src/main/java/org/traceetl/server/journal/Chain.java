@@ -62,6 +62,14 @@ record Chain(long epoch, UUID writer, long number, long to, boolean released, bo
     return sure && !(isOwner(snapshot) && snapshot.number() == number && snapshot.to() == to);
   }
 
+  /**
+   * Whether a record repeats the claim of the owner. It changes nothing: its writer learns from the
+   * answer that the log still takes what it appends.
+   */
+  boolean isRenewal(RecordHeader header) {
+    return header.kind() == RecordKind.CLAIM && isOwner(header);
+  }
+
   private boolean isOwner(RecordHeader header) {
     return isOwner(header.epoch(), header.writer());
   }

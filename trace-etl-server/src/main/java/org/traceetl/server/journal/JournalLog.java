@@ -7,6 +7,13 @@ import java.util.List;
  * One queue of the journal topic: an append-only log of messages whose offsets rise by one. Several
  * processes may append to it at a time. Each call waits for the broker. Safe for one thread at a
  * time.
+ *
+ * <p>The broker may have replicas. A message is confirmed when every broker that may become the
+ * master has it, and with it all messages that stand before it. A message that can be read need not
+ * be confirmed: the broker that answers may have been superseded. All calls go to the same broker
+ * until one of them throws an {@code IOException}; the next one may go to another broker. Hence
+ * what is read up to a confirmed message, from when its offset was returned and without an
+ * exception on the way, is confirmed.
  */
 public interface JournalLog {
   /** No offset. */
@@ -16,11 +23,11 @@ public interface JournalLog {
   record Entry(long offset, byte[] body) {}
 
   /**
-   * Appends a message.
+   * Appends a message. When this returns, the message is confirmed.
    *
    * @return its offset
-   * @throws IOException if it is not known whether the log has it: it may have it once, and may yet
-   *     get it later
+   * @throws IOException if the message is not confirmed: the log may have it, may get it later, and
+   *     may lose it again
    */
   long append(byte[] message) throws IOException, InterruptedException;
 

@@ -143,6 +143,9 @@ final class JournalReader {
       chain = Chain.at(record.header());
       return;
     }
+    if (chain.isRenewal(record.header())) {
+      return;
+    }
     Rejection rejection = chain.rejection(record);
     if (rejection == null) {
       try {

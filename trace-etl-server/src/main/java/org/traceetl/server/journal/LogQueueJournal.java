@@ -11,9 +11,13 @@ import org.traceetl.server.journal.QueueLog.Recovered;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * A queue's journal in a log. It knows the chain as of the last message it has seen; an answer that
- * is the next offset says that the chain is still so, any other one that the messages in between
- * have to be read.
+ * A queue's journal in a log. It knows the chain as of the last message that is confirmed; an
+ * answer that is the next offset says that the chain is still so, any other one that the messages
+ * in between have to be read.
+ *
+ * <p>It never reads ahead of its own confirmed appends, for what can be read may be lost again.
+ * Whether a window of unknown outcome counts, it finds out by a renewal: what stands before a
+ * confirmed record is confirmed.
  */
 final class LogQueueJournal implements QueueJournal {
   private static final Logger log = LoggerFactory.getLogger(LogQueueJournal.class);
@@ -37,10 +41,7 @@ final class LogQueueJournal implements QueueJournal {
   /** A window that may be in the log or not. Null if there is none. */
   private Unsettled unsettled;
 
-  /**
-   * @param beganNanos before it was first sent
-   */
-  private record Unsettled(SealedWindow window, Draft draft, long beganNanos) {}
+  private record Unsettled(SealedWindow window, Draft draft) {}
 
   /**
    * @param reader stands behind the claim
@@ -78,7 +79,7 @@ final class LogQueueJournal implements QueueJournal {
 
   @Override
   public Outcome append(SealedWindow window) throws IOException, InterruptedException {
-    if (fenced) {
+    if (isFenced()) {
       return Outcome.FENCED;
     }
     try {
@@ -90,22 +91,14 @@ final class LogQueueJournal implements QueueJournal {
 
   private Outcome appendOnce(SealedWindow window) throws IOException, InterruptedException {
     if (unsettled == null) {
-      unsettled = new Unsettled(window, draft(window), timing.nowNanos());
+      unsettled = new Unsettled(window, draft(window));
     } else {
       if (!unsettled.window().equals(window)) {
         throw new IllegalArgumentException(
             "window from " + window.from() + " before it is known whether the last one counts");
       }
-      readAll();
-      if (!isOwner()) {
-        return succeeded();
-      }
-      if (settled()) {
-        // A claim that the log does not show yet may have come since: only the first call's begin
-        // was surely before it.
-        verified(unsettled.beganNanos());
-        unsettled = null;
-        return Outcome.KEPT;
+      if (appendRenewal() == Outcome.FENCED) {
+        return Outcome.FENCED;
       }
     }
     return appendUnsettled();
@@ -132,20 +125,14 @@ final class LogQueueJournal implements QueueJournal {
   }
 
   private Outcome appendUnsettled() throws IOException, InterruptedException {
-    for (int attempt = 1; attempt <= APPEND_ATTEMPTS; attempt++) {
-      long beganNanos = timing.nowNanos();
-      Placed placed = queueLog.append(unsettled.draft(), reader, Visitor.NONE);
-      if (placed == Placed.REWOUND) {
-        return fenced("its journal has lost messages that it had acknowledged");
+    for (int attempt = 1; !settled() && attempt <= APPEND_ATTEMPTS; attempt++) {
+      if (append(unsettled.draft()) == Outcome.FENCED) {
+        return Outcome.FENCED;
       }
-      if (!isOwner()) {
-        return succeeded();
-      }
-      verified(beganNanos);
-      if (settled()) {
-        unsettled = null;
-        return Outcome.KEPT;
-      }
+    }
+    if (settled()) {
+      unsettled = null;
+      return Outcome.KEPT;
     }
     throw new IOException(
         "A window of queue "
@@ -159,8 +146,38 @@ final class LogQueueJournal implements QueueJournal {
     return reader.chain().number() >= unsettled.draft().header().number();
   }
 
-  private void readAll() throws IOException, InterruptedException {
-    queueLog.readUntil(reader, queueLog.end(), Visitor.NONE);
+  /** Appends the claim once more. When it is confirmed, so is all that stands before it. */
+  private Outcome appendRenewal() throws IOException, InterruptedException {
+    Chain chain = reader.chain();
+    return append(
+        queueLog.draft(
+            header(RecordKind.CLAIM, chain.number(), JournalLog.NONE, chain.to()),
+            LogRecord.NO_PAYLOAD));
+  }
+
+  /** Whether the queue is still the caller's when the log has confirmed a record. */
+  private Outcome append(Draft draft) throws IOException, InterruptedException {
+    long beganNanos = timing.nowNanos();
+    return outcome(queueLog.append(draft, reader, Visitor.NONE), beganNanos);
+  }
+
+  private Outcome outcome(Placed placed, long beganNanos) {
+    if (placed == Placed.REWOUND) {
+      return fenced("its journal has lost messages that it had acknowledged");
+    }
+    if (!isOwner()) {
+      return succeeded();
+    }
+    verified(beganNanos);
+    return Outcome.KEPT;
+  }
+
+  /** A call that failed may have read the claim of another owner before it failed. */
+  private boolean isFenced() {
+    if (!fenced && !isOwner()) {
+      succeeded();
+    }
+    return fenced;
   }
 
   private boolean isOwner() {
@@ -199,23 +216,14 @@ final class LogQueueJournal implements QueueJournal {
 
   @Override
   public Outcome renew() throws IOException, InterruptedException {
-    if (fenced) {
+    if (isFenced()) {
       return Outcome.FENCED;
     }
-    long beganNanos = timing.nowNanos();
-    if (!queueLog.reaches(reader)) {
-      return fenced("its journal has lost messages that it had acknowledged");
-    }
     try {
-      readAll();
+      return appendRenewal();
     } catch (LaterVersionException e) {
       return stopped(e);
     }
-    if (!isOwner()) {
-      return succeeded();
-    }
-    verified(beganNanos);
-    return Outcome.KEPT;
   }
 
   @Override
@@ -232,7 +240,7 @@ final class LogQueueJournal implements QueueJournal {
 
   @Override
   public Outcome snapshot() throws IOException, InterruptedException {
-    if (fenced) {
+    if (isFenced()) {
       return Outcome.FENCED;
     }
     // What is rejected has been counted when it was read first.
@@ -253,13 +261,9 @@ final class LogQueueJournal implements QueueJournal {
             queueLog.payloads().bytes(recovered.state().image()));
     long beganNanos = timing.nowNanos();
     Placed placed = queueLog.append(draft, reader, Visitor.NONE);
-    if (placed == Placed.REWOUND) {
-      return fenced("its journal has lost messages that it had acknowledged");
+    if (outcome(placed, beganNanos) == Outcome.FENCED) {
+      return Outcome.FENCED;
     }
-    if (!isOwner()) {
-      return succeeded();
-    }
-    verified(beganNanos);
     if (placed == Placed.NEXT) {
       queueLog.mark(at);
       queueLog.counters().snapshotWritten();

@@ -25,17 +25,21 @@ public interface QueueJournal {
    * Appends a window. It counts from the moment on that this answers {@link Outcome#KEPT}.
    *
    * @param window the queue's next: its {@code from} is the {@code to} of the one before
-   * @throws IOException if it is not known whether it counts: to be called again with the same
-   *     window, however often, until there is an outcome
+   * @throws IOException if it is not known whether it counts, or not confirmed that it does: to be
+   *     called again with the same window, however often, until there is an outcome
    */
   Outcome append(SealedWindow window) throws IOException, InterruptedException;
 
-  /** Finds out whether the queue is still the caller's. */
+  /**
+   * Renews the lease: appends a small record, and finds out by the answer whether the queue is
+   * still the caller's. Reading would not do, as a broker that was superseded answers reads.
+   */
   Outcome renew() throws IOException, InterruptedException;
 
   /**
    * Until when this owner may show the queue's counts, by {@link System#nanoTime}: a lease from the
-   * begin of the last call that found the queue to be its own. A later owner shows nothing before.
+   * begin of the last append that was confirmed and found the queue to be its own. A later owner
+   * shows nothing before.
    */
   long shownUntilNanos();
 

@@ -146,18 +146,6 @@ final class QueueLog {
     }
   }
 
-  /** Whether the log goes as far as a reader has come; waits for it if need be. */
-  boolean reaches(JournalReader reader) throws IOException, InterruptedException {
-    long beganNanos = timing.nowNanos();
-    while (messages.end() < reader.next()) {
-      if (timing.nowNanos() - beganNanos > PATIENCE_NANOS) {
-        return false;
-      }
-      timing.pause().nanos(POLL_NANOS);
-    }
-    return true;
-  }
-
   /** A record made into messages. */
   record Draft(RecordHeader header, byte[] payload, List<byte[]> messages) {
     long bytes() {
@@ -182,10 +170,11 @@ final class QueueLog {
   }
 
   /**
-   * Appends a record.
+   * Appends a record. When this returns, the record and all that the reader has read are confirmed.
    *
-   * @param reader stands behind the log's last message known; afterwards behind the record
-   * @throws IOException if it is not known what the log has
+   * @param reader stands behind the last message known to be confirmed; afterwards behind the
+   *     record
+   * @throws IOException if the record is not confirmed
    */
   Placed append(Draft draft, JournalReader reader, Visitor visitor)
       throws IOException, InterruptedException {

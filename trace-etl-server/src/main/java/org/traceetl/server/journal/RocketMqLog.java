@@ -14,8 +14,11 @@ import org.apache.rocketmq.client.impl.MQClientAPIImpl;
 import org.apache.rocketmq.client.impl.consumer.PullResultExt;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.producer.SendStatus;
 import org.apache.rocketmq.common.filter.ExpressionType;
 import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageClientIDSetter;
 import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -24,6 +27,7 @@ import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.header.QueryConsumerOffsetRequestHeader;
+import org.apache.rocketmq.remoting.protocol.header.SendMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.header.UpdateConsumerOffsetRequestHeader;
 import org.traceetl.server.config.RocketMqConfig;
 
@@ -31,6 +35,9 @@ import org.traceetl.server.config.RocketMqConfig;
  * A queue of the journal's topic, by the master of its broker: slaves lag. The broker builds its
  * index of a queue an instant after it has answered an append, hence {@link #read} and {@link #end}
  * may lag by some milliseconds.
+ *
+ * <p>All calls go to one address until a call fails. If the route names another master, the next
+ * call fails once, so that the caller knows of the change. After a failure the route is read again.
  *
  * <p>Reads go below the client's consumers, which know a place to read from only as members of a
  * group.
@@ -46,6 +53,11 @@ final class RocketMqLog implements JournalLog {
   private final MessageQueue queue;
   private final String readerGroup;
   private final long timeoutMillis;
+
+  /** Address of the master that calls go to; null before the first call and after a failure. */
+  private String master;
+
+  private boolean failed;
 
   RocketMqLog(
       DefaultMQProducer producer,
@@ -72,13 +84,19 @@ final class RocketMqLog implements JournalLog {
     try {
       return call.of(client.getMQClientAPIImpl(), broker());
     } catch (MQBrokerException e) {
-      throw new IOException(failed(what) + remedy(e), e);
+      throw failed(new IOException(message(what) + remedy(e), e));
     } catch (MQClientException | RemotingException e) {
-      throw new NoAnswerException(failed(what), e);
+      throw failed(new NoAnswerException(message(what), e));
     }
   }
 
-  private String failed(String what) {
+  private IOException failed(IOException failure) {
+    master = null;
+    failed = true;
+    return failure;
+  }
+
+  private String message(String what) {
     return "Topic "
         + queue.getTopic()
         + ", queue "
@@ -97,26 +115,65 @@ final class RocketMqLog implements JournalLog {
   }
 
   private String broker() throws MQClientException {
-    String address = client.findBrokerAddressInPublish(queue.getBrokerName());
-    if (address == null) {
+    if (failed || client.findBrokerAddressInPublish(queue.getBrokerName()) == null) {
       client.updateTopicRouteInfoFromNameServer(queue.getTopic());
-      address = client.findBrokerAddressInPublish(queue.getBrokerName());
+      failed = false;
     }
+    String address = client.findBrokerAddressInPublish(queue.getBrokerName());
     if (address == null) {
       throw new MQClientException("no name server knows a master of this broker", null);
     }
+    if (master != null && !master.equals(address)) {
+      throw new MQClientException(
+          "the broker's master is now " + address + ", no longer " + master, null);
+    }
+    master = address;
     return address;
   }
 
   @Override
   public long append(byte[] message) throws IOException, InterruptedException {
-    // A status other than OK is about copies on disk or other brokers: this one has the message.
-    return call(
-        "appending",
-        (api, broker) ->
-            producer
-                .send(new Message(queue.getTopic(), message), queue, timeoutMillis)
-                .getQueueOffset());
+    // Not by the producer's own send, which may go to another address than the reads.
+    SendResult result = call("appending", (api, broker) -> send(api, broker, message));
+    if (result.getSendStatus() != SendStatus.SEND_OK) {
+      throw failed(
+          new IOException(
+              message("appending")
+                  + ": the broker has the message at offset "
+                  + result.getQueueOffset()
+                  + " and did not confirm it, "
+                  + result.getSendStatus()));
+    }
+    return result.getQueueOffset();
+  }
+
+  private SendResult send(MQClientAPIImpl api, String broker, byte[] body)
+      throws RemotingException, MQBrokerException, InterruptedException {
+    Message message = new Message(queue.getTopic(), body);
+    MessageClientIDSetter.setUniqID(message);
+    SendMessageRequestHeader header = new SendMessageRequestHeader();
+    header.setProducerGroup(producer.getProducerGroup());
+    header.setTopic(queue.getTopic());
+    header.setDefaultTopic(producer.getCreateTopicKey());
+    header.setDefaultTopicQueueNums(producer.getDefaultTopicQueueNums());
+    header.setQueueId(queue.getQueueId());
+    header.setSysFlag(0);
+    header.setBornTimestamp(System.currentTimeMillis());
+    header.setFlag(message.getFlag());
+    header.setProperties(MessageDecoder.messageProperties2String(message.getProperties()));
+    header.setReconsumeTimes(0);
+    header.setUnitMode(false);
+    header.setBatch(false);
+    header.setBrokerName(queue.getBrokerName());
+    return api.sendMessage(
+        broker,
+        queue.getBrokerName(),
+        message,
+        header,
+        timeoutMillis,
+        CommunicationMode.SYNC,
+        null,
+        producer.getDefaultMQProducerImpl());
   }
 
   @Override

@@ -10,6 +10,7 @@ import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.client.impl.producer.TopicPublishInfo;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.constant.PermName;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -88,8 +89,7 @@ public final class RocketMqLogs implements JournalLogs {
     if (queue.queue() >= queues) {
       throw new IOException(missing(queue, queues, route(client, config.topic())));
     }
-    return new RocketMqLog(
-        producer, client, new MessageQueue(topic, queue.broker(), queue.queue()), config, timeout);
+    return open(client, topic, queue);
   }
 
   /**
@@ -109,12 +109,17 @@ public final class RocketMqLogs implements JournalLogs {
 
   /** The log in a queue of another topic. */
   public JournalLog open(String other, QueueId queue) {
+    return open(client(), other, queue);
+  }
+
+  private JournalLog open(MQClientInstance client, String name, QueueId queue) {
+    // The client reads the routes of the topics again that stand here, and learns of new masters.
+    producer
+        .getDefaultMQProducerImpl()
+        .getTopicPublishInfoTable()
+        .putIfAbsent(name, new TopicPublishInfo());
     return new RocketMqLog(
-        producer,
-        client(),
-        new MessageQueue(other, queue.broker(), queue.queue()),
-        config,
-        timeout);
+        producer, client, new MessageQueue(name, queue.broker(), queue.queue()), config, timeout);
   }
 
   /**

@@ -126,7 +126,7 @@ final class HotspotDeciderTest {
     @Override
     public long append(byte[] message) {
       server.beforeAppend.run();
-      return underneath.append(message);
+      return underneath.store(message);
     }
 
     @Override
@@ -192,7 +192,7 @@ final class HotspotDeciderTest {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
-    one.beforeAppend = () -> log.append(theirs.encode());
+    one.beforeAppend = () -> log.store(theirs.encode());
     looks(1);
 
     assertThat(one.decider.lost()).isEqualTo(1);
@@ -211,7 +211,7 @@ final class HotspotDeciderTest {
     HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
     one.beforeAppend =
         () -> {
-          log.append(theirs.encode());
+          log.store(theirs.encode());
           readsLag = true;
         };
     looks(1);

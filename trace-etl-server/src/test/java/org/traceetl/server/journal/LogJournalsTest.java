@@ -243,6 +243,75 @@ class LogJournalsTest {
   }
 
   @Test
+  void aRenewalThatIsNotConfirmedDoesNotProlongTheLease() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    long shownUntilNanos = owner.shownUntilNanos();
+    nowNanos += 5_000;
+    log.leaveUnconfirmed(true);
+
+    assertThatThrownBy(owner::renew).isInstanceOf(IOException.class);
+    assertThat(owner.shownUntilNanos()).isEqualTo(shownUntilNanos);
+
+    log.leaveUnconfirmed(false);
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+    assertThat(owner.shownUntilNanos()).isEqualTo(nowNanos + LEASE.toNanos());
+  }
+
+  @Test
+  void aWindowThatCanBeReadButIsNotConfirmedIsNotKept() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    log.leaveUnconfirmed(true);
+    SealedWindow window = window(0, 10);
+    for (int attempt = 0; attempt < 3; attempt++) {
+      assertThatThrownBy(() -> owner.append(window)).isInstanceOf(IOException.class);
+    }
+
+    log.leaveUnconfirmed(false);
+    assertThat(owner.append(window)).isEqualTo(Outcome.KEPT);
+    assertThat(owner.append(window(10, 12))).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+  }
+
+  @Test
+  void aWindowThatIsLostBeforeItIsConfirmedIsAppendedAgain() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    long end = log.end();
+    log.leaveUnconfirmed(true);
+    SealedWindow window = window(0, 10);
+    assertThatThrownBy(() -> owner.append(window)).isInstanceOf(IOException.class);
+    log.deleteFrom(end);
+    log.leaveUnconfirmed(false);
+
+    assertThat(owner.append(window)).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(10, 1, 0);
+  }
+
+  @Test
+  void aQueueWhoseClaimIsNotConfirmedIsNotTaken() throws Exception {
+    log.leaveUnconfirmed(true);
+    assertThatThrownBy(() -> one.take(QUEUE)).isInstanceOf(IOException.class);
+  }
+
+  /** Earlier versions have no renewals: to them each is a claim that is outdated. */
+  @Test
+  void aRenewalCountsForNothingButItsWriter() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    nowNanos += 1_000_000_000;
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+    owner.append(window(10, 12));
+
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    assertThat(log.read(0))
+        .extracting(entry -> format.read(entry.body()).header())
+        .filteredOn(header -> header.kind() == RecordKind.CLAIM)
+        .extracting(RecordHeader::epoch)
+        .containsExactly(1L, 1L);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+    assertThat(counters.rejections(Rejection.STALE)).isZero();
+  }
+
+  @Test
   void rubbishInTheLogChangesNothing() throws Exception {
     QueueJournal owner = one.take(QUEUE).journal();
     log.append(new byte[] {1, 2, 3});
@@ -296,7 +365,7 @@ class LogJournalsTest {
             RecordKind.WINDOW, last.writer(), last.epoch(), last.number() + 1, 10, 20, 0);
     byte[] payload = new byte[3 * CHUNK];
     payload[0] = 99;
-    format.write(next, payload).forEach(log::append);
+    format.write(next, payload).forEach(log::store);
     JournalTail tail = one.tail(QUEUE, "index");
 
     assertThatThrownBy(() -> other.take(QUEUE))

@@ -1,5 +1,6 @@
 package org.traceetl.server.journal;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,11 +33,26 @@ public final class MemoryLogs implements JournalLogs {
     private final List<byte[]> messages = new ArrayList<>();
     private final Map<String, Long> marks = new HashMap<>();
     private long begin;
+    private boolean unconfirmed;
 
     @Override
-    public synchronized long append(byte[] message) {
+    public synchronized long append(byte[] message) throws IOException {
+      long offset = store(message);
+      if (unconfirmed) {
+        throw new IOException("not confirmed");
+      }
+      return offset;
+    }
+
+    /** Adds a message that somebody else has sent. */
+    public synchronized long store(byte[] message) {
       messages.add(message.clone());
       return end() - 1;
+    }
+
+    /** Whether it stores messages without confirming them, as a master does without replicas. */
+    public synchronized void leaveUnconfirmed(boolean leave) {
+      unconfirmed = leave;
     }
 
     @Override

@@ -24,8 +24,11 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * Servers that fight for a queue and a sink that follows its journal, over a log that loses
- * answers, stores late, stores twice and lags, with a clock that leaps. A {@link Tape} decides
- * every step. After each one the model asks whether what is shown is exact.
+ * answers, stores late, stores twice and lags, with a clock that leaps. The log is on a master with
+ * replicas: a message is confirmed once all replicas have it, and with it all before it. When
+ * another master is elected, it has what was confirmed, and any part of the rest; the superseded
+ * one still stores and answers reads for whoever reaches it, but confirms nothing. A {@link Tape}
+ * decides every step. After each one the model asks whether what is shown is exact.
  */
 final class ProtocolModel {
   /** What a run has met, so that a test can tell that it was not idle. */
@@ -40,6 +43,10 @@ final class ProtocolModel {
     ANSWER_LOST,
     STORED_LATE,
     STORED_TWICE,
+    UNCONFIRMED,
+    ELECTED,
+    TAIL_LOST,
+    SUPERSEDED_MASTER_ASKED,
     RUBBISH,
     MARK_LOST,
     DELETED,
@@ -73,10 +80,34 @@ final class ProtocolModel {
   private long nowNanos = Long.MAX_VALUE - 300 * MILLI;
   private long elapsedNanos;
 
-  // The log: all messages ever stored, though readers see none before its begin.
-  private final List<byte[]> messages = new ArrayList<>();
-  private final List<Long> visibleAtNanos = new ArrayList<>();
-  private final List<byte[]> underWay = new ArrayList<>();
+  private record Stored(byte[] message, long visibleAtNanos) {}
+
+  /** A copy of the log: all messages ever stored, though readers see none before its begin. */
+  private static final class Broker {
+    private final List<Stored> log;
+
+    /** Messages that all replicas have, as far as this broker knows. */
+    private int confirmed;
+
+    Broker(List<Stored> log, int confirmed) {
+      this.log = new ArrayList<>(log);
+      this.confirmed = confirmed;
+    }
+
+    byte[] message(long offset) {
+      return log.get((int) offset).message();
+    }
+  }
+
+  private Broker master = new Broker(List.of(), 0);
+
+  /** The last one that was superseded and is still reached by some; null before there was one. */
+  private Broker superseded;
+
+  /** A message that its broker will store later than its sender waits. */
+  private record Late(Broker broker, byte[] message) {}
+
+  private final List<Late> underWay = new ArrayList<>();
   private final Map<String, Deque<Long>> marks = new HashMap<>();
   private long begin;
 
@@ -145,15 +176,16 @@ final class ProtocolModel {
       advance(tape.next(20) * MILLI);
     } else {
       switch (choice) {
-        case 228, 229 -> advance(tape.next(200) * MILLI);
+        case 228 -> advance(tape.next(200) * MILLI);
+        case 229, 246, 247, 248, 249 -> elect();
         case 230, 231 -> freeze();
         case 232, 233, 234, 235, 236, 237 -> thaw();
         case 238 -> crash(tape.next(SERVER_COUNT));
         case 239 -> crashSink();
         case 240, 241 -> rubbish();
         case 242 -> loseMark();
-        case 243, 244 -> delete();
-        case 245, 246 -> repeat();
+        case 243, 244, 250, 251, 252 -> delete();
+        case 245 -> repeat();
         default -> storeLate();
       }
     }
@@ -210,15 +242,27 @@ final class ProtocolModel {
   private void storeLate() {
     if (!underWay.isEmpty()) {
       met(Event.STORED_LATE);
-      store(underWay.remove(tape.next(underWay.size())));
+      Late late = underWay.remove(tape.next(underWay.size()));
+      store(late.broker(), late.message());
     }
+  }
+
+  private void elect() {
+    met(Event.ELECTED);
+    int unconfirmed = master.log.size() - master.confirmed;
+    int kept = master.confirmed + tape.next(Math.min(256, unconfirmed + 1));
+    if (kept < master.log.size()) {
+      met(Event.TAIL_LOST);
+    }
+    superseded = master;
+    master = new Broker(master.log.subList(0, kept), master.confirmed);
   }
 
   private void rubbish() {
     met(Event.RUBBISH);
     byte[] message = new byte[tape.next(8)];
-    if (!messages.isEmpty()) {
-      message = messages.get(tape.next(Math.min(256, messages.size()))).clone();
+    if (!master.log.isEmpty()) {
+      message = master.message(tape.next(Math.min(256, master.log.size()))).clone();
       int kind = tape.next(3);
       if (kind == 0) {
         message = Arrays.copyOf(message, tape.next(256));
@@ -231,10 +275,10 @@ final class ProtocolModel {
 
   /** As a client that sends anew by itself, however late. */
   private void repeat() {
-    if (!messages.isEmpty()) {
+    if (!master.log.isEmpty()) {
       met(Event.STORED_TWICE);
-      int back = tape.next(Math.min(256, messages.size()));
-      store(messages.get(messages.size() - 1 - back));
+      int back = tape.next(Math.min(256, master.log.size()));
+      store(master.message(master.log.size() - 1L - back));
     }
   }
 
@@ -269,10 +313,13 @@ final class ProtocolModel {
   }
 
   private long store(byte[] message) {
-    messages.add(message);
+    return store(master, message);
+  }
+
+  private long store(Broker broker, byte[] message) {
     long lag = tape.next(4) == 0 ? tape.next(25) * MAX_LAG_NANOS / 25 : 0;
-    visibleAtNanos.add(elapsedNanos + lag);
-    return messages.size() - 1L;
+    broker.log.add(new Stored(message, elapsedNanos + lag));
+    return broker.log.size() - 1L;
   }
 
   private long mark(String group) {
@@ -280,10 +327,10 @@ final class ProtocolModel {
     return marked.isEmpty() ? JournalLog.NONE : marked.getLast();
   }
 
-  private long visibleEnd() {
-    int end = messages.size();
-    for (int offset = messages.size() - 1; offset >= 0; offset--) {
-      if (visibleAtNanos.get(offset) > elapsedNanos) {
+  private long visibleEnd(Broker broker, int limit) {
+    int end = limit;
+    for (int offset = limit - 1; offset >= 0; offset--) {
+      if (broker.log.get(offset).visibleAtNanos() > elapsedNanos) {
         end = offset;
       }
     }
@@ -296,53 +343,90 @@ final class ProtocolModel {
 
     private final Actor actor;
 
+    /** Which one calls go to; null after a failure. */
+    private Broker broker;
+
     Log(Actor actor) {
       this.actor = actor;
     }
 
+    /** Pauses, and calls the broker that this process takes for the master. */
+    private Broker call() throws IOException {
+      actor.pause();
+      if (broker == null) {
+        broker = superseded != null && tape.next(4) == 3 ? superseded : master;
+      } else if (broker != master && tape.next(16) == 0) {
+        throw failed("the master is another one");
+      }
+      if (broker != master) {
+        met(Event.SUPERSEDED_MASTER_ASKED);
+      }
+      return broker;
+    }
+
+    private IOException failed(String why) {
+      broker = null;
+      return new IOException(why);
+    }
+
     @Override
     public long append(byte[] message) throws IOException {
-      actor.pause();
+      Broker asked = call();
+      if (asked != master) {
+        met(Event.UNCONFIRMED);
+        store(asked, message);
+        throw failed("not confirmed");
+      }
       int fate = tape.next(32);
       switch (fate) {
         case 31 -> {
           met(Event.ANSWER_LOST);
           store(message);
           actor.pause();
-          throw new IOException("no answer");
+          throw failed("no answer");
         }
         case 30 -> {
           met(Event.ANSWER_LOST);
-          throw new IOException("not sent");
+          throw failed("not sent");
         }
         case 28, 29 -> {
           met(Event.ANSWER_LOST);
-          underWay.add(message);
-          throw new IOException("on its way");
+          underWay.add(new Late(asked, message));
+          throw failed("on its way");
         }
         case 27 -> {
           met(Event.STORED_TWICE);
           store(message);
           actor.pause();
         }
+        case 24, 25, 26 -> {
+          met(Event.UNCONFIRMED);
+          store(message);
+          actor.pause();
+          throw failed("not confirmed");
+        }
         default -> {
           // Stored once.
         }
       }
-      long offset = store(message);
+      long offset = store(asked, message);
+      if (asked != master) {
+        throw failed("not confirmed");
+      }
+      asked.confirmed = asked.log.size();
       actor.pause();
       return offset;
     }
 
     @Override
-    public List<Entry> read(long from) {
-      actor.pause();
+    public List<Entry> read(long from) throws IOException {
+      Broker asked = call();
       List<Entry> entries = new ArrayList<>();
-      long end = visibleEnd();
+      long end = visibleEnd(asked, actor.visible(asked));
       for (long offset = Math.max(from, begin);
           offset < end && entries.size() < MAX_READ;
           offset++) {
-        entries.add(new Entry(offset, messages.get((int) offset)));
+        entries.add(new Entry(offset, asked.message(offset)));
       }
       return entries;
     }
@@ -353,9 +437,9 @@ final class ProtocolModel {
     }
 
     @Override
-    public long end() {
-      actor.pause();
-      long end = visibleEnd();
+    public long end() throws IOException {
+      Broker asked = call();
+      long end = visibleEnd(asked, actor.visible(asked));
       actor.pause();
       return end;
     }
@@ -404,6 +488,11 @@ final class ProtocolModel {
     boolean frozen;
 
     abstract void live() throws Exception;
+
+    /** How many messages of a broker it may read. */
+    int visible(Broker broker) {
+      return broker.log.size();
+    }
 
     void pause() {
       task.pause();
@@ -568,21 +657,35 @@ final class ProtocolModel {
       delivered.add(windows);
     }
 
+    /** Brokers show to readers what all replicas have. Owners do not rely on it. */
+    @Override
+    int visible(Broker broker) {
+      return broker.confirmed;
+    }
+
     @Override
     void live() throws Exception {
       JournalTail tail = journals.tail(QUEUE, SINK);
       while (true) {
-        for (JournalTail.Kept kept : tail.poll()) {
-          met(Event.DELIVERED);
-          windows.add(kept.offset());
-          if (tape.next(4) == 3) {
-            tail.mark(kept.offset());
-          }
-        }
-        if (tape.next(8) == 7 && tail.restart() != JournalLog.NONE) {
-          tail.mark(tail.restart());
+        try {
+          step(tail);
+        } catch (IOException e) {
+          // Once more.
         }
         pause();
+      }
+    }
+
+    private void step(JournalTail tail) throws IOException, InterruptedException {
+      for (JournalTail.Kept kept : tail.poll()) {
+        met(Event.DELIVERED);
+        windows.add(kept.offset());
+        if (tape.next(4) == 3) {
+          tail.mark(kept.offset());
+        }
+      }
+      if (tape.next(8) == 7 && tail.restart() != JournalLog.NONE) {
+        tail.mark(tail.restart());
       }
     }
   }
@@ -624,7 +727,7 @@ final class ProtocolModel {
     for (int number = 0; number < SERVER_COUNT; number++) {
       crash(number);
     }
-    underWay.forEach(this::store);
+    underWay.forEach(late -> store(late.broker(), late.message()));
     underWay.clear();
     advance(MAX_LAG_NANOS);
     Server last = servers.getFirst();
@@ -639,7 +742,7 @@ final class ProtocolModel {
   /** Whoever reads the log, from wherever, comes to the same. */
   private void compare(Server last) throws Exception {
     MemoryLogs.MemoryLog log = new MemoryLogs.MemoryLog();
-    messages.forEach(log::append);
+    master.log.forEach(stored -> log.store(stored.message()));
     List<Long> windows = new ArrayList<>();
     List<Long> snapshots = new ArrayList<>();
     Recovery whole = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
@@ -658,8 +761,9 @@ final class ProtocolModel {
     assertThat(whole.image().to()).isEqualTo(last.to);
     assertThat(Windows.totals(whole.image())).isEqualTo(truth(spans.size()));
     assertThat(last.totals).isEqualTo(truth(spans.size()));
-    int stride = 1 + messages.size() / READERS;
-    for (long offset = messages.size() % stride; offset < messages.size(); offset += stride) {
+    int size = master.log.size();
+    int stride = 1 + size / READERS;
+    for (long offset = size % stride; offset < size; offset += stride) {
       compareFrom(offset, log, reader.chain());
     }
     for (long snapshot : snapshots) {
@@ -702,7 +806,7 @@ final class ProtocolModel {
 
   /** The sink was told of each window, and of nothing else, in order since its last crash. */
   private void compareSink(List<Long> windows) {
-    for (int steps = 0; steps < 2 * messages.size(); steps++) {
+    for (int steps = 0; steps < 2 * master.log.size(); steps++) {
       sink.task.step();
     }
     Set<Long> all = new HashSet<>();
