@@ -22,6 +22,7 @@ import org.traceetl.server.window.SealedWindow;
 final class LogQueueJournal implements QueueJournal {
   private static final Logger log = LoggerFactory.getLogger(LogQueueJournal.class);
   private static final int APPEND_ATTEMPTS = 16;
+  private static final long NANOS_PER_MILLI = 1_000_000;
 
   /** A snapshot is due when so much has come since the last one. */
   private static final long SNAPSHOT_BYTES = 64L << 20;
@@ -36,7 +37,7 @@ final class LogQueueJournal implements QueueJournal {
 
   private long shownUntilNanos;
   private boolean fenced;
-  private long snapshotAtMillis;
+  private long snapshotAtNanos;
 
   /** A window that may be in the log or not. Null if there is none. */
   private Unsettled unsettled;
@@ -57,7 +58,7 @@ final class LogQueueJournal implements QueueJournal {
     this.showFromNanos = showFromNanos;
     shownUntilNanos = beganNanos + timing.lease().toNanos();
     snapshotIntervalMillis = spread(timing.snapshotInterval().toMillis());
-    snapshotAtMillis = firstSnapshotMillis();
+    snapshotAtNanos = timing.nowNanos() + firstSnapshotInMillis() * NANOS_PER_MILLI;
   }
 
   /** Between half of the interval and all of it, by queue: so that not all come at once. */
@@ -66,15 +67,16 @@ final class LogQueueJournal implements QueueJournal {
     return (long) (intervalMillis * (0.5 + share / 2));
   }
 
-  private long firstSnapshotMillis() {
-    long nowMillis = timing.clock().millis();
+  /** Asks the wall clock once: a step of it later must not keep snapshots away. */
+  private long firstSnapshotInMillis() {
     if (reader.snapshotMillis() != JournalLog.NONE) {
+      long ageMillis = timing.clock().millis() - reader.snapshotMillis();
       // The clock of the one who made it may be ahead.
-      return Math.min(reader.snapshotMillis(), nowMillis) + snapshotIntervalMillis;
+      return Math.clamp(snapshotIntervalMillis - ageMillis, 0, snapshotIntervalMillis);
     }
     // A log without windows needs none; whoever reads one without a begin waits for it.
     boolean isNew = reader.chain().sure() && reader.chain().number() == 0;
-    return isNew ? nowMillis + snapshotIntervalMillis : nowMillis;
+    return isNew ? snapshotIntervalMillis : 0;
   }
 
   @Override
@@ -234,7 +236,7 @@ final class LogQueueJournal implements QueueJournal {
   @Override
   public boolean snapshotDue() {
     return !fenced
-        && (timing.clock().millis() >= snapshotAtMillis
+        && (timing.nowNanos() - snapshotAtNanos >= 0
             || reader.bytesSinceSnapshot() >= SNAPSHOT_BYTES);
   }
 
@@ -267,7 +269,7 @@ final class LogQueueJournal implements QueueJournal {
     if (placed == Placed.NEXT) {
       queueLog.mark(at);
       queueLog.counters().snapshotWritten();
-      snapshotAtMillis = timing.clock().millis() + snapshotIntervalMillis;
+      snapshotAtNanos = timing.nowNanos() + snapshotIntervalMillis * NANOS_PER_MILLI;
     }
     return Outcome.KEPT;
   }

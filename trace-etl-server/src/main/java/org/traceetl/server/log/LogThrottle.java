@@ -18,6 +18,8 @@ public final class LogThrottle {
   public boolean permits() {
     long nowMillis = clock.millis();
     long next = nextMillis.get();
-    return nowMillis >= next && nextMillis.compareAndSet(next, nowMillis + PAUSE_MILLIS);
+    // After a step back of the clock the next line may be far ahead.
+    boolean due = nowMillis >= next || nowMillis < next - PAUSE_MILLIS;
+    return due && nextMillis.compareAndSet(next, nowMillis + PAUSE_MILLIS);
   }
 }

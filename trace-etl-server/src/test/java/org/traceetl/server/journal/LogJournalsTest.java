@@ -26,10 +26,14 @@ class LogJournalsTest {
   private final JournalCounters counters = new JournalCounters();
   private final Random random = new Random(1);
   private long nowNanos = 1_000_000_000_000L;
+
+  /** How far the wall clock was set. */
+  private long stepMillis;
+
   private final JournalTiming timing =
       new JournalTiming(
           () -> nowNanos,
-          () -> Instant.ofEpochMilli(1_800_000_000_000L + nowNanos / 1_000_000),
+          () -> Instant.ofEpochMilli(1_800_000_000_000L + stepMillis + nowNanos / 1_000_000),
           random,
           this::pause,
           LEASE,
@@ -396,6 +400,24 @@ class LogJournalsTest {
     log.deleteBefore(log.mark(GROUP));
     assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
     assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aStepOfTheWallClockNeitherStopsNorHurriesSnapshots() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    stepMillis = Duration.ofDays(1).toMillis();
+    assertThat(owner.snapshotDue()).isFalse();
+
+    stepMillis = -Duration.ofDays(1).toMillis();
+    nowNanos += INTERVAL.toNanos();
+    assertThat(owner.snapshotDue()).isTrue();
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+
+    stepMillis = -Duration.ofDays(2).toMillis();
+    assertThat(owner.snapshotDue()).isFalse();
+    nowNanos += INTERVAL.toNanos();
+    assertThat(owner.snapshotDue()).isTrue();
   }
 
   @Test

@@ -21,4 +21,12 @@ class LogThrottleTest {
     assertThat(throttle.permits()).isTrue();
     assertThat(throttle.permits()).isFalse();
   }
+
+  @Test
+  void linesPassAfterTheClockIsSetBack() {
+    assertThat(throttle.permits()).isTrue();
+    now = now.minusSeconds(86_400);
+    assertThat(throttle.permits()).isTrue();
+    assertThat(throttle.permits()).isFalse();
+  }
 }
