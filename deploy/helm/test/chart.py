@@ -114,6 +114,7 @@ CASES = {
             "config": {
                 "trace-etl": {
                     "metrics": {"profile": "ozhera"},
+                    "ozhera": {"scrapers": ["prometheus-a", "prometheus-b"]},
                     "rocketmq": {"messages": "any"},
                     "index": {"elasticsearch": {"layout": "ozhera"}},
                 }
@@ -517,8 +518,11 @@ class ChartTest(unittest.TestCase):
                     self.assertRegex(series, f"^(?:{rule['regex']})$")
                 self.assertNotRegex("trace_etl_ready", f"^(?:{rule['regex']})$")
         self.assertEqual(
-            [e["path"] for e in of_kind(self.rendered["ozhera"], "ServiceMonitor")[0]["spec"]["endpoints"]],
-            ["/metrics", "/jvm"],
+            [
+                (e["path"], e.get("params"))
+                for e in of_kind(self.rendered["ozhera"], "ServiceMonitor")[0]["spec"]["endpoints"]
+            ],
+            [("/metrics", {"scraper": ["prometheus-a"]}), ("/jvm", None)],
         )
 
     def test_rules_that_are_read_live_restart_nobody(self):

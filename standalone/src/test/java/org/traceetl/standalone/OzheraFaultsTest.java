@@ -339,8 +339,7 @@ final class OzheraFaultsTest {
             "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily")) {
       sendHttp(1);
       HttpResponse<String> page =
-          OzheraServer.get(
-              server.uri("/metrics?scraper=by-" + accept.length()), Map.of("Accept", accept));
+          OzheraServer.get(server.uri("/metrics?scraper=witness"), Map.of("Accept", accept));
       assertThat(page.statusCode()).isEqualTo(200);
       assertThat(page.headers().firstValue("Content-Type").orElseThrow())
           .startsWith("text/plain")
@@ -358,7 +357,7 @@ final class OzheraFaultsTest {
     RealTools.Result valid =
         RealTools.run(
             List.of(RealTools.promtool(), "check", "metrics"),
-            OzheraServer.get(server.uri("/metrics?scraper=promtool"), Map.of())
+            OzheraServer.get(server.uri("/metrics?scraper=late"), Map.of())
                 .body()
                 .getBytes(StandardCharsets.UTF_8));
     assertThat(valid.output()).doesNotContain("error while linting");
@@ -388,6 +387,8 @@ final class OzheraFaultsTest {
                 agents,
                 "trace-etl.metrics.profile",
                 "ozhera",
+                "trace-etl.ozhera.scrapers",
+                OzheraServer.SCRAPERS,
                 "trace-etl.index.type",
                 "none"));
     Map<String, Double> sums = new TreeMap<>();

@@ -310,7 +310,7 @@ final class OzheraGoldenTest {
   void aTypeHasItsLinesAndDocuments(Golden golden) throws Exception {
     String application = "golden-" + golden.type.replace('_', '-') + "-" + runs++;
     String underscored = application.replace('-', '_');
-    OzheraServer.Scraper scraper = server.scraper(application);
+    OzheraServer.Scraper scraper = server.scraper("prometheus");
     TSpanData fast = span(golden, application, FAST);
     TSpanData slow = span(golden, application, SLOW);
     TSpanData failed = OzheraSpans.with(span(golden, application, FAST), "error", true);

@@ -21,6 +21,9 @@ import org.traceetl.server.TraceEtlServer;
 final class OzheraServer implements AutoCloseable {
   static final HttpClient HTTP = HttpClient.newHttpClient();
 
+  /** Names that may take deltas. */
+  static final String SCRAPERS = "prometheus,prometheus-a,prometheus-b,witness,unlucky,late";
+
   private static final int BUSY = 429;
   private static final Pattern LABEL = Pattern.compile("[a-zA-Z]+=\"(?:[^\"\\\\]|\\\\.)*\"");
 
@@ -64,6 +67,7 @@ final class OzheraServer implements AutoCloseable {
                 "200ms",
                 "trace-etl.index.type",
                 "none"));
+    properties.put("trace-etl.ozhera.scrapers", SCRAPERS);
     // What is killed shows its queues for so long.
     properties.put("trace-etl.journal.lease", "5s");
     properties.putAll(more);

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Format;
@@ -178,7 +179,7 @@ final class DocumentationTest {
                 index,
                 d.history(),
                 d.hotspots(),
-                d.ozhera(),
+                new OzheraConfig(null, null, List.of("prometheus"), null),
                 null,
                 d.discovery(),
                 d.web(),

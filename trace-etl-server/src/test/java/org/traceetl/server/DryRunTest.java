@@ -137,7 +137,8 @@ class DryRunTest {
 
   @Test
   void inProfileOzheraSpansOfNoTypeAreFiltered() {
-    assertThat(run("--trace-etl.metrics.profile=ozhera")).isZero();
+    assertThat(run("--trace-etl.metrics.profile=ozhera", "--trace-etl.ozhera.scrapers=prometheus"))
+        .isZero();
     assertThat(out.toString()).contains("44 spans (44 filtered)");
   }
 

@@ -16,22 +16,48 @@ import org.traceetl.server.web.WebServer;
 
 class OzheraConfigurationTest {
   private static final String PROFILE = "--trace-etl.metrics.profile=ozhera";
+  private static final String SCRAPERS = "--trace-etl.ozhera.scrapers=prometheus-a,prometheus-b";
 
   @TempDir private Path directory;
 
   private final StringWriter err = new StringWriter();
 
   private int check(String... arguments) {
-    String[] all = new String[arguments.length + 2];
+    String[] all = new String[arguments.length + 3];
     all[0] = "--check-config";
     all[1] = PROFILE;
-    System.arraycopy(arguments, 0, all, 2, arguments.length);
-    return TraceEtlServer.run(new PrintWriter(new StringWriter()), new PrintWriter(err), all);
+    all[2] = SCRAPERS;
+    System.arraycopy(arguments, 0, all, 3, arguments.length);
+    return run(all);
+  }
+
+  private int run(String... arguments) {
+    return TraceEtlServer.run(new PrintWriter(new StringWriter()), new PrintWriter(err), arguments);
+  }
+
+  @Test
+  void withoutScrapersNobodyCouldTakeDeltas() {
+    assertThat(run(PROFILE)).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("trace-etl.ozhera.scrapers = []: must name each Prometheus")
+        .contains("such as trace-etl.ozhera.scrapers: [prometheus-a, prometheus-b]")
+        .contains("params: {scraper: [prometheus-a]}");
+  }
+
+  @Test
+  void namesOfScrapersAreChecked() {
+    assertThat(run("--check-config", PROFILE, "--trace-etl.ozhera.scrapers=a b")).isEqualTo(2);
+    assertThat(run("--check-config", PROFILE, "--trace-etl.ozhera.scrapers=a,b,a")).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("trace-etl.ozhera.scrapers = a b: must be 1 to 64 letters")
+        .contains("trace-etl.ozhera.scrapers = a: must be given once");
+    assertThat(WebServer.check(List.of(PROFILE, SCRAPERS)).ozhera().scrapers())
+        .containsExactly("prometheus-a", "prometheus-b");
   }
 
   @Test
   void someDefaultsAreOthersAndWhatIsToldHolds() {
-    ServerConfig config = WebServer.check(List.of(PROFILE));
+    ServerConfig config = WebServer.check(List.of(PROFILE, SCRAPERS));
     assertThat(config.series().templates().enabled()).isFalse();
     assertThat(config.series().templates().learn().enabled()).isFalse();
     assertThat(config.documents().exemplarsPerQueue()).isZero();
@@ -40,6 +66,7 @@ class OzheraConfigurationTest {
         WebServer.check(
             List.of(
                 PROFILE,
+                SCRAPERS,
                 "--trace-etl.series.templates.enabled=true",
                 "--trace-etl.documents.exemplars-per-queue=3"));
     assertThat(told.series().templates().enabled()).isTrue();
@@ -79,7 +106,7 @@ class OzheraConfigurationTest {
 
   @Test
   void hotspotsNeedNoLabelOfTheQueue() {
-    var pipeline = new Pipeline(WebServer.check(List.of(PROFILE)), Clock.systemUTC());
+    var pipeline = new Pipeline(WebServer.check(List.of(PROFILE, SCRAPERS)), Clock.systemUTC());
     try {
       assertThat(pipeline.hotspots()).isNotNull();
     } finally {

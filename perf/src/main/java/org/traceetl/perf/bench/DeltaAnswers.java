@@ -35,6 +35,7 @@ public final class DeltaAnswers {
   private static final int ROUNDS = 20;
   private static final int PLACES = 4;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final List<String> SCRAPERS = List.of("first", "p0", "p1", "p2", "p3");
 
   private long nextOffset;
 
@@ -83,7 +84,7 @@ public final class DeltaAnswers {
       windows.forEach(pages::window);
       pages.await(PATIENCE);
       long folded = System.nanoTime();
-      Answer answer = pages.take("first", "here", false, PATIENCE);
+      Answer answer = pages.take("first", "here", PATIENCE);
       long taken = System.nanoTime();
       counted.lines = 0;
       counted.bytes = 0;
@@ -109,7 +110,7 @@ public final class DeltaAnswers {
 
   private static DeltaPages pages() {
     return new DeltaPages(
-        new OzheraConfig(null, null, null, null),
+        new OzheraConfig(null, null, SCRAPERS, null),
         STRIDE,
         "group",
         Duration.ofSeconds(15),
@@ -122,7 +123,7 @@ public final class DeltaAnswers {
   }
 
   private static void give(DeltaPages pages, String scraper) throws Exception {
-    Answer answer = pages.take(scraper, "here", false, PATIENCE);
+    Answer answer = pages.take(scraper, "here", PATIENCE);
     pages.commit(answer);
     pages.settle(answer, true);
   }

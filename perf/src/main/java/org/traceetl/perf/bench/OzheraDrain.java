@@ -19,6 +19,7 @@ import org.traceetl.perf.load.OzheraStream;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.ServerConfig;
@@ -234,7 +235,7 @@ public final class OzheraDrain implements Callable<Integer> {
             null,
             null,
             null,
-            null,
+            new OzheraConfig(null, null, List.of("prometheus"), null),
             null,
             null,
             null,

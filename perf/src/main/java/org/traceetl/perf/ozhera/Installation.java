@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.traceetl.perf.process.Elasticsearch;
 import org.traceetl.perf.process.Ports;
 import org.traceetl.perf.process.Program;
@@ -112,6 +113,7 @@ final class Installation implements AutoCloseable {
           ozhera:
             env: %s
             rules-file: %s
+            scrapers: [%s]
           window:
             length: %dms
           documents:
@@ -119,7 +121,15 @@ final class Installation implements AutoCloseable {
             per-queue: 1000000
         %s
         """
-            .formatted(port, rocketMq.address(), TOPIC, ENV, rules, window.toMillis(), index()));
+            .formatted(
+                port,
+                rocketMq.address(),
+                TOPIC,
+                ENV,
+                rules,
+                scrapers(),
+                window.toMillis(),
+                index()));
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -142,6 +152,14 @@ final class Installation implements AutoCloseable {
         URI.create("http://127.0.0.1:" + port + "/ready"));
   }
 
+  private static String scrapers() {
+    return SCRAPE_SECONDS.stream().map(Installation::scraper).collect(Collectors.joining(", "));
+  }
+
+  private static String scraper(int seconds) {
+    return "prometheus-" + seconds + "s";
+  }
+
   private String index() {
     if (elasticsearch == null) {
       return """
@@ -161,7 +179,7 @@ final class Installation implements AutoCloseable {
   }
 
   private Program prometheus(int seconds, int port) throws IOException {
-    String name = "prometheus-" + seconds + "s";
+    String name = scraper(seconds);
     Path home = Files.createDirectories(directory.resolve(name));
     Path config = home.resolve("prometheus.yml");
     Files.writeString(

@@ -283,9 +283,10 @@ public final class Ozhera implements Callable<Integer> {
   /** Sends for so long, and kills a server meanwhile. */
   private Kill send(Installation installation, Duration sending, long seedInUse) throws Exception {
     SpanGenerator generator = new SpanGenerator(seedInUse);
-    Kill kill = new Kill(new Random(seedInUse).nextInt(Installation.SERVERS), 0);
+    Random instants = new Random(seedInUse);
+    Kill kill = new Kill(instants.nextInt(Installation.SERVERS), 0);
     Program victim = installation.server(kill.server);
-    long killNanos = (long) (sending.toNanos() * (0.3 + 0.2 * new Random().nextDouble()));
+    long killNanos = (long) (sending.toNanos() * (0.3 + 0.4 * instants.nextDouble()));
     boolean started = false;
     try (TopicSender sender =
         new TopicSender(installation.nameServer(), Installation.TOPIC, PARTITIONS)) {

@@ -6,6 +6,7 @@ import static org.traceetl.server.config.ConfigException.orElse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
@@ -17,14 +18,16 @@ import org.traceetl.server.config.SeriesConfig.From;
  * @param env what all names of metrics begin with; default {@code staging}
  * @param rulesFile thresholds, exclusions and degradations by application, read anew when it
  *     changes; null: OzHera's defaults for all
- * @param maxScrapers who may scrape at a time, each with deltas of its own; default 16
+ * @param scrapers names of those who take deltas, each all of them; default none, which {@link
+ *     #requireScrapers} refuses
  * @param forgetScraperAfter after so long without a scrape nothing is kept for a scraper any more;
  *     default 1 h
  */
 public record OzheraConfig(
-    String env, Path rulesFile, Integer maxScrapers, Duration forgetScraperAfter) {
+    String env, Path rulesFile, List<String> scrapers, Duration forgetScraperAfter) {
   private static final String PREFIX = "trace-etl.ozhera.";
   private static final int MOST_SCRAPERS = 256;
+  private static final Pattern SCRAPER = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
   private static final Duration MIN_FORGET = Duration.ofMinutes(1);
   private static final Duration MAX_FORGET = Duration.ofDays(7);
 
@@ -40,7 +43,7 @@ public record OzheraConfig(
 
   public OzheraConfig {
     env = orElse(env, "staging");
-    maxScrapers = orElse(maxScrapers, 16);
+    scrapers = List.copyOf(orElse(scrapers, List.of()));
     forgetScraperAfter = orElse(forgetScraperAfter, Duration.ofHours(1));
     check(
         env.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
@@ -48,10 +51,22 @@ public record OzheraConfig(
         env,
         "must be the beginning of a Prometheus metric name: letters, digits, _ and :");
     check(
-        maxScrapers >= 1 && maxScrapers <= MOST_SCRAPERS,
-        PREFIX + "max-scrapers",
-        maxScrapers,
-        "must be 1 to " + MOST_SCRAPERS);
+        scrapers.size() <= MOST_SCRAPERS,
+        PREFIX + "scrapers",
+        scrapers.size() + " names",
+        "must be at most " + MOST_SCRAPERS);
+    for (String scraper : scrapers) {
+      check(
+          SCRAPER.matcher(scraper).matches(),
+          PREFIX + "scrapers",
+          scraper,
+          "must be 1 to 64 letters, digits and . _ : / -");
+      check(
+          scrapers.indexOf(scraper) == scrapers.lastIndexOf(scraper),
+          PREFIX + "scrapers",
+          scraper,
+          "must be given once");
+    }
     check(
         forgetScraperAfter.compareTo(MIN_FORGET) >= 0
             && forgetScraperAfter.compareTo(MAX_FORGET) <= 0,
@@ -71,6 +86,21 @@ public record OzheraConfig(
   /** What a series has beside its application, name, type and outcome. No attribute fills them. */
   static List<Dimension> dimensions() {
     return DIMENSIONS;
+  }
+
+  /**
+   * Checks that somebody may take deltas: the names are not guessed from who asks.
+   *
+   * @throws ConfigException if nobody may
+   */
+  void requireScrapers() {
+    check(
+        !scrapers.isEmpty(),
+        PREFIX + "scrapers",
+        "[]",
+        "must name each Prometheus that takes deltas, such as trace-etl.ozhera.scrapers:"
+            + " [prometheus-a, prometheus-b]; each of them then has params: {scraper: [prometheus-a]}"
+            + " in its scrape configuration");
   }
 
   public static OzheraConfig defaults() {

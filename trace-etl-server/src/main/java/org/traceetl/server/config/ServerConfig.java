@@ -63,6 +63,7 @@ public record ServerConfig(
         hotspots.topic(),
         "must be a topic of its own");
     if (metrics.profile() == MetricsConfig.Profile.OZHERA) {
+      ozhera.requireScrapers();
       series = ofOzhera(series, histogram);
     }
     series = events.addTo(series, metrics.profile());

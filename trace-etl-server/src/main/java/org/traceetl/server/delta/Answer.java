@@ -34,6 +34,7 @@ public final class Answer {
   private boolean committed;
 
   /**
+   * @param scraper null for whoever looks
    * @param deadlineNanos from then on nobody waits for it any more
    */
   Answer(

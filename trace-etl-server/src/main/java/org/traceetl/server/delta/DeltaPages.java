@@ -57,9 +57,9 @@ import org.traceetl.server.window.SealedWindow;
  *       the connection so early that the write failed.
  * </ul>
  *
- * <p>A scraper that lasts is known to the brokers from its first scrape on; any other from its
- * second answer on, if that comes at least a window after its first: so one who looks by hand
- * leaves nothing there. Before, a queue that moves is a new one to it.
+ * <p>Only the scrapers that the configuration names take windows, and only they have places: the
+ * brokers know them from their first scrape on. {@link #look} is for everyone else. It changes
+ * nothing.
  */
 public final class DeltaPages implements WindowFollower, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DeltaPages.class);
@@ -74,9 +74,6 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   /** The fold thread is behind by more than scrapers wait for. */
   private static final long COMMIT_MILLIS = 10_000;
 
-  /** A scraper silent for so long may give its place to another one. */
-  private static final long SILENT_NANOS = TimeUnit.MINUTES.toNanos(5);
-
   /** A scraper that has not looked like several for so long is taken for one. */
   private static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
@@ -88,9 +85,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
 
   private final int stride;
   private final DeltaText text;
+  private final DeltaText lookText;
   private final OzheraConfig config;
   private final String groupPrefix;
-  private final long windowNanos;
   private final long windowMillis;
   private final long maxPendingSeries;
   private final InstantSource clock;
@@ -145,9 +142,9 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     this.stride = stride;
     this.nanoClock = nanoClock;
     this.writtenNanos = writtenNanos;
-    text = new DeltaText(config.env());
+    text = new DeltaText(config.env(), "Since this scraper's last answer.");
+    lookText = new DeltaText(config.env(), "Of the newest window of each queue.");
     groupPrefix = consumerGroup + "-scraper-";
-    windowNanos = window.toNanos();
     windowMillis = window.toMillis();
     this.maxPendingSeries = maxPendingSeries;
     this.clock = clock;
@@ -236,21 +233,26 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
    *
    * @param identity of the scraper
    * @param from where it asks from: two that share an identity ask from two places
-   * @param lasting whether it is known already that it will scrape again and again
    * @param most for how long the scraper waits for the whole answer
-   * @throws ScraperRefused if it has to come again
+   * @throws ScraperRefused if no configuration names it, or it has to come again
    * @throws TimeoutException if the fold thread is behind
    * @throws IllegalStateException if the fold thread has ended
    */
-  public Answer take(String identity, String from, boolean lasting, Duration most)
+  public Answer take(String identity, String from, Duration most)
       throws ScraperRefused, TimeoutException, InterruptedException {
+    if (!config.scrapers().contains(identity)) {
+      throw ScraperRefused.notConfigured(
+          "scraper "
+              + identity
+              + " is not one of trace-etl.ozhera.scrapers: add it there, on all servers. To look at"
+              + " the newest windows by hand give no name");
+    }
     long nowNanos = nanoClock.getAsLong();
     var answer = new CompletableFuture<Answer>();
     Take take =
         new Take(
             identity,
             from,
-            lasting,
             nowNanos + most.toNanos(),
             nowNanos + Math.min(PATIENCE_NANOS, most.toNanos() / 4),
             answer);
@@ -264,6 +266,23 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
       throw thread.endedException();
     } finally {
       answer.cancel(false);
+    }
+  }
+
+  /**
+   * Returns the newest window of each queue, whoever was given it. It changes nothing, and is not
+   * to be settled.
+   *
+   * @throws TimeoutException if the fold thread is behind
+   * @throws IllegalStateException if the fold thread has ended
+   */
+  public Answer look(Duration most) throws TimeoutException, InterruptedException {
+    var answer = new CompletableFuture<Answer>();
+    ask(new Look(nanoClock.getAsLong() + most.toNanos(), answer), most);
+    try {
+      return answer.get(most.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw thread.endedException();
     }
   }
 
@@ -361,6 +380,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         case Restore restore -> restore(restore);
         case Release(QueueId queue, CompletableFuture<Void> done) -> release(queue, done);
         case Take take -> take(take);
+        case Look look -> look.answer().complete(newest(look));
         case Commit(Answer answer, CompletableFuture<Boolean> permitted) ->
             permitted.complete(permit(answer));
         case Settle(Answer answer, boolean written) -> {
@@ -401,6 +421,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
           case Release(QueueId queue, CompletableFuture<Void> done) ->
               done.completeExceptionally(thread.endedException());
           case Take take -> take.answer().completeExceptionally(thread.endedException());
+          case Look look -> look.answer().completeExceptionally(thread.endedException());
           case Commit(Answer answer, CompletableFuture<Boolean> permitted) ->
               permitted.complete(false);
           case Wait(CompletableFuture<Void> done) ->
@@ -464,25 +485,10 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     long nowNanos = nanoClock.getAsLong();
     Scraper scraper = scrapers.get(take.identity());
     if (scraper == null) {
-      forgetSilent(nowNanos);
-      if (scrapers.size() >= config.maxScrapers() && !evictSilent(nowNanos)) {
-        take.answer()
-            .completeExceptionally(
-                ScraperRefused.tooMany(
-                    "there are "
-                        + scrapers.size()
-                        + " scrapers, as many as trace-etl.ozhera.max-scrapers permits, and all of"
-                        + " them scraped in the last 5 minutes: raise it, or scrape under a name"
-                        + " that is known (parameter scraper)"));
-        return;
-      }
       scraper = begin(take, nowNanos);
     }
     if (scraper.answer != null && scraper.answer.expired(nowNanos)) {
       settleNow(scraper.answer, false);
-    }
-    if (take.lasting() && !scraper.stays) {
-      stays(scraper);
     }
     doubt(scraper, take, nowNanos);
     scraper.askedNanos = nowNanos;
@@ -492,6 +498,17 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     }
     scraper.waiting = take;
     giveIfDue(scraper, nowNanos);
+  }
+
+  private Answer newest(Look look) {
+    long nowNanos = nanoClock.getAsLong();
+    List<Answer.Part> parts = new ArrayList<>();
+    for (QueueDeltas queue : queues.values()) {
+      if (queue.lease().permits(nowNanos)) {
+        parts.add(queue.newest());
+      }
+    }
+    return new Answer(null, parts, lookText, nowNanos, look.deadlineNanos(), nanoClock);
   }
 
   private static void refuseBusy(Scraper scraper, Take take) {
@@ -573,7 +590,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     if (!known && parts.isEmpty()) {
       take.answer()
           .completeExceptionally(
-              ScraperRefused.unknown(
+              ScraperRefused.placeUnknown(
                   "the brokers have not told how far scraper "
                       + scraper.identity()
                       + " is; see the log"));
@@ -612,7 +629,6 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
       bytes += answer.bytes();
       long nowNanos = nanoClock.getAsLong();
       writtenNanos.accept(nowNanos - answer.takenNanos());
-      begins(scraper, nowNanos);
     } else {
       failed++;
       if (throttle.permits()) {
@@ -625,31 +641,12 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     for (Answer.Part part : answer.parts()) {
       QueueDeltas queue = part.queue();
       long offset = queue.settle(scraper, part, given);
-      if (offset != JournalLog.NONE && scraper.stays) {
+      if (offset != JournalLog.NONE) {
         keeper.mark(queue, scraper, offset);
       }
       if (answer.committed()) {
         queue.committed--;
         flushIfSettled(queue);
-      }
-    }
-  }
-
-  private void begins(Scraper scraper, long nowNanos) {
-    if (!scraper.begun) {
-      scraper.begun = true;
-      scraper.begunNanos = nowNanos;
-    } else if (!scraper.stays && nowNanos - scraper.begunNanos >= windowNanos) {
-      stays(scraper);
-    }
-  }
-
-  /** Whoever owns a queue next is to know how far the scraper is. */
-  private void stays(Scraper scraper) {
-    scraper.stays = true;
-    for (QueueDeltas queue : queues.values()) {
-      if (queue.isUpTo(scraper)) {
-        keeper.mark(queue, scraper, Math.max(0, queue.offset(scraper)));
       }
     }
   }
@@ -662,9 +659,8 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     }
     queue.locate(scraper, found.mark(), found.backlog(), found.missedMessages());
     backlogUnknownRows += found.unknownRows();
-    if (found.mark() != JournalLog.NONE && !scraper.stays) {
-      stays(scraper);
-    } else if (scraper.stays && queue.isUpTo(scraper)) {
+    if (queue.isUpTo(scraper)) {
+      // Whoever owns the queue next is to know how far the scraper is.
       long offset = Math.max(0, queue.offset(scraper));
       if (found.mark() != offset) {
         keeper.mark(queue, scraper, offset);
@@ -680,17 +676,6 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         forget(scraper);
       }
     }
-  }
-
-  /** The one that is silent for longest gives its place away, if it is for long enough. */
-  private boolean evictSilent(long nowNanos) {
-    Scraper silent = longestSilent(nowNanos);
-    if (nowNanos - silent.askedNanos < SILENT_NANOS) {
-      return false;
-    }
-    scrapers.remove(silent.identity());
-    forget(silent);
-    return true;
   }
 
   private Scraper longestSilent(long nowNanos) {
@@ -805,11 +790,13 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
   record Take(
       String identity,
       String from,
-      boolean lasting,
       long deadlineNanos,
       long patientUntilNanos,
       CompletableFuture<Answer> answer)
       implements Message {}
+
+  /** Somebody wants to see what there is. */
+  private record Look(long deadlineNanos, CompletableFuture<Answer> answer) implements Message {}
 
   private record Commit(Answer answer, CompletableFuture<Boolean> permitted) implements Message {}
 

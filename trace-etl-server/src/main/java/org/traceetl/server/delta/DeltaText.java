@@ -22,7 +22,6 @@ import org.traceetl.server.ozhera.SpanType;
 public final class DeltaText {
   private static final int MILLI_DIGITS = 6;
   private static final byte[] LABELS_END = bytes("} ");
-  private static final String SINCE = " Since this scraper's last answer.";
 
   /** Longest bound with what stands around it. */
   private static final int MAX_LE_BYTES = 24;
@@ -32,12 +31,13 @@ public final class DeltaText {
 
   /**
    * @param env what all names begin with
+   * @param since what the values are of: a sentence that ends each metric's help
    */
-  public DeltaText(String env) {
+  public DeltaText(String env, String since) {
     for (SpanType type : SpanType.values()) {
-      families.put(type, new Families(env + "_hera_", type));
+      families.put(type, new Families(env + "_hera_", type, since));
     }
-    received = new Counter(env + "_trace_statistics_span_count", "Spans received.");
+    received = new Counter(env + "_trace_statistics_span_count", "Spans received. " + since);
   }
 
   /** The names of a type of spans. */
@@ -55,18 +55,20 @@ public final class DeltaText {
     /** Null where there is none. */
     final Durations unnamed;
 
-    Families(String prefix, SpanType type) {
+    Families(String prefix, SpanType type, String since) {
       TypeMetrics metrics = TypeMetrics.of(type);
       String what = "Spans of type " + type.documentType();
-      total = new Counter(prefix + metrics.total(), what + ".");
-      success = new Counter(prefix + metrics.success(), what + " that did not fail.");
+      total = new Counter(prefix + metrics.total(), what + ". " + since);
+      success = new Counter(prefix + metrics.success(), what + " that did not fail. " + since);
       slow =
           metrics.slow() == null
               ? null
-              : new Counter(prefix + metrics.slow(), what + " that did not fail and took long.");
-      error = new Counter(prefix + metrics.error(), what + " that failed.");
+              : new Counter(
+                  prefix + metrics.slow(), what + " that did not fail and took long. " + since);
+      error = new Counter(prefix + metrics.error(), what + " that failed. " + since);
       errorRole = metrics.errorCode() ? Role.ERRORS : Role.NAMED;
-      String help = "Durations in milliseconds of spans of type " + type.documentType() + ".";
+      String help =
+          "Durations in milliseconds of spans of type " + type.documentType() + ". " + since;
       durations = new Durations(prefix + metrics.durations(), help, type);
       unnamed =
           metrics.withoutName()
@@ -215,7 +217,7 @@ public final class DeltaText {
   }
 
   private static byte[] header(String name, String type, String help) {
-    return bytes("# HELP " + name + " " + help + SINCE + "\n# TYPE " + name + " " + type + "\n");
+    return bytes("# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n");
   }
 
   private static byte[] bytes(String text) {

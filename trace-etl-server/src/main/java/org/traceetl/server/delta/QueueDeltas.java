@@ -222,6 +222,12 @@ final class QueueDeltas {
     return new Answer.Part(this, end, deltas);
   }
 
+  /** The newest window, whoever was given it; empty before the first one. */
+  Answer.Part newest() {
+    List<Deltas> deltas = segments.isEmpty() ? List.of() : List.of(segments.getLast().deltas);
+    return new Answer.Part(this, end, deltas);
+  }
+
   /**
    * A part of an answer was written or was not.
    *

@@ -22,15 +22,6 @@ final class Scraper {
   /** When it did last, on the nano clock. */
   long doubtedNanos;
 
-  /** Whether an answer was given to it. */
-  boolean begun;
-
-  /** When the first one was, on the nano clock. */
-  long begunNanos;
-
-  /** Whether brokers are to have its places: it is no passer-by. */
-  boolean stays;
-
   /** Answers that threads hold, expired ones included. */
   int held;
 

@@ -4,30 +4,38 @@ package org.traceetl.server.delta;
 public final class ScraperRefused extends Exception {
   private static final long serialVersionUID = 1L;
 
-  private final boolean busy;
+  /** Why a scraper is refused. */
+  public enum Reason {
+    /** Its answer before is still under way. */
+    BUSY,
 
-  private ScraperRefused(boolean busy, String message) {
+    /** No configuration names it. */
+    NOT_CONFIGURED,
+
+    /** It is not known what it was given. */
+    PLACE_UNKNOWN
+  }
+
+  private final Reason reason;
+
+  private ScraperRefused(Reason reason, String message) {
     super(message);
-    this.busy = busy;
+    this.reason = reason;
   }
 
-  /** Its answer before is still under way. */
   static ScraperRefused busy(String message) {
-    return new ScraperRefused(true, message);
+    return new ScraperRefused(Reason.BUSY, message);
   }
 
-  /** There are too many. */
-  static ScraperRefused tooMany(String message) {
-    return new ScraperRefused(false, message);
+  static ScraperRefused notConfigured(String message) {
+    return new ScraperRefused(Reason.NOT_CONFIGURED, message);
   }
 
-  /** It is not known what it was given. */
-  static ScraperRefused unknown(String message) {
-    return new ScraperRefused(false, message);
+  static ScraperRefused placeUnknown(String message) {
+    return new ScraperRefused(Reason.PLACE_UNKNOWN, message);
   }
 
-  /** Whether it is for its answer before, which is still under way. */
-  public boolean isBusy() {
-    return busy;
+  public Reason reason() {
+    return reason;
   }
 }

@@ -17,11 +17,16 @@ import org.traceetl.server.expose.Format;
 /**
  * {@code GET /metrics} in profile {@code ozhera}: what the scraper was not given yet, as Prometheus
  * text 0.0.4 whatever was asked for. An answer that could not be written to its end breaks its
- * connection off, so that the scraper takes it for failed, and its counts are in the next one.
+ * connection off, so that the scraper takes it for failed, and its counts are in the next one. A
+ * request without a name reads the newest windows and changes nothing; but a scraper must have a
+ * name, as its counts would be wrong in silence.
  */
 final class DeltaServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
   private static final int TOO_MANY_REQUESTS = 429;
+  private static final String NAMELESS =
+      "a scraper must give its name, one of trace-etl.ozhera.scrapers, by parameter scraper (in"
+          + " Prometheus params: {scraper: [name]})";
 
   private final transient DeltaPages pages;
 
@@ -48,14 +53,18 @@ final class DeltaServlet extends HttpServlet {
       Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
       return;
     }
+    if (scraper.name() == null && scraper.scrapes()) {
+      Problem.write(response, HttpServletResponse.SC_FORBIDDEN, NAMELESS);
+      return;
+    }
     Answer answer;
     try {
-      answer = pages.take(scraper.name(), scraper.from(), scraper.lasting(), scraper.timeout());
+      answer =
+          scraper.name() == null
+              ? pages.look(scraper.timeout())
+              : pages.take(scraper.name(), scraper.from(), scraper.timeout());
     } catch (ScraperRefused e) {
-      Problem.write(
-          response,
-          e.isBusy() ? TOO_MANY_REQUESTS : HttpServletResponse.SC_SERVICE_UNAVAILABLE,
-          e.getMessage());
+      Problem.write(response, status(e.reason()), e.getMessage());
       return;
     } catch (TimeoutException | IllegalStateException e) {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, reason(e));
@@ -65,9 +74,27 @@ final class DeltaServlet extends HttpServlet {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
       return;
     }
+    boolean gzip = Negotiation.gzip(request.getHeader("Accept-Encoding"));
+    if (scraper.name() == null) {
+      show(answer, gzip, response);
+    } else {
+      give(answer, gzip, response);
+    }
+  }
+
+  private static int status(ScraperRefused.Reason reason) {
+    return switch (reason) {
+      case BUSY -> TOO_MANY_REQUESTS;
+      case NOT_CONFIGURED -> HttpServletResponse.SC_FORBIDDEN;
+      case PLACE_UNKNOWN -> HttpServletResponse.SC_SERVICE_UNAVAILABLE;
+    };
+  }
+
+  private void give(Answer answer, boolean gzip, HttpServletResponse response)
+      throws ClientAbortException {
     boolean written = false;
     try {
-      written = write(answer, Negotiation.gzip(request.getHeader("Accept-Encoding")), response);
+      written = write(answer, gzip, response);
     } catch (UncheckedIOException e) {
       throw brokenOff(e.getCause());
     } catch (IOException e) {
@@ -75,6 +102,18 @@ final class DeltaServlet extends HttpServlet {
     } finally {
       pages.settle(answer, written);
     }
+  }
+
+  /** What nobody takes needs no permission to end. */
+  private static void show(Answer answer, boolean gzip, HttpServletResponse response)
+      throws IOException {
+    OutputStream out = begin(gzip, response);
+    try {
+      render(answer, gzip, out);
+    } catch (UncheckedIOException e) {
+      throw brokenOff(e.getCause());
+    }
+    out.close();
   }
 
   /**
@@ -91,22 +130,9 @@ final class DeltaServlet extends HttpServlet {
   /** Whether all of it was written; false if an error was answered instead. */
   private boolean write(Answer answer, boolean gzip, HttpServletResponse response)
       throws IOException {
-    response.setContentType(Format.TEXT.contentType());
-    response.setHeader("Vary", "Accept-Encoding");
-    response.setHeader("Cache-Control", "no-store");
-    if (gzip) {
-      response.setHeader("Content-Encoding", "gzip");
-    }
-    OutputStream out = response.getOutputStream();
+    OutputStream out = begin(gzip, response);
     var held = new HeldBack(out);
-    if (gzip) {
-      try (var zipped = new FastGzip(held)) {
-        answer.writeTo(zipped);
-        zipped.finish();
-      }
-    } else {
-      answer.writeTo(held);
-    }
+    render(answer, gzip, held);
     if (!permitted(answer)) {
       if (held.hasPassed()) {
         throw new IOException(
@@ -125,6 +151,27 @@ final class DeltaServlet extends HttpServlet {
     held.end();
     out.close();
     return true;
+  }
+
+  private static OutputStream begin(boolean gzip, HttpServletResponse response) throws IOException {
+    response.setContentType(Format.TEXT.contentType());
+    response.setHeader("Vary", "Accept-Encoding");
+    response.setHeader("Cache-Control", "no-store");
+    if (gzip) {
+      response.setHeader("Content-Encoding", "gzip");
+    }
+    return response.getOutputStream();
+  }
+
+  private static void render(Answer answer, boolean gzip, OutputStream out) throws IOException {
+    if (gzip) {
+      try (var zipped = new FastGzip(out)) {
+        answer.writeTo(zipped);
+        zipped.finish();
+      }
+    } else {
+      answer.writeTo(out);
+    }
   }
 
   private boolean permitted(Answer answer) {

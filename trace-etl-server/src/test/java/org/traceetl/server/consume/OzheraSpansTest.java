@@ -18,6 +18,7 @@ import org.traceetl.proto.thrift.ozhera.TKind;
 import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
@@ -87,7 +88,7 @@ class OzheraSpansTest {
         null,
         null,
         null,
-        null,
+        new OzheraConfig(null, null, List.of("prometheus"), null),
         null,
         null,
         null,

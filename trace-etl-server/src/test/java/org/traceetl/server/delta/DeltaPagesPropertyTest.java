@@ -72,6 +72,22 @@ class DeltaPagesPropertyTest {
     }
   }
 
+  /** What an answer had that was not marked when its server ended may come twice. */
+  @Property(tries = 40)
+  void nothingIsLostWhenServersAreKilled(@ForAll long seed) throws Exception {
+    try (var fleet = new Fleet(seed, true)) {
+      fleet.run(false);
+      for (String scraper : SCRAPERS) {
+        Map<String, BigDecimal> given = fleet.sums.get(scraper);
+        fleet.truth.forEach((key, sum) ->
+            assertThat(given.getOrDefault(key, BigDecimal.ZERO))
+                .as("seed %d, scraper %s, %s", seed, scraper, key)
+                .isGreaterThanOrEqualTo(sum));
+        assertThat(fleet.missed(scraper)).isZero();
+      }
+    }
+  }
+
   /** Equal numbers as equal texts; what is 0 is on no page. */
   private static Map<String, String> comparable(Map<String, BigDecimal> numbers) {
     Map<String, String> texts = new TreeMap<>();
@@ -87,7 +103,11 @@ class DeltaPagesPropertyTest {
   private static final class Fleet implements AutoCloseable {
     private final AtomicLong nanos = new AtomicLong();
     private final MemoryPlaces places = new MemoryPlaces();
-    private final List<DeltaPages> servers = List.of(server(), server());
+    private final List<DeltaPages> servers = new ArrayList<>();
+
+    /** Whether servers are killed; then time is that of the machine. */
+    private final boolean kills;
+
     private final Map<QueueId, Integer> owners = new HashMap<>();
     private final Map<QueueId, Long> ends = new HashMap<>();
 
@@ -107,13 +127,20 @@ class DeltaPagesPropertyTest {
     private final Map<String, Long> forgotten = new HashMap<>();
 
     Fleet(long seed) {
+      this(seed, false);
+    }
+
+    Fleet(long seed, boolean kills) {
+      this.kills = kills;
       random = new SplittableRandom(seed);
+      servers.add(server());
+      servers.add(server());
     }
 
     private DeltaPages server() {
       DeltaPages server =
           new DeltaPages(
-              new OzheraConfig("t", null, 4, null),
+              new OzheraConfig("t", null, SCRAPERS, null),
               STRIDE,
               "group",
               WINDOW,
@@ -122,7 +149,7 @@ class DeltaPagesPropertyTest {
               places,
               nanos -> {},
               this::now,
-              nanos::get);
+              kills ? System::nanoTime : nanos::get);
       server.start();
       return server;
     }
@@ -176,9 +203,17 @@ class DeltaPagesPropertyTest {
       }
       for (int step = 0; step < STEPS; step++) {
         step();
+        if (kills && random.nextInt(20) == 0) {
+          kill(random.nextInt(2));
+        }
         if (rough && random.nextInt(10) == 0) {
           roughStep();
         }
+      }
+      for (DeltaPages server : servers) {
+        do {
+          server.await(LONG);
+        } while (server.totals().hidden() > 0);
       }
       for (String scraper : SCRAPERS) {
         for (int server = 0; server < 2; server++) {
@@ -187,6 +222,29 @@ class DeltaPagesPropertyTest {
         scrapeAll(scraper);
       }
       readMissed();
+    }
+
+    /** Ends a server at once; the other one shows its queues only after the lease. */
+    private void kill(int server) throws Exception {
+      open.get(server).clear();
+      servers.get(server).close();
+      servers.set(server, server());
+      for (QueueId queue : QUEUES) {
+        if (owners.get(queue) == server) {
+          owners.put(queue, 1 - server);
+        } else if (random.nextBoolean()) {
+          // Another worker of the same process.
+          servers.get(1 - server).released(queue);
+        } else {
+          continue;
+        }
+        DeltaPages owner = servers.get(owners.get(queue));
+        owner.restored(
+            queue,
+            places.image(queue, STRIDE),
+            System.nanoTime() + Duration.ofMillis(random.nextInt(40)).toNanos());
+        owner.shownUntil(queue, System.nanoTime() + Duration.ofHours(1).toNanos());
+      }
     }
 
     private void roughStep() throws Exception {
@@ -224,8 +282,9 @@ class DeltaPagesPropertyTest {
 
     private void own(QueueId queue) {
       DeltaPages owner = servers.get(owners.get(queue));
-      owner.restored(queue, places.image(queue, STRIDE), 0);
-      owner.shownUntil(queue, Long.MAX_VALUE / 2);
+      long nowNanos = kills ? System.nanoTime() : 0;
+      owner.restored(queue, places.image(queue, STRIDE), nowNanos);
+      owner.shownUntil(queue, nowNanos + Duration.ofDays(1_000).toNanos());
     }
 
     private void move(QueueId queue) {
@@ -311,7 +370,7 @@ class DeltaPagesPropertyTest {
 
     private void begin(String scraper, int server) throws Exception {
       if (!open.get(server).containsKey(scraper)) {
-        open.get(server).put(scraper, servers.get(server).take(scraper, "here", true, LONG));
+        open.get(server).put(scraper, servers.get(server).take(scraper, "here", LONG));
       }
     }
 

@@ -3,7 +3,6 @@ package org.traceetl.server.delta;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 import static org.traceetl.server.delta.DeltaWindows.QUEUE;
 import static org.traceetl.server.delta.DeltaWindows.STRIDE;
@@ -43,7 +42,7 @@ class DeltaPagesTest {
 
   private DeltaPages pages() {
     return new DeltaPages(
-        new OzheraConfig("staging", null, 2, Duration.ofHours(1)),
+        new OzheraConfig("staging", null, List.of("a", "b"), Duration.ofHours(1)),
         STRIDE,
         "group",
         WINDOW,
@@ -67,7 +66,7 @@ class DeltaPagesTest {
 
   /** A page that was given. */
   private static String scrape(DeltaPages from, String identity) throws Exception {
-    Answer answer = from.take(identity, "here", false, LONG);
+    Answer answer = from.take(identity, "here", LONG);
     String page = text(answer);
     assertThat(from.commit(answer)).isTrue();
     from.settle(answer, true);
@@ -193,7 +192,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotWrittenIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer broken = pages.take("a", "here", false, LONG);
+    Answer broken = pages.take("a", "here", LONG);
     assertThat(text(broken)).contains(total(5));
     pages.settle(broken, false);
     keep(window(QUEUE, 10, 2));
@@ -206,7 +205,7 @@ class DeltaPagesTest {
   void anAnswerThatWasNotCommittedDoesNotCountAsWritten() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    pages.settle(pages.take("a", "here", false, LONG), true);
+    pages.settle(pages.take("a", "here", LONG), true);
 
     assertThat(scrape(pages, "a")).contains(total(5));
   }
@@ -215,7 +214,7 @@ class DeltaPagesTest {
   void anAnswerThatTookTooLongIsPartOfTheNext() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer slow = pages.take("a", "here", false, Duration.ofSeconds(10));
+    Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
     assertThat(pages.commit(slow)).isTrue();
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
     pages.settle(slow, true);
@@ -225,22 +224,22 @@ class DeltaPagesTest {
 
   @Test
   void theSecondOfTwoScrapesAtOnceIsRefused() throws Exception {
-    Answer first = pages.take("a", "here", false, LONG);
+    Answer first = pages.take("a", "here", LONG);
 
-    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "there", false, LONG)))
+    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "there", LONG)))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("scraper a is being answered already");
     // The first one has given up by now, whatever its thread does.
     nanos.addAndGet(LONG.toNanos());
-    Answer second = pages.take("a", "there", false, LONG);
+    Answer second = pages.take("a", "there", LONG);
     assertThat(pages.commit(first)).isFalse();
     assertThat(pages.commit(second)).isTrue();
   }
 
   @Test
   void aScrapeBehindAnAnswerWaitsForItsEnd() throws Exception {
-    Answer first = pages.take("a", "here", false, LONG);
-    var second = new FutureTask<Answer>(() -> pages.take("a", "here", false, LONG));
+    Answer first = pages.take("a", "here", LONG);
+    var second = new FutureTask<Answer>(() -> pages.take("a", "here", LONG));
     Thread waiting = Thread.ofVirtual().start(second);
     await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
     pages.settle(first, true);
@@ -251,7 +250,7 @@ class DeltaPagesTest {
   @Test
   void anAnswerIsNotWrittenForAScraperThatHasGivenUp() throws Exception {
     keep(window(QUEUE, 0, 5));
-    Answer slow = pages.take("a", "here", false, Duration.ofSeconds(10));
+    Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
 
     assertThatThrownBy(() -> text(slow)).hasMessageContaining("the scraper has given up");
@@ -259,27 +258,27 @@ class DeltaPagesTest {
 
   @Test
   void aScraperHasNoMoreThanOneAnswerBesidesAnExpiredOne() throws Exception {
-    Answer first = pages.take("a", "here", false, LONG);
+    Answer first = pages.take("a", "here", LONG);
     nanos.addAndGet(LONG.toNanos());
-    pages.take("a", "here", false, LONG);
+    pages.take("a", "here", LONG);
     nanos.addAndGet(LONG.toNanos());
 
-    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "here", false, LONG)))
+    assertThatThrownBy(() -> timePasses(() -> pages.take("a", "here", LONG)))
         .isInstanceOf(ScraperRefused.class);
     pages.settle(first, false);
-    assertThat(pages.take("a", "here", false, LONG)).isNotNull();
+    assertThat(pages.take("a", "here", LONG)).isNotNull();
   }
 
   @Test
   void aNameThatSeveralUseIsDoubted() throws Exception {
     for (String from : List.of("10.0.0.1", "10.0.0.1", "10.0.0.2")) {
-      pages.settle(pages.take("a", from, false, LONG), true);
+      pages.settle(pages.take("a", from, LONG), true);
     }
     pages.await(LONG);
     // Moved, for all that is known.
     assertThat(pages.totals().doubted()).isZero();
 
-    pages.settle(pages.take("a", "10.0.0.1", false, LONG), true);
+    pages.settle(pages.take("a", "10.0.0.1", LONG), true);
     pages.await(LONG);
     assertThat(pages.totals().doubted()).isEqualTo(1);
   }
@@ -312,27 +311,44 @@ class DeltaPagesTest {
   }
 
   @Test
-  void whoLooksOnceLeavesNothingAtTheBrokers() throws Exception {
+  void onlyConfiguredScrapersTakeWindowsAndHavePlaces() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
     keep(window(QUEUE, 0, 5));
-    assertThat(scrape(pages, "a")).contains(total(5));
-    keep(window(QUEUE, 10, 3));
-    nanos.addAndGet(WINDOW.toNanos() - 1);
-    scrape(pages, "a");
+
+    assertThatThrownBy(() -> pages.take("stranger", "here", LONG))
+        .isInstanceOf(ScraperRefused.class)
+        .hasMessageContaining("stranger is not one of trace-etl.ozhera.scrapers");
     pages.released(QUEUE);
     assertThat(places.marks()).isEmpty();
-
-    keep(window(OTHER, 0, 5));
-    nanos.addAndGet(1);
-    scrape(pages, "a");
-    pages.released(OTHER);
-    assertThat(places.marks()).containsOnly(entry("broker-a/4 group-scraper-a", 10L));
+    assertThat(pages.totals().missedMessages()).isEmpty();
   }
 
   @Test
-  void whoLastsIsKnownToTheBrokersFromItsFirstScrapeOn() throws Exception {
+  void aLookGivesTheNewestWindowAndChangesNothing() throws Exception {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
-    Answer first = pages.take("a", "here", true, LONG);
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    keep(window(QUEUE, 10, 3));
+
+    for (int look = 0; look < 2; look++) {
+      assertThat(text(pages.look(LONG)))
+          .contains(total(3))
+          .contains("Of the newest window of each queue.");
+    }
+    assertThat(scrape(pages, "a")).contains(total(8));
+    assertThat(text(pages.look(LONG))).contains(total(3));
+    pages.released(QUEUE);
+    assertThat(text(pages.look(LONG))).doesNotContain("CustomizeMethod");
+    assertThat(places.marks()).containsOnlyKeys("broker-a/3 group-scraper-a");
+  }
+
+  @Test
+  void aScraperIsKnownToTheBrokersFromItsFirstScrapeOn() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+    Answer first = pages.take("a", "here", LONG);
     assertThat(pages.commit(first)).isTrue();
     pages.settle(first, true);
     await().until(() -> places.marks().containsValue(0L));
@@ -352,23 +368,6 @@ class DeltaPagesTest {
     assertThat(scrape(pages, "a")).doesNotContain("shop");
     keep(window(QUEUE, 10, 3));
     assertThat(scrape(pages, "a")).contains(total(3));
-  }
-
-  @Test
-  void moreScrapersThanArePermittedAreRefusedUntilOneIsSilentForLong() throws Exception {
-    scrape(pages, "a");
-    nanos.addAndGet(1);
-    scrape(pages, "b");
-
-    assertThatThrownBy(() -> pages.take("c", "here", false, LONG))
-        .isInstanceOf(ScraperRefused.class)
-        .hasMessageContaining("trace-etl.ozhera.max-scrapers");
-    nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
-    scrape(pages, "c");
-    pages.await(LONG);
-
-    await().until(() -> pages.totals().missedMessages().containsKey("b"));
-    assertThat(pages.totals().missedMessages()).containsOnlyKeys("b", "c");
   }
 
   @Test
@@ -435,7 +434,7 @@ class DeltaPagesTest {
     isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", "here", false, LONG);
+    Answer answer = pages.take("a", "here", LONG);
     assertThat(pages.commit(answer)).isTrue();
     Thread releasing = Thread.ofVirtual().start(() -> pages.released(QUEUE));
     await().until(() -> releasing.getState() == Thread.State.TIMED_WAITING);
@@ -449,7 +448,7 @@ class DeltaPagesTest {
   void aReleaseIsNotHeldUpByAQueueWhoseJournalIsRead() throws Exception {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", "here", false, LONG);
+    Answer answer = pages.take("a", "here", LONG);
     places.keep(window(OTHER, 0, 5));
     places.keep(window(OTHER, 10, 3));
     places.mark(OTHER, "group-scraper-a", 10);
@@ -471,7 +470,7 @@ class DeltaPagesTest {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     keep(window(QUEUE, 0, 5));
-    Answer answer = pages.take("a", "here", false, LONG);
+    Answer answer = pages.take("a", "here", LONG);
     pages.released(QUEUE);
 
     assertThat(pages.commit(answer)).isFalse();
@@ -483,7 +482,7 @@ class DeltaPagesTest {
     pages.shownUntil(QUEUE, 100);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
-    Answer before = pages.take("a", "here", false, LONG);
+    Answer before = pages.take("a", "here", LONG);
     nanos.set(100);
 
     assertThat(pages.commit(before)).isFalse();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.IndexConfig;
@@ -67,6 +68,8 @@ final class OzheraLayoutConfigTest {
   }
 
   private static ServerConfig check(String... arguments) {
-    return WebServer.check(List.of(arguments));
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.add("--trace-etl.ozhera.scrapers=prometheus");
+    return WebServer.check(all);
   }
 }
