@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.traceetl.server.config.OzheraConfig;
@@ -228,14 +230,16 @@ public final class DeltaAnswers {
 
   /** No broker. */
   private static final class NoPlaces implements ScraperPlaces {
+    private final Map<String, Long> marks = new ConcurrentHashMap<>();
+
     @Override
     public long mark(QueueId queue, String group) {
-      return JournalLog.NONE;
+      return marks.getOrDefault(queue + " " + group, JournalLog.NONE);
     }
 
     @Override
     public void mark(QueueId queue, String group, long offset) {
-      // Nobody asks for it again.
+      marks.put(queue + " " + group, offset);
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -355,13 +356,17 @@ public final class OzheraDrain implements Callable<Integer> {
 
   /** Nobody has scraped before. */
   private static final class NoScrapers implements ScraperPlaces {
+    private final Map<String, Long> marks = new ConcurrentHashMap<>();
+
     @Override
     public long mark(QueueId queue, String group) {
-      return JournalLog.NONE;
+      return marks.getOrDefault(queue + " " + group, JournalLog.NONE);
     }
 
     @Override
-    public void mark(QueueId queue, String group, long offset) {}
+    public void mark(QueueId queue, String group, long offset) {
+      marks.put(queue + " " + group, offset);
+    }
 
     @Override
     public void read(

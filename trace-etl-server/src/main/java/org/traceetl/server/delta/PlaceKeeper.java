@@ -36,6 +36,9 @@ final class PlaceKeeper implements AutoCloseable {
   private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(15);
   private static final long UNTOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  /** The second one finds the group's table made. */
+  private static final int MARK_ATTEMPTS = 3;
+
   /**
    * A scraper's place in a queue.
    *
@@ -253,6 +256,14 @@ final class PlaceKeeper implements AutoCloseable {
             queue.queue(),
             backlog.mark);
       }
+      if (backlog.mark == JournalLog.NONE && search.offset() != JournalLog.NONE) {
+        log.info(
+            "Scraper {} has no place in queue {} yet: it is given what comes from offset {} on, and"
+                + " nothing older",
+            backlog.scraper.identity(),
+            queue.queue(),
+            search.offset());
+      }
       finder.accept(
           new Found(
               queue, backlog.scraper, backlog.mark, backlog.deltas, missed, series.unknownRows()));
@@ -385,7 +396,7 @@ final class PlaceKeeper implements AutoCloseable {
       offset = waiting;
     }
     try {
-      places.mark(queue.queue(), key.scraper().group(), offset);
+      keep(queue, key.scraper(), offset);
       synchronized (lock) {
         retryNanos.remove(queue.queue().broker());
         marks.remove(key, offset);
@@ -394,6 +405,24 @@ final class PlaceKeeper implements AutoCloseable {
       // One that fails keeps no other one from being told.
       failed(queue, e);
     }
+  }
+
+  /**
+   * Marks a place and asks for it. A broker may acknowledge a mark and forget it: RocketMQ 5.5
+   * makes a group's table at its first mark, and of two servers that mark a new group at the same
+   * time the later one's table replaces the other's. Without its mark the scraper would be a new
+   * one to the queue's next owner, and would miss in silence what this owner had not given yet.
+   */
+  private void keep(QueueDeltas queue, Scraper scraper, long offset)
+      throws IOException, InterruptedException {
+    for (int attempt = 1; attempt <= MARK_ATTEMPTS; attempt++) {
+      places.mark(queue.queue(), scraper.group(), offset);
+      if (places.mark(queue.queue(), scraper.group()) == offset) {
+        return;
+      }
+    }
+    throw new IOException(
+        "the broker does not keep place " + offset + " of group " + scraper.group());
   }
 
   private void failed(QueueDeltas queue, Exception e) {

@@ -547,6 +547,20 @@ class DeltaPagesTest {
     assertThat(firstOfANextOwner()).contains(total(3));
   }
 
+  /** Of two servers that mark a new group at the same time, RocketMQ may forget one's mark. */
+  @Test
+  void aPlaceThatTheBrokerForgetsAtOnceIsToldAgain() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+    places.loseMarks(1);
+    scrape(pages, "a");
+    keep(window(QUEUE, 0, 5));
+    // A release, so that what is to be told has been told.
+    pages.released(QUEUE);
+
+    assertThat(firstOfANextOwner()).contains(total(5));
+  }
+
   @Test
   void aCrashBeforeThePlaceIsKeptDoublesTheLastAnswer() throws Exception {
     isKnown("a");

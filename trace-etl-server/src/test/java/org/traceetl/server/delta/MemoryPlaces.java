@@ -25,6 +25,7 @@ public final class MemoryPlaces implements ScraperPlaces {
   private final Map<QueueId, Integer> deleted = new HashMap<>();
 
   private boolean broken;
+  private int lost;
   private long schema;
 
   /** Reads of journals wait for it. */
@@ -57,6 +58,11 @@ public final class MemoryPlaces implements ScraperPlaces {
     broken = now;
   }
 
+  /** As when so many marks are acknowledged, and gone at once. */
+  synchronized void loseMarks(int marks) {
+    lost = marks;
+  }
+
   /** Makes reads of journals wait. */
   void holdReads(CountDownLatch until) {
     reads = until;
@@ -75,6 +81,10 @@ public final class MemoryPlaces implements ScraperPlaces {
   @Override
   public synchronized void mark(QueueId queue, String group, long offset) throws IOException {
     check();
+    if (lost > 0) {
+      lost--;
+      return;
+    }
     marks.put(queue + " " + group, offset);
   }
 
