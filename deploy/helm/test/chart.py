@@ -207,6 +207,11 @@ REFUSED = {
     "a-user-in-a-url": ({"elasticsearch": {"urls": ["http://etl:secret@es:9200"]}}, "urls"),
     "roots-without-tls": ({"agent": {"tls": {"clientCaSecret": "ca"}}}, "agent.tls.clientCaSecret: needs agent.tls.secret"),
     "clients-without-tls": ({"server": {"tls": {"clientCaSecret": "ca"}}}, "server.tls.clientCaSecret: needs server.tls.secret"),
+    "a-token-in-clear-text": ({"agent": {"tokenSecret": "otlp-tokens"}}, "agent.tokenSecret: needs agent.tls.secret"),
+    "a-telemetry-token-in-clear-text": (
+        {"agent": {"telemetry": {"tokenSecret": "token"}}},
+        "agent.telemetry.tokenSecret: needs agent.telemetry.tls.secret",
+    ),
     "users-without-a-token": ({"server": {"usersSecret": "users"}}, "server.tokenSecret: give it beside"),
     "two-sign-ins": (
         {"server": {"tokenSecret": "token", "usersSecret": "users", "oidcSecret": "client"}},

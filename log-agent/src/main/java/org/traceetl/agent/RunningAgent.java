@@ -152,9 +152,10 @@ public final class RunningAgent implements AutoCloseable {
             otlp.grpcPort(),
             otlp.httpPort(),
             config.otlp().tls().isPresent() ? ", with TLS" : "");
-        if (config.otlp().tls().isEmpty() && !config.otlp().tokens().isNone()) {
+        if (config.otlp().hasClearTextTokens()) {
           log.warn(
-              "Senders' tokens can be read on the way: set otlp.tls.* for what is no loopback");
+              "Senders' tokens are sent in clear text to {}, as otlp.allow-clear-text-token allows",
+              config.otlp().host());
         }
         if (config.otlp().tls().isPresent()) {
           reloader.add("otlp_tls", otlp::reloadTls);
@@ -186,6 +187,12 @@ public final class RunningAgent implements AutoCloseable {
               ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
               : null;
       if (telemetry != null) {
+        if (config.telemetry().hasClearTextTokens()) {
+          log.warn(
+              "Tokens for metrics are sent in clear text to {}, as"
+                  + " telemetry.allow-clear-text-token allows",
+              config.telemetry().host());
+        }
         metrics.gauge(
             "telemetry_certificate_end_timestamp_seconds",
             "When the certificate of the telemetry port ends; 0 without TLS.",

@@ -113,16 +113,35 @@ public final class ConfigReader {
   }
 
   private OtlpConfig otlp(OtlpConfig standard) {
-    return new OtlpConfig(
-        settings.flag("otlp.enabled", standard.enabled()),
-        settings.text("otlp.host", standard.host()),
-        settings.integer("otlp.grpc-port", standard.grpcPort(), 0, 65_535),
-        settings.integer("otlp.http-port", standard.httpPort(), 0, 65_535),
-        settings.integer(
-            "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024),
-        tls("otlp.tls."),
-        tokens("otlp.token"),
-        otlpLimits(standard.limits()));
+    OtlpConfig read =
+        new OtlpConfig(
+            settings.flag("otlp.enabled", standard.enabled()),
+            settings.text("otlp.host", standard.host()),
+            settings.integer("otlp.grpc-port", standard.grpcPort(), 0, 65_535),
+            settings.integer("otlp.http-port", standard.httpPort(), 0, 65_535),
+            settings.integer(
+                "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024),
+            tls("otlp.tls."),
+            tokens("otlp.token"),
+            otlpLimits(standard.limits()));
+    clearTextTokens("otlp.", read.host(), read.hasClearTextTokens(), "senders");
+    return read;
+  }
+
+  /** Tokens that anyone on the way can read admit everybody: that has to be allowed explicitly. */
+  private void clearTextTokens(String section, String host, boolean sent, String clients) {
+    boolean allowed = settings.flag(section + "allow-clear-text-token", false);
+    if (sent && !allowed) {
+      settings.problem(
+          section + "host",
+          host,
+          clients
+              + " would send their tokens over the network in clear text: set "
+              + section
+              + "tls.*, or bind to a loopback address; if something else encrypts, set "
+              + section
+              + "allow-clear-text-token = true");
+    }
   }
 
   private OtlpLimits otlpLimits(OtlpLimits standard) {
@@ -448,12 +467,15 @@ public final class ConfigReader {
   }
 
   private TelemetryConfig telemetry(TelemetryConfig standard) {
-    return new TelemetryConfig(
-        settings.flag("telemetry.enabled", standard.enabled()),
-        settings.text("telemetry.host", standard.host()),
-        settings.integer("telemetry.port", standard.port(), 0, 65_535),
-        tls("telemetry.tls."),
-        tokens("telemetry.token"));
+    TelemetryConfig read =
+        new TelemetryConfig(
+            settings.flag("telemetry.enabled", standard.enabled()),
+            settings.text("telemetry.host", standard.host()),
+            settings.integer("telemetry.port", standard.port(), 0, 65_535),
+            tls("telemetry.tls."),
+            tokens("telemetry.token"));
+    clearTextTokens("telemetry.", read.host(), read.hasClearTextTokens(), "clients");
+    return read;
   }
 
   private Path path(String key, String fallback) {

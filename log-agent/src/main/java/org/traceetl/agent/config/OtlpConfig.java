@@ -60,4 +60,9 @@ public record OtlpConfig(
   public OtlpConfig withLimits(OtlpLimits others) {
     return new OtlpConfig(enabled, host, grpcPort, httpPort, maxRequestBytes, tls, tokens, others);
   }
+
+  /** Whether clients send their tokens over the network in clear text. */
+  public boolean hasClearTextTokens() {
+    return enabled && ClearText.hasTokens(host, tls, tokens);
+  }
 }

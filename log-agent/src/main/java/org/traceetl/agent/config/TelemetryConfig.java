@@ -34,4 +34,9 @@ public record TelemetryConfig(
   public TelemetryConfig withTokens(TokenSource admitted) {
     return new TelemetryConfig(enabled, host, port, tls, admitted);
   }
+
+  /** Whether clients send their tokens over the network in clear text. */
+  public boolean hasClearTextTokens() {
+    return enabled && ClearText.hasTokens(host, tls, tokens);
+  }
 }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 
@@ -93,7 +94,7 @@ final class ConfigReaderTest {
           otlp: {grpc-port: 70000}            | otlp.grpc-port = 70000: not a whole number from 0 to 65535
           otlp: {grpc-port: x}                | otlp.grpc-port = x: not a whole number from 0 to 65535
           otlp: {enabled: maybe}              | otlp.enabled = maybe: not true or false
-          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.enabled
+          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.allow-clear-text-token, otlp.enabled
           nonsense: 1                         | nonsense: no such key
           otlp: 5                             | otlp: no such key
           {otlp: {enabled: false}, ring: {enabled: false}} | otlp.enabled = false: nothing would be read
@@ -110,6 +111,9 @@ final class ConfigReaderTest {
           otlp: {max-client-bytes-in-flight: 1024} | otlp.max-client-bytes-in-flight = 1024: less than otlp.max-request-bytes
           otlp: {token: a b}                  | otlp.token = : it is not of letters
           otlp: {token: a, token-file: /none} | otlp.token-file = /none: otlp.token is set as well
+          otlp: {token: a}                    | otlp.host = 0.0.0.0: senders would send their tokens over the network in clear text
+          otlp: {host: 192.0.2.7, token: a}   | otlp.host = 192.0.2.7: senders would send their tokens over the network in clear text
+          telemetry: {token: a}               | telemetry.host = 0.0.0.0: clients would send their tokens over the network in clear text
           telemetry: {tls: {private-key-file: /x}} | telemetry.tls.certificate-file = : TLS needs a certificate and its private key: set both, or no key of telemetry.tls.*
           telemetry: {token-file: /none}      | telemetry.token-file = /none: cannot be read
           spool: {when-full: wait}           | spool.when-full = wait: not refuse or drop-oldest
@@ -209,11 +213,32 @@ final class ConfigReaderTest {
 
   @Test
   void secretsAreEqualIfTheyAreAndNotSeen() throws ConfigException {
-    Map<String, Object> one = ConfigReader.read("otlp: {token: one}", Map.of()).values();
+    Map<String, Object> one = values("otlp: {host: 127.0.0.1, token: one}");
 
-    assertThat(one).isEqualTo(ConfigReader.read("otlp: {token: one}", Map.of()).values());
-    assertThat(one).isNotEqualTo(ConfigReader.read("otlp: {token: two}", Map.of()).values());
+    assertThat(one).isEqualTo(values("otlp: {host: 127.0.0.1, token: one}"));
+    assertThat(one).isNotEqualTo(values("otlp: {host: 127.0.0.1, token: two}"));
     assertThat(one.toString()).contains("otlp.token=********").doesNotContain("one,");
+  }
+
+  private static Map<String, Object> values(String yaml) throws ConfigException {
+    return ConfigReader.read(yaml, Map.of()).values();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "otlp: {host: 127.0.0.1, token: a}",
+        "otlp: {host: localhost, token: a}",
+        "otlp: {host: '::1', token: a}",
+        "otlp: {enabled: false, token: a}",
+        "otlp: {token: a, allow-clear-text-token: true}",
+        "telemetry: {host: 127.0.0.1, token: a}",
+        "telemetry: {enabled: false, token: a}",
+        "telemetry: {token: a, allow-clear-text-token: true}",
+        "{otlp: {token: ''}, telemetry: {token: ''}}",
+      })
+  void aTokenOnAPortWithoutTlsIsForLoopbackOrAllowed(String yaml) throws ConfigException {
+    assertThat(values(yaml)).isNotEmpty();
   }
 
   @Test

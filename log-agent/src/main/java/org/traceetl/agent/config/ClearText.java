@@ -1,0 +1,25 @@
+package org.traceetl.agent.config;
+
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import org.traceetl.agent.access.TlsFiles;
+import org.traceetl.agent.access.TokenSource;
+
+/** What a port without TLS lets anyone on the network read. */
+final class ClearText {
+  private ClearText() {}
+
+  /**
+   * Whether clients of the port send their tokens over the network in clear text.
+   *
+   * @param host address that the port is bound to; one that cannot be resolved is no loopback
+   */
+  static boolean hasTokens(String host, Optional<TlsFiles> tls, TokenSource tokens) {
+    return tls.isEmpty() && !tokens.isNone() && !isLoopback(host);
+  }
+
+  private static boolean isLoopback(String host) {
+    InetSocketAddress address = new InetSocketAddress(host, 0);
+    return !address.isUnresolved() && address.getAddress().isLoopbackAddress();
+  }
+}
