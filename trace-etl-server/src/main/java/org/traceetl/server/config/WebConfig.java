@@ -6,6 +6,7 @@ import static org.traceetl.server.config.ConfigException.orElse;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -51,6 +52,7 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
    * @param groupsClaim which claim says what groups a person is in; default {@code groups}
    * @param groups a person has to be in one of them; empty, the default: everybody whom the
    *     provider lets in
+   * @param sessionLifetime after it a person has to sign in again, however active; default 12 hours
    */
   public record Oidc(
       URI issuer,
@@ -58,8 +60,18 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
       Secret clientSecret,
       List<String> scopes,
       String groupsClaim,
-      Set<String> groups) {
+      Set<String> groups,
+      Duration sessionLifetime) {
+    private static final Duration MAX_SESSION_LIFETIME = Duration.ofDays(30);
+
     public Oidc {
+      sessionLifetime = orElse(sessionLifetime, Duration.ofHours(12));
+      check(
+          sessionLifetime.compareTo(Duration.ofSeconds(1)) >= 0
+              && sessionLifetime.compareTo(MAX_SESSION_LIFETIME) <= 0,
+          PREFIX + "oidc.session-lifetime",
+          sessionLifetime,
+          "must be from 1 s to 30 days");
       scopes = List.copyOf(orElse(scopes, List.of("openid", "profile", "email")));
       groupsClaim = orElse(groupsClaim, "groups");
       groups = Set.copyOf(orElse(groups, Set.of()));

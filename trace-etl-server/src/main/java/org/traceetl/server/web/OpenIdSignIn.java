@@ -4,7 +4,9 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Set;
@@ -13,7 +15,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
-import org.springframework.security.core.Authentication;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.oauth2.client.oidc.userinfo.OidcUserRequest;
 import org.springframework.security.oauth2.client.oidc.userinfo.OidcUserService;
@@ -24,22 +25,20 @@ import org.springframework.security.oauth2.client.registration.ClientRegistratio
 import org.springframework.security.oauth2.client.registration.InMemoryClientRegistrationRepository;
 import org.springframework.security.oauth2.client.registration.SupplierClientRegistrationRepository;
 import org.springframework.security.oauth2.client.userinfo.OAuth2UserService;
-import org.springframework.security.oauth2.client.web.AuthorizationRequestRepository;
-import org.springframework.security.oauth2.client.web.HttpSessionOAuth2AuthorizationRequestRepository;
 import org.springframework.security.oauth2.client.web.OAuth2AuthorizationRequestRedirectFilter;
 import org.springframework.security.oauth2.core.ClientAuthenticationMethod;
 import org.springframework.security.oauth2.core.OAuth2AuthenticationException;
 import org.springframework.security.oauth2.core.OAuth2Error;
-import org.springframework.security.oauth2.core.endpoint.OAuth2AuthorizationRequest;
 import org.springframework.security.oauth2.core.oidc.user.DefaultOidcUser;
 import org.springframework.security.oauth2.core.oidc.user.OidcUser;
+import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.log.LogThrottle;
 
 /**
  * People sign in by an OpenID provider: the authorization code flow with PKCE. Who is signed in is
- * known to this server alone, until the session was idle for half an hour.
+ * known to this server alone, until the session was idle for half an hour or its lifetime is over.
  *
  * <p>The provider is asked for its addresses when somebody wants to sign in for the first time: it
  * may be away when the server starts.
@@ -50,12 +49,12 @@ final class OpenIdSignIn {
   private static final String STARTS =
       OAuth2AuthorizationRequestRedirectFilter.DEFAULT_AUTHORIZATION_REQUEST_BASE_URI + "/";
   private static final String START = STARTS + REGISTRATION;
+  private static final String BACK = "/login/oauth2/";
   private static final String NOT_IN_A_GROUP = "not_in_a_group";
 
-  /** Until then a person has to be back from the provider. */
-  private static final int SIGN_IN_SECONDS = 300;
+  /** In a session: a Long of {@link System#nanoTime} at which it ends. */
+  private static final String UNTIL_NANOS = "trace-etl.until-nanos";
 
-  private static final int SECONDS_PER_MINUTE = 60;
   private static final LogThrottle throttle = new LogThrottle(InstantSource.system());
 
   private OpenIdSignIn() {}
@@ -67,15 +66,18 @@ final class OpenIdSignIn {
             () -> new InMemoryClientRegistrationRepository(registration(oidc)));
     http.sessionManagement(
         sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.IF_REQUIRED));
+    http.addFilterBefore(new SessionEnds(), SecurityContextHolderFilter.class);
     http.addFilterBefore(
         new ProviderAnswers(registrations), OAuth2AuthorizationRequestRedirectFilter.class);
     http.oauth2Login(login ->
         login
             .clientRegistrationRepository(registrations)
             .loginPage(START)
-            .authorizationEndpoint(
-                start -> start.authorizationRequestRepository(new ShortUntilSignedIn()))
-            .successHandler(OpenIdSignIn::signedIn)
+            .authorizationEndpoint(start ->
+                start.authorizationRequestRepository(
+                    new SignInState(registrations, REGISTRATION, System::nanoTime)))
+            .successHandler(
+                (request, response, person) -> signedIn(request, response, oidc.sessionLifetime()))
             .userInfoEndpoint(userInfo -> userInfo.oidcUserService(people(oidc)))
             .failureHandler((request, response, e) -> refuse(response, e)));
     var logout = new OidcClientInitiatedLogoutSuccessHandler(registrations);
@@ -133,12 +135,9 @@ final class OpenIdSignIn {
   }
 
   private static void signedIn(
-      HttpServletRequest request, HttpServletResponse response, Authentication person)
+      HttpServletRequest request, HttpServletResponse response, Duration lifetime)
       throws IOException {
-    request
-        .getSession()
-        .setMaxInactiveInterval(
-            request.getServletContext().getSessionTimeout() * SECONDS_PER_MINUTE);
+    request.getSession().setAttribute(UNTIL_NANOS, System.nanoTime() + lifetime.toNanos());
     response.sendRedirect(request.getContextPath() + "/");
   }
 
@@ -173,36 +172,19 @@ final class OpenIdSignIn {
         && said.getError().getErrorCode().equals(NOT_IN_A_GROUP);
   }
 
-  /**
-   * Keeps what was asked of the provider in a session, which is short until somebody has signed in:
-   * strangers can begin as many as they like.
-   */
-  private static final class ShortUntilSignedIn
-      implements AuthorizationRequestRepository<OAuth2AuthorizationRequest> {
-    private final HttpSessionOAuth2AuthorizationRequestRepository sessions =
-        new HttpSessionOAuth2AuthorizationRequestRepository();
-
+  /** Ends a session whose lifetime is over, before anything else looks at it. */
+  private static final class SessionEnds extends OncePerRequestFilter {
     @Override
-    public OAuth2AuthorizationRequest loadAuthorizationRequest(HttpServletRequest request) {
-      return sessions.loadAuthorizationRequest(request);
-    }
-
-    @Override
-    public void saveAuthorizationRequest(
-        OAuth2AuthorizationRequest asked,
-        HttpServletRequest request,
-        HttpServletResponse response) {
-      boolean isNew = request.getSession(false) == null;
-      sessions.saveAuthorizationRequest(asked, request, response);
-      if (isNew) {
-        request.getSession().setMaxInactiveInterval(SIGN_IN_SECONDS);
+    protected void doFilterInternal(
+        HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+        throws IOException, ServletException {
+      HttpSession session = request.getSession(false);
+      if (session != null
+          && session.getAttribute(UNTIL_NANOS) instanceof Long untilNanos
+          && untilNanos - System.nanoTime() <= 0) {
+        session.invalidate();
       }
-    }
-
-    @Override
-    public OAuth2AuthorizationRequest removeAuthorizationRequest(
-        HttpServletRequest request, HttpServletResponse response) {
-      return sessions.removeAuthorizationRequest(request, response);
+      chain.doFilter(request, response);
     }
   }
 
@@ -216,14 +198,15 @@ final class OpenIdSignIn {
 
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
-      return !request.getServletPath().startsWith(STARTS);
+      String path = request.getServletPath();
+      return !path.startsWith(STARTS) && !path.startsWith(BACK);
     }
 
     @Override
     protected void doFilterInternal(
         HttpServletRequest request, HttpServletResponse response, FilterChain chain)
         throws IOException, ServletException {
-      if (!request.getServletPath().equals(START)) {
+      if (request.getServletPath().startsWith(STARTS) && !request.getServletPath().equals(START)) {
         Problem.write(response, HttpServletResponse.SC_NOT_FOUND, "sign in at " + START);
         return;
       }
@@ -244,7 +227,7 @@ final class OpenIdSignIn {
         Problem.write(
             response,
             HttpServletResponse.SC_SERVICE_UNAVAILABLE,
-            "too many sign-ins were begun; try again in some minutes");
+            "too many people are signed in; try again in some minutes");
       }
     }
   }

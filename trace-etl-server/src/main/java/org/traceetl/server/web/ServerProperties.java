@@ -139,7 +139,8 @@ record ServerProperties(
       Path clientSecretFile,
       List<String> scopes,
       String groupsClaim,
-      Set<String> groups) {
+      Set<String> groups,
+      Duration sessionLifetime) {
     private WebConfig.Oidc toConfig() {
       return new WebConfig.Oidc(
           issuer,
@@ -147,7 +148,8 @@ record ServerProperties(
           secret("trace-etl.web.oidc.client-secret", clientSecret, clientSecretFile),
           scopes,
           groupsClaim,
-          groups);
+          groups,
+          sessionLifetime);
     }
   }
 

@@ -33,7 +33,7 @@ public final class WebServer implements AutoCloseable {
   private static final double NANOS_PER_MILLI = 1e6;
   private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
 
-  /** Of people who sign in by an OpenID provider, and of strangers who begin to. */
+  /** Of people who have signed in by an OpenID provider. */
   private static final int MAX_SESSIONS = 10_000;
 
   /** What Spring Boot is told unless somebody says otherwise. */

@@ -2,6 +2,7 @@ package org.traceetl.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.CookieManager;
@@ -17,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -282,6 +284,70 @@ class SignInTest {
                 HttpRequest.newBuilder(uri(server, "/api/status")).build(),
                 BodyHandlers.ofString());
         assertThat(after.statusCode()).isEqualTo(401);
+      }
+    }
+  }
+
+  @Test
+  void aSignInThatIsBegunCostsTheServerNoSession() throws Exception {
+    try (var provider = OpenIdProvider.start();
+        WebServer server = start(openId(provider, "observability"))) {
+      provider.callbackPort(server.port());
+      HttpResponse<String> begun = get(server, "/oauth2/authorization/oidc");
+      assertThat(begun.statusCode()).isEqualTo(302);
+      List<String> cookies = begun.headers().allValues("Set-Cookie");
+      assertThat(cookies).noneMatch(cookie -> cookie.startsWith("trace-etl-session="));
+      assertThat(cookies)
+          .singleElement()
+          .asString()
+          .startsWith("trace-etl-sign-in=")
+          .contains("Max-Age=300", "HttpOnly", "SameSite=Lax");
+    }
+  }
+
+  @Test
+  void aSignInGoesOnOnlyWithTheCookieThatTheServerSigned() throws Exception {
+    try (var provider = OpenIdProvider.start();
+        WebServer server = start(openId(provider, "observability"))) {
+      provider.callbackPort(server.port());
+      HttpResponse<String> begun = get(server, "/oauth2/authorization/oidc");
+      Matcher state =
+          Pattern.compile("[?&]state=([^&]+)")
+              .matcher(begun.headers().firstValue("Location").orElseThrow());
+      assertThat(state.find()).isTrue();
+      String set = begun.headers().firstValue("Set-Cookie").orElseThrow();
+      String cookie = set.substring(0, set.indexOf(';'));
+      char last = cookie.charAt(cookie.length() - 5);
+      String forged =
+          cookie.substring(0, cookie.length() - 5)
+              + (last == 'A' ? 'B' : 'A')
+              + cookie.substring(cookie.length() - 4);
+      String back = "/login/oauth2/code/oidc?error=access_denied&state=" + state.group(1);
+
+      // The provider's refusal is only read where the server knows the state.
+      assertThat(get(server, back, "Cookie", cookie).headers().allValues("Set-Cookie"))
+          .anyMatch(cleared -> cleared.startsWith("trace-etl-sign-in=;"));
+      HttpResponse<String> refused = get(server, back, "Cookie", forged);
+      assertThat(refused.statusCode()).isEqualTo(403);
+      assertThat(refused.headers().allValues("Set-Cookie")).isEmpty();
+    }
+  }
+
+  @Test
+  void whoIsSignedInHasToSignInAgainHoweverActive() throws Exception {
+    List<String> arguments = new ArrayList<>();
+    try (var provider = OpenIdProvider.start()) {
+      arguments.addAll(List.of(openId(provider, "observability")));
+      arguments.add("--trace-etl.web.oidc.session-lifetime=2s");
+      try (WebServer server = start(arguments.toArray(String[]::new));
+          HttpClient browser = browser()) {
+        provider.callbackPort(server.port());
+        HttpResponse<String> form = browse(browser, uri(server, "/"));
+        assertThat(submit(browser, form, "ada", "correct horse").statusCode()).isEqualTo(200);
+        HttpRequest status = HttpRequest.newBuilder(uri(server, "/api/status")).build();
+        await()
+            .atMost(Duration.ofSeconds(30))
+            .until(() -> browser.send(status, BodyHandlers.ofString()).statusCode() == 401);
       }
     }
   }
