@@ -1,6 +1,7 @@
 """What the chart makes of its values, held to the API's schemas, to the project's programs, and to
 what is promised of it. Run by bin/chart."""
 
+import base64
 import copy
 import json
 import os
@@ -84,7 +85,7 @@ CASES = {
             "readers": [{"namespaceSelector": {"matchLabels": {"team": "observability"}}}],
             "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}],
         },
-        "server": {"tls": {"secret": "web"}},
+        "server": {"tls": {"secret": "web"}, "journalKeysSecret": "journal", "journalKeysKey": "2026"},
         "agent": {
             "tls": {"secret": "otlp", "clientCaSecret": "senders", "clientCaKey": "roots.pem"},
             "tokenSecret": "otlp-tokens",
@@ -176,7 +177,11 @@ CASES = {
 }
 
 # What stands in a secret that is not any text: the users' hash is bcrypt of 53 dots.
-SECRETS = {"access-key": "etl\n", "users": f"ada:$2y$10${'.' * 53}\n"}
+SECRETS = {
+    "access-key": "etl\n",
+    "users": f"ada:$2y$10${'.' * 53}\n",
+    "keys": f"k1 {base64.b64encode(bytes(32)).decode()} active\n",
+}
 
 # What must be refused, and what is said then.
 REFUSED = {

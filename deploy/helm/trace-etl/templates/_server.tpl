@@ -56,6 +56,9 @@ trace-etl:
     {{- end }}
   journal:
     topic: {{ .Values.rocketmq.topics.windows }}
+    {{- if .Values.server.journalKeysSecret }}
+    keys-file: /etc/trace-etl/secrets/journal/keys
+    {{- end }}
   hotspots:
     topic: {{ .Values.rocketmq.topics.routing }}
   {{- with include "trace-etl.elasticsearchUrls" . | fromJsonArray }}
@@ -115,6 +118,7 @@ trace-etl/rocketmq/secret-key-file: rocketmq.access.serverSecret
 trace-etl/rocketmq/tls: rocketmq.tls.enabled
 trace-etl/rocketmq/tls-ca-file: rocketmq.tls.caSecret
 trace-etl/journal/topic: rocketmq.topics.windows
+trace-etl/journal/keys-file: server.journalKeysSecret
 trace-etl/hotspots/topic: rocketmq.topics.routing
 trace-etl/index/type: elasticsearch.urls
 trace-etl/index/elasticsearch/urls: elasticsearch.urls

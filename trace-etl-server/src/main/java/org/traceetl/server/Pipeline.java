@@ -17,6 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.HotspotsConfig;
+import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.ServerConfig;
@@ -37,8 +38,11 @@ import org.traceetl.server.hotspot.DecisionLog;
 import org.traceetl.server.hotspot.HotspotDecider;
 import org.traceetl.server.hotspot.Hotspots;
 import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalKeys;
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
@@ -123,7 +127,7 @@ final class Pipeline implements Service {
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals =
         new LogJournals(
-            logs,
+            authenticated(config.journal(), logs, journalCounters),
             config.rocketmq().topic(),
             config.rocketmq().consumerGroup(),
             aggregation::newImage,
@@ -177,6 +181,16 @@ final class Pipeline implements Service {
     if (names != null) {
       observeNames();
     }
+  }
+
+  private static JournalLogs authenticated(
+      JournalConfig config, RocketMqLogs logs, JournalCounters counters) {
+    if (config.keysFile() == null) {
+      return logs;
+    }
+    JournalKeys keys =
+        new JournalKeys(config.keysFile(), config.acceptUnsigned(), System::nanoTime);
+    return new AuthenticatedLogs(logs, config.topic(), keys, counters);
   }
 
   private SpanPages spanPages(ServerConfig config) {

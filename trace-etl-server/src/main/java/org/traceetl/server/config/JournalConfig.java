@@ -3,6 +3,8 @@ package org.traceetl.server.config;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -13,8 +15,15 @@ import java.time.Duration;
  * @param lease so long after it last found a queue to be its own, a server shows the queue's
  *     counts; after a crash its next owner waits that long before it shows them. Default 30 s
  * @param snapshotInterval how often a queue's whole state is written; default 10 min
+ * @param keysFile keys that the servers authenticate their messages with; null: none
+ * @param acceptUnsigned whether messages without a code count beside keys; default false
  */
-public record JournalConfig(String topic, Duration lease, Duration snapshotInterval) {
+public record JournalConfig(
+    String topic,
+    Duration lease,
+    Duration snapshotInterval,
+    Path keysFile,
+    Boolean acceptUnsigned) {
   private static final String PREFIX = "trace-etl.journal.";
   private static final Duration MIN_LEASE = Duration.ofSeconds(1);
   private static final Duration MAX_LEASE = Duration.ofMinutes(10);
@@ -24,6 +33,17 @@ public record JournalConfig(String topic, Duration lease, Duration snapshotInter
     topic = orElse(topic, "trace-windows");
     lease = orElse(lease, Duration.ofSeconds(30));
     snapshotInterval = orElse(snapshotInterval, Duration.ofMinutes(10));
+    acceptUnsigned = orElse(acceptUnsigned, false);
+    check(
+        keysFile != null || !acceptUnsigned,
+        PREFIX + "accept-unsigned",
+        acceptUnsigned,
+        "needs keys-file; without keys no message is authenticated");
+    check(
+        keysFile == null || Files.isReadable(keysFile),
+        PREFIX + "keys-file",
+        keysFile,
+        "must be a file of keys that can be read");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
     check(
         lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
@@ -39,6 +59,6 @@ public record JournalConfig(String topic, Duration lease, Duration snapshotInter
   }
 
   public static JournalConfig defaults() {
-    return new JournalConfig(null, null, null);
+    return new JournalConfig(null, null, null, null, null);
   }
 }

@@ -155,7 +155,12 @@ final class ChunkFormat {
 
   /** What is wrong with a message that is rejected for its version. */
   static UnknownVersionException unknownVersion(byte[] message) {
-    return new UnknownVersionException(version(message), VERSION);
+    int version = version(message);
+    return version == AuthenticatedFormat.VERSION
+        ? new UnknownVersionException(
+            "is authenticated (version 2), and this server has no keys",
+            "set " + JournalKeys.KEY + " as on the servers that wrote it")
+        : new UnknownVersionException(version, VERSION);
   }
 
   /** The chunk that a message is which has no {@link #rejection}. */

@@ -19,6 +19,9 @@ public interface JournalLog {
   /** No offset. */
   long NONE = -1;
 
+  /** In place of the bytes of a message that does not count and has been counted as such. */
+  byte[] LEFT_OUT = {};
+
   /** A message and where it stands. */
   record Entry(long offset, byte[] body) {}
 

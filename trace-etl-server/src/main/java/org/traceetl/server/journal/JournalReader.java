@@ -133,8 +133,9 @@ final class JournalReader {
             + next
             + " of the journal "
             + why.getMessage()
-            + ". A later version wrote it, without which the counts would be wrong: start that"
-            + " version on this server as well.",
+            + ". Without it the counts would be wrong; "
+            + why.remedy()
+            + ".",
         why);
   }
 

@@ -34,6 +34,10 @@ final class RecordAssembler {
    * @throws UnknownVersionException if it is of a later version; then it is not taken
    */
   LogRecord accept(Entry entry) throws UnknownVersionException {
+    if (entry.body() == JournalLog.LEFT_OUT) {
+      clear();
+      return null;
+    }
     Rejection rejection = format.rejection(entry.body());
     if (rejection == Rejection.VERSION) {
       throw ChunkFormat.unknownVersion(entry.body());

@@ -25,6 +25,12 @@ public enum Rejection {
   /** Does not go on where the chain ends. */
   OUT_OF_CHAIN,
 
+  /** Without an authentication code, or with a wrong one. */
+  UNAUTHENTICATED,
+
+  /** Authenticated with a key that this server does not have. */
+  UNKNOWN_KEY,
+
   /** Whole and unchanged, yet senseless. */
   MALFORMED;
 

@@ -7,10 +7,26 @@ package org.traceetl.server.journal;
 final class UnknownVersionException extends MalformedRecordException {
   private static final long serialVersionUID = 1;
 
+  private final String remedy;
+
   /**
    * @param known the last version that this reader knows
    */
   UnknownVersionException(int version, int known) {
-    super("has version " + version + ": this server reads up to " + known);
+    this(
+        "has version " + version + ": this server reads up to " + known,
+        "a later version wrote it: start that version on this server as well");
+  }
+
+  /**
+   * @param remedy what an operator can do
+   */
+  UnknownVersionException(String message, String remedy) {
+    super(message);
+    this.remedy = remedy;
+  }
+
+  String remedy() {
+    return remedy;
   }
 }

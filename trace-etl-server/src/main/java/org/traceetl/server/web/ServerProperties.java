@@ -23,6 +23,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.journal.JournalKeys;
 import org.traceetl.server.ozhera.RulesFile;
 
 /** The keys below {@code trace-etl} as they are written; null where one is missing. */
@@ -49,6 +50,9 @@ record ServerProperties(
         && config.ozhera().rulesFile() != null) {
       // Here as well as where it is used: who only asks whether a configuration is right is told.
       RulesFile.read(config.ozhera().rulesFile());
+    }
+    if (config.journal().keysFile() != null) {
+      JournalKeys.check(config.journal().keysFile(), config.journal().acceptUnsigned());
     }
     return config;
   }

@@ -331,12 +331,12 @@ class LogJournalsTest {
   void aServerDoesNotTakeAQueueWhoseJournalALaterVersionHasWritten() throws Exception {
     one.take(QUEUE).journal().append(window(0, 10));
     byte[] last = log.read(0).getLast().body();
-    log.append(ChunkFormatTest.ofVersion(2, last));
+    log.append(ChunkFormatTest.ofVersion(3, last));
 
     for (int attempt = 0; attempt < 2; attempt++) {
       assertThatThrownBy(() -> other.take(QUEUE))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("version 2")
+          .hasMessageContaining("version 3")
           .hasMessageContaining("start that version");
     }
     assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(2);
