@@ -93,6 +93,7 @@ CASES = {
         },
         "rocketmq": {
             "access": {"agentSecret": "mq-agents", "serverSecret": "mq-servers"},
+            "routingKeysSecret": "routing",
             "tls": {"enabled": True, "caSecret": "mq-ca"},
         },
         "elasticsearch": {
@@ -639,7 +640,7 @@ class ChartTest(unittest.TestCase):
         for path in re.findall(re.escape(str(root)) + r"/(?:secrets|tls)/\S+", (root / "config" / f"{program}.yaml").read_text()):
             path = pathlib.Path(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            source = {".crt": "tls.crt", ".key": "tls.key"}.get(path.suffix)
+            source = {".crt": "tls.crt", ".key": "tls.key", ".pem": path.name}.get(path.suffix)
             text = SECRETS.get(path.name, "a-secret-of-the-test\n")
             path.write_text((CERTIFICATE / source).read_text() if source else text)
         command = java(program, f"--config={root}/config/{program}.yaml", "--check-config")
@@ -690,6 +691,10 @@ def make_certificate():
              "-keyout", CERTIFICATE / "tls.key", "-out", CERTIFICATE / "tls.crt"],
             check=True, capture_output=True,
         )  # fmt: skip
+    if not (CERTIFICATE / "public-keys.pem").exists():
+        private, public = CERTIFICATE / "private-key.pem", CERTIFICATE / "public-keys.pem"
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True, capture_output=True)
+        subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True, capture_output=True)
 
 
 if __name__ == "__main__":

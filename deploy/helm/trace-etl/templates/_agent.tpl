@@ -45,6 +45,9 @@ ring:
 routing:
   file: /etc/trace-etl/routing/routing.yaml
   hotspots-topic: {{ .Values.rocketmq.topics.routing }}
+  {{- if .Values.rocketmq.routingKeysSecret }}
+  public-keys-file: /etc/trace-etl/secrets/routing/public-keys.pem
+  {{- end }}
 filters:
   file: /etc/trace-etl/filters/filters.yaml
 rocketmq:
@@ -86,6 +89,7 @@ ring/directory: agent.rings.hostPath
 ring/group: agent.rings.group
 routing/file: agent.routing
 routing/hotspots-topic: rocketmq.topics.routing
+routing/public-keys-file: rocketmq.routingKeysSecret
 filters/file: agent.filters
 rocketmq/name-server: rocketmq.nameServers
 rocketmq/topic: rocketmq.topics.spans

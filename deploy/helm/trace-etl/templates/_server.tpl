@@ -61,6 +61,11 @@ trace-etl:
     {{- end }}
   hotspots:
     topic: {{ .Values.rocketmq.topics.routing }}
+    {{- if .Values.rocketmq.routingKeysSecret }}
+    signing:
+      private-key-file: /etc/trace-etl/secrets/routing/private-key.pem
+      public-keys-file: /etc/trace-etl/secrets/routing/public-keys.pem
+    {{- end }}
   {{- with include "trace-etl.elasticsearchUrls" . | fromJsonArray }}
   index:
     type: elasticsearch
@@ -120,6 +125,8 @@ trace-etl/rocketmq/tls-ca-file: rocketmq.tls.caSecret
 trace-etl/journal/topic: rocketmq.topics.windows
 trace-etl/journal/keys-file: server.journalKeysSecret
 trace-etl/hotspots/topic: rocketmq.topics.routing
+trace-etl/hotspots/signing/private-key-file: rocketmq.routingKeysSecret
+trace-etl/hotspots/signing/public-keys-file: rocketmq.routingKeysSecret
 trace-etl/index/type: elasticsearch.urls
 trace-etl/index/elasticsearch/urls: elasticsearch.urls
 trace-etl/index/elasticsearch/username: elasticsearch.username

@@ -218,6 +218,8 @@ public final class RunningAgent implements AutoCloseable {
     RocketMqConfig rocketmq = config.rocketmq();
     open(new DecisionsWatch(
             known -> transport.newest(topic, known),
+            topic,
+            config.routing().publicKeysFile(),
             rocketmq.routeRefreshMillis(),
             new Followed<>(
                 HotspotDecisions.FORMAT,

@@ -14,6 +14,8 @@ public final class MalformedDecisionsException extends Exception {
     VERSION("version"),
     /** The checksum is not that of the bytes. */
     CHECKSUM("checksum"),
+    /** Without a signature of the servers, where one is required. */
+    SIGNATURE("signature"),
     /** A number out of its range, a name that is no UTF-8, or names not in order. */
     CONTENT("content");
 

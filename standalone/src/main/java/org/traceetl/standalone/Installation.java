@@ -190,7 +190,8 @@ final class Installation implements AutoCloseable {
         routing.file(),
         routing.hotspots(),
         routing.learntNames(),
-        topic == null ? routing.hotspotsTopic() : topic.toString());
+        topic == null ? routing.hotspotsTopic() : topic.toString(),
+        routing.publicKeysFile());
   }
 
   int otlpGrpcPort() {

@@ -21,6 +21,7 @@ import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.config.SigningConfig;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.QueueStatus;
@@ -37,6 +38,7 @@ import org.traceetl.server.history.HistoryFollower;
 import org.traceetl.server.hotspot.DecisionLog;
 import org.traceetl.server.hotspot.HotspotDecider;
 import org.traceetl.server.hotspot.Hotspots;
+import org.traceetl.server.hotspot.SignedLog;
 import org.traceetl.server.index.TraceIndex;
 import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.JournalCounters;
@@ -139,8 +141,10 @@ final class Pipeline implements Service {
     pages = ozhera ? null : spanPages(config);
     // What they look at is what the history's follower reads.
     boolean decides = decides(config);
+    SignedLog.check(config.hotspots().signing(), config.hotspots().topic());
     HotspotsConfig routing = config.hotspots().over(config.window().length());
-    DecisionLog decisions = new RoutingTopic(routing.topic(), config.rocketmq().topic());
+    DecisionLog decisions =
+        new RoutingTopic(routing.topic(), config.rocketmq().topic(), routing.signing());
     hotspots = decides && routing.enabled() ? new HotspotDecider(routing, decisions, clock) : null;
     TemplatesConfig templates = config.series().templates();
     names =
@@ -260,9 +264,11 @@ final class Pipeline implements Service {
   private final class RoutingTopic implements DecisionLog {
     private final String topic;
     private final String spanTopic;
+    private final SigningConfig signing;
 
-    RoutingTopic(String topic, String spanTopic) {
+    RoutingTopic(String topic, String spanTopic, SigningConfig signing) {
       this.topic = topic;
+      this.signing = signing;
       this.spanTopic = spanTopic;
     }
 
@@ -273,7 +279,7 @@ final class Pipeline implements Service {
 
     @Override
     public JournalLog open(QueueId place) {
-      return logs.open(topic, place);
+      return new SignedLog(logs.open(topic, place), topic, signing);
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.traceetl.agent.access.TlsMaterial;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.proto.SignedRecord;
 
 /**
  * Reads the configuration: defaults, over them the YAML file, over it the environment. A key {@code
@@ -313,7 +314,22 @@ public final class ConfigReader {
         watchedFile("routing.", content -> RoutingFile.parse(content, keys)),
         settings.flag("routing.hotspots", standard.hotspots()),
         settings.flag("routing.learnt-names", standard.learntNames()),
-        topic("routing.hotspots-topic", standard.hotspotsTopic()));
+        topic("routing.hotspots-topic", standard.hotspotsTopic()),
+        publicKeysFile("routing.public-keys-file"));
+  }
+
+  private Optional<Path> publicKeysFile(String key) {
+    String file = settings.optional(key);
+    if (file.isBlank()) {
+      return Optional.empty();
+    }
+    Path path = asPath(key, file);
+    try {
+      SignedRecord.publicKeys(Files.readString(path));
+    } catch (IOException | IllegalArgumentException e) {
+      settings.problem(key, file, "no public keys of Ed25519 in PEM: " + e.getMessage());
+    }
+    return Optional.of(path);
   }
 
   /** Finds fault with a file's content, or none. */

@@ -1,5 +1,6 @@
 package org.traceetl.agent.config;
 
+import java.nio.file.Path;
 import java.util.Optional;
 
 /**
@@ -10,16 +11,18 @@ import java.util.Optional;
  * @param hotspots whether the servers' decisions on hotspots are followed
  * @param learntNames whether the names that servers have learnt are followed
  * @param hotspotsTopic where both stand
+ * @param publicKeysFile PEM: keys of the servers; records without a signature of one are refused
  */
 public record RoutingConfig(
     RoutingRules keys,
     Optional<WatchedFile> file,
     boolean hotspots,
     boolean learntNames,
-    String hotspotsTopic) {
+    String hotspotsTopic,
+    Optional<Path> publicKeysFile) {
   /** The default rules, no file; decisions and learnt names are followed. */
   public static RoutingConfig defaults() {
     return new RoutingConfig(
-        RoutingRules.defaults(), Optional.empty(), true, true, "trace-routing");
+        RoutingRules.defaults(), Optional.empty(), true, true, "trace-routing", Optional.empty());
   }
 }

@@ -1,8 +1,12 @@
 package org.traceetl.agent.publish;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.PublicKey;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +21,7 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
+import org.traceetl.proto.SignedRecord;
 
 /**
  * Follows what the servers have decided on hotspots and learnt of names: begins with what an
@@ -57,6 +62,8 @@ public final class DecisionsWatch implements AutoCloseable {
   public record Newest(Place place, List<byte[]> records) {}
 
   private final Topic topic;
+  private final String name;
+  private final Optional<Path> publicKeysFile;
   private final int intervalMillis;
   private final List<Followed<?>> kinds;
   private final LongSupplier unixMillis;
@@ -66,22 +73,29 @@ public final class DecisionsWatch implements AutoCloseable {
   // A daemon: a question that the broker does not answer must not hold up the end.
   private final Thread thread = Thread.ofPlatform().daemon().name("decisions").unstarted(this::run);
   // Owned by the thread.
+  private List<PublicKey> publicKeys = List.of();
   private Place known = Place.NONE;
 
   /**
    * Not started yet.
    *
+   * @param name of the topic
+   * @param publicKeysFile of the servers, read at each question; empty: records need no signature
    * @param intervalMillis between two questions
    * @param unixMillis milliseconds since 1970
    */
   public DecisionsWatch(
       Topic topic,
+      String name,
+      Optional<Path> publicKeysFile,
       int intervalMillis,
       Followed<HotspotDecisions> hotspots,
       Followed<LearntNames> names,
       AgentMetrics metrics,
       LongSupplier unixMillis) {
     this.topic = topic;
+    this.name = name;
+    this.publicKeysFile = publicKeysFile;
     this.intervalMillis = intervalMillis;
     kinds = List.of(hotspots, names);
     this.unixMillis = unixMillis;
@@ -138,6 +152,8 @@ public final class DecisionsWatch implements AutoCloseable {
   /** One question. */
   void look() {
     try {
+      // First: without keys that were asked for, nothing is taken.
+      readPublicKeys();
       Newest newest = topic.newest(known);
       newest.records().forEach(this::read);
       known = newest.place();
@@ -149,7 +165,29 @@ public final class DecisionsWatch implements AutoCloseable {
     }
   }
 
-  private void read(byte[] record) {
+  private void readPublicKeys() throws IOException {
+    if (publicKeysFile.isPresent()) {
+      try {
+        publicKeys = SignedRecord.publicKeys(Files.readString(publicKeysFile.get()));
+      } catch (IOException | IllegalArgumentException e) {
+        throw new IOException(
+            "routing.public-keys-file = " + publicKeysFile.get() + ": " + e.getMessage(), e);
+      }
+    }
+  }
+
+  private void read(byte[] message) {
+    try {
+      take(SignedRecord.open(message, name, publicKeys));
+    } catch (MalformedDecisionsException e) {
+      refused.get(e.reason().label()).increment();
+      if (failureLog.permits()) {
+        log.warn("A record of the servers' decisions is left out: {}", e.getMessage());
+      }
+    }
+  }
+
+  private void take(byte[] record) throws MalformedDecisionsException {
     // What begins as none is to have its reason: the first kind that is followed refuses it.
     Followed<?> its =
         kinds.stream()
@@ -157,13 +195,6 @@ public final class DecisionsWatch implements AutoCloseable {
             .findFirst()
             .or(() -> kinds.stream().filter(Followed::isFollowed).findFirst())
             .orElse(kinds.getFirst());
-    try {
-      its.take(record, unixMillis.getAsLong());
-    } catch (MalformedDecisionsException e) {
-      refused.get(e.reason().label()).increment();
-      if (failureLog.permits()) {
-        log.warn("A record of the servers' decisions is left out: {}", e.getMessage());
-      }
-    }
+    its.take(record, unixMillis.getAsLong());
   }
 }

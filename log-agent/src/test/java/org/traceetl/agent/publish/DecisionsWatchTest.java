@@ -3,10 +3,15 @@ package org.traceetl.agent.publish;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RocketMqConfig;
@@ -19,6 +24,7 @@ import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
+import org.traceetl.proto.SignedRecord;
 
 final class DecisionsWatchTest {
   private final AgentMetrics metrics = new AgentMetrics();
@@ -32,7 +38,58 @@ final class DecisionsWatchTest {
   private String broker = "a";
   private boolean away;
 
+  private Path publicKeys;
+
   @TempDir private Path directory;
+
+  @Test
+  void aRecordWithoutASignatureOfTheServersIsRefused() throws Exception {
+    KeyPair servers = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+    KeyPair stranger = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+    publicKeys = writtenTo("keys.pem", servers);
+    try (StateDirectory state = StateDirectory.open(directory.resolve("state"))) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      topic.add(decisions(9, 32).encode());
+      topic.add(signed(decisions(8, 16), stranger));
+      topic.add(signed(decisions(5, 4), servers));
+      topic.add(signed(decisions(4, 2), servers));
+      watch.look();
+      assertThat(told).containsExactly(decisions(5, 4));
+      assertThat(refused("signature")).isEqualTo(2);
+
+      // Keys are changed while it runs; without them nothing is taken.
+      Files.writeString(publicKeys, "rubbish");
+      topic.add(signed(decisions(10, 64), stranger));
+      watch.look();
+      assertThat(told).hasSize(1);
+      writtenTo("keys.pem", stranger);
+      watch.look();
+      assertThat(hotspots.current()).isEqualTo(decisions(10, 64));
+    }
+  }
+
+  @Test
+  void withoutPublicKeysASignedRecordIsFollowedLikeAnyOther() throws Exception {
+    try (StateDirectory state = StateDirectory.open(directory)) {
+      DecisionsWatch watch = watch(state, "trace-routing");
+      topic.add(signed(decisions(5, 4), KeyPairGenerator.getInstance("Ed25519").generateKeyPair()));
+      topic.add(decisions(6, 8).encode());
+      watch.look();
+      assertThat(told).containsExactly(decisions(5, 4), decisions(6, 8));
+    }
+  }
+
+  private static byte[] signed(HotspotDecisions decisions, KeyPair pair) {
+    return SignedRecord.sign(decisions.encode(), "trace-routing", pair.getPrivate());
+  }
+
+  private Path writtenTo(String name, KeyPair pair) throws IOException {
+    return Files.writeString(
+        directory.resolve(name),
+        "-----BEGIN PUBLIC KEY-----\n"
+            + Base64.getEncoder().encodeToString(pair.getPublic().getEncoded())
+            + "\n-----END PUBLIC KEY-----\n");
+  }
 
   @Test
   void theHighestEpochHoldsAndOfEqualOnesTheSameInAnyOrder() throws IOException {
@@ -236,6 +293,8 @@ final class DecisionsWatchTest {
           Place end = new Place(broker, topic.size());
           return new Newest(end, end.equals(known) ? List.of() : topic);
         },
+        name,
+        Optional.ofNullable(publicKeys),
         600_000,
         hotspots,
         names,

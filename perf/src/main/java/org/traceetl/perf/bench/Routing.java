@@ -83,7 +83,7 @@ public final class Routing implements Callable<Integer> {
 
   private static HotspotsConfig config(boolean random) {
     return new HotspotsConfig(
-        null, null, null, null, null, null, null, null, null, null, random, null);
+        null, null, null, null, null, null, null, null, null, null, random, null, null);
   }
 
   public static void main(String... arguments) {

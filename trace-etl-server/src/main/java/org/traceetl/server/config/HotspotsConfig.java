@@ -24,6 +24,7 @@ import java.util.List;
  * @param spreadRandom whether an application that more queues do not help is spread at random: its
  *     series are then on all of them; default false
  * @param pinned names of applications that are left alone; {@code *} stands for any characters
+ * @param signing of the decisions and of learnt names; default: none
  */
 public record HotspotsConfig(
     Boolean enabled,
@@ -37,7 +38,8 @@ public record HotspotsConfig(
     Integer shrinkAfter,
     Long minQueueRate,
     Boolean spreadRandom,
-    List<String> pinned) {
+    List<String> pinned,
+    SigningConfig signing) {
   private static final String PREFIX = "trace-etl.hotspots.";
   private static final int MOST_QUEUES = 1_024;
   private static final int MOST_LOOKS = 10_000;
@@ -59,6 +61,7 @@ public record HotspotsConfig(
     minQueueRate = orElse(minQueueRate, 20_000L);
     spreadRandom = orElse(spreadRandom, false);
     pinned = List.copyOf(orElse(pinned, List.of()));
+    signing = orElse(signing, SigningConfig.defaults());
     check(
         topic.matches("[%|a-zA-Z0-9_-]{1,127}"),
         PREFIX + "topic",
@@ -104,7 +107,8 @@ public record HotspotsConfig(
         shrinkAfter,
         minQueueRate,
         spreadRandom,
-        pinned);
+        pinned,
+        signing);
   }
 
   private static void between(String key, int value, int min, int max) {
@@ -113,6 +117,6 @@ public record HotspotsConfig(
 
   public static HotspotsConfig defaults() {
     return new HotspotsConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -156,6 +156,13 @@ public final class PublishedRecord<R extends RoutingRecord> {
   }
 
   private void take(JournalLog.Entry entry) {
+    if (entry.body() == JournalLog.LEFT_OUT) {
+      refused.increment();
+      if (throttle.permits()) {
+        LOG.warn("A record of topic {} is left out: it has no signature of the servers", topic);
+      }
+      return;
+    }
     if (KINDS.stream().anyMatch(kind -> kind != format && kind.begins(entry.body()))) {
       return;
     }

@@ -23,6 +23,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.hotspot.SignedLog;
 import org.traceetl.server.journal.JournalKeys;
 import org.traceetl.server.ozhera.RulesFile;
 
@@ -54,6 +55,7 @@ record ServerProperties(
     if (config.journal().keysFile() != null) {
       JournalKeys.check(config.journal().keysFile(), config.journal().acceptUnsigned());
     }
+    SignedLog.check(config.hotspots().signing(), config.hotspots().topic());
     return config;
   }
 

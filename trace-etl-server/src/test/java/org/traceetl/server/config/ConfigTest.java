@@ -119,7 +119,7 @@ class ConfigTest {
   private static HotspotsConfig hotspots(
       Duration interval, Integer min, Integer max, Double growAbove, Double shrinkBelow) {
     return new HotspotsConfig(
-        null, null, interval, min, max, growAbove, null, shrinkBelow, null, null, null, null);
+        null, null, interval, min, max, growAbove, null, shrinkBelow, null, null, null, null, null);
   }
 
   @Test

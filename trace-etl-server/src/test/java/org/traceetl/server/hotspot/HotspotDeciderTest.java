@@ -30,7 +30,7 @@ final class HotspotDeciderTest {
   private static final QueueId ROUTING = new QueueId("a", 0);
   private static final HotspotsConfig CONFIG =
       new HotspotsConfig(
-          null, null, null, null, null, null, 2, null, 3, 1_000L, null, List.of("pinned-*"));
+          null, null, null, null, null, null, 2, null, 3, 1_000L, null, List.of("pinned-*"), null);
 
   private final MemoryLogs logs = new MemoryLogs();
   private final MemoryLog log = logs.open(ROUTING);

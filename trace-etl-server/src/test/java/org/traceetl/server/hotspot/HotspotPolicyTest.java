@@ -34,7 +34,7 @@ final class HotspotPolicyTest {
 
   private static HotspotsConfig config(boolean random) {
     return new HotspotsConfig(
-        null, null, null, 2, 256, 1.25, GROW_AFTER, 0.5, SHRINK_AFTER, 1_000L, random, null);
+        null, null, null, 2, 256, 1.25, GROW_AFTER, 0.5, SHRINK_AFTER, 1_000L, random, null, null);
   }
 
   @Test

@@ -1,0 +1,44 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.server.config.ConfigException.check;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Signatures of the records that agents follow: {@code trace-etl.hotspots.signing}.
+ *
+ * @param privateKeyFile PEM: the key that decisions are signed with; null: they are not signed
+ * @param publicKeysFile PEM: the keys of which a record must have a signature; null: any record
+ *     counts
+ */
+public record SigningConfig(Path privateKeyFile, Path publicKeysFile) {
+  /** Key of {@link #privateKeyFile}. */
+  public static final String PRIVATE_KEY_FILE = "trace-etl.hotspots.signing.private-key-file";
+
+  /** Key of {@link #publicKeysFile}. */
+  public static final String PUBLIC_KEYS_FILE = "trace-etl.hotspots.signing.public-keys-file";
+
+  public SigningConfig {
+    check(
+        publicKeysFile == null || privateKeyFile != null,
+        PUBLIC_KEYS_FILE,
+        publicKeysFile,
+        "needs private-key-file: this server would refuse what it writes");
+    check(
+        privateKeyFile == null || Files.isReadable(privateKeyFile),
+        PRIVATE_KEY_FILE,
+        privateKeyFile,
+        "must be a file that can be read");
+    check(
+        publicKeysFile == null || Files.isReadable(publicKeysFile),
+        PUBLIC_KEYS_FILE,
+        publicKeysFile,
+        "must be a file that can be read");
+  }
+
+  /** Records are neither signed nor verified. */
+  public static SigningConfig defaults() {
+    return new SigningConfig(null, null);
+  }
+}
