@@ -72,6 +72,13 @@ public final class Chaos implements Callable<Integer> {
       description = "Spreads the faults over this time (default: as fast as it recovers).")
   private String duration;
 
+  @Option(
+      names = "--brokers",
+      description =
+          "1: one broker without replicas. 3: two brokers, one with three replicas and failover"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int brokers = 1;
+
   @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
   private int rate = 400;
 
@@ -95,6 +102,9 @@ public final class Chaos implements Callable<Integer> {
   @Option(names = "--prometheus", hidden = true, required = true)
   private Path prometheus;
 
+  @Option(names = "--broker-settings", hidden = true, required = true)
+  private Path brokerSettings;
+
   private final PrintStream out = System.out;
 
   public static void main(String... arguments) {
@@ -107,6 +117,10 @@ public final class Chaos implements Callable<Integer> {
     if (faults < 0 || rate < 1) {
       throw new ParameterException(
           spec.commandLine(), "--faults must be 0 or more, and --rate 1 or more");
+    }
+    if (brokers != 1 && brokers != Installation.REPLICAS) {
+      throw new ParameterException(
+          spec.commandLine(), "--brokers = " + brokers + ": must be 1 or " + Installation.REPLICAS);
     }
     long seedInUse = seed == null ? new Random().nextInt(1_000_000) : seed;
     boolean keep = directory != null;
@@ -125,7 +139,9 @@ public final class Chaos implements Callable<Integer> {
             new Installation.Parts(
                 serverJar.toAbsolutePath(),
                 elasticsearch.toAbsolutePath(),
-                prometheus.toAbsolutePath()));
+                prometheus.toAbsolutePath(),
+                brokerSettings.toAbsolutePath()),
+            brokers > 1);
     CountDownLatch closed = new CountDownLatch(1);
     endOnSignal(Thread.currentThread(), closed);
     int code = 1;
@@ -179,10 +195,22 @@ public final class Chaos implements Callable<Integer> {
           FaultKind.SLOW_SPOOL_DISK.label()
               + " (needs root, mkfs.ext4, loop devices and control groups for the disk)");
     }
+    if (!installation.isReplicated()) {
+      possible.removeIf(FaultKind::needsReplicas);
+    } else if (!installation.hasNetwork()) {
+      for (FaultKind kind : List.of(FaultKind.CUT_REPLICA, FaultKind.CUT_MASTER)) {
+        if (possible.remove(kind)) {
+          notRun.add(kind.label() + " (needs root and network namespaces)");
+        }
+      }
+    }
+    if (possible.isEmpty()) {
+      throw new IOException("no kind of fault of --only can be run here");
+    }
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
 
     Truth truth = new Truth();
-    Load load = new Load(truth, installation.otlpPorts(), installation.traceLog(), rate, seedInUse);
+    Load load = new Load(truth, installation.sources(), rate, seedInUse);
     Observer observer = new Observer(installation, http);
     observer.start();
     load.start();
@@ -221,7 +249,14 @@ public final class Chaos implements Callable<Integer> {
       Files.writeString(
           report,
           Report.of(
-              "bin/chaos --faults " + faults + " --seed " + seedInUse + " --rate " + rate,
+              "bin/chaos"
+                  + (brokers > 1 ? " --brokers " + brokers : "")
+                  + " --faults "
+                  + faults
+                  + " --seed "
+                  + seedInUse
+                  + " --rate "
+                  + rate,
               Duration.ofNanos(System.nanoTime() - startNanos),
               truth.spans(),
               truth.documents().size(),

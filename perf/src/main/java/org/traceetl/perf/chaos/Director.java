@@ -24,6 +24,8 @@ final class Director {
   private static final long TICK_MILLIS = 100;
   private static final long PATIENCE_SECONDS = 120;
   private static final long END_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+  private static final long TAIL_NANOS = TimeUnit.SECONDS.toNanos(4);
+  private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final double RECOVERED_LAG_MESSAGES = 50;
 
   private final Installation installation;
@@ -56,7 +58,7 @@ final class Director {
     private final PlannedFault fault;
     private final List<Program> targets;
     private final long beganNanos = System.nanoTime();
-    private final long dueNanos;
+    private long dueNanos = Long.MAX_VALUE;
     private long endedNanos;
     private boolean ended;
     private List<Long> confirmedBefore;
@@ -66,7 +68,11 @@ final class Director {
       this.fault = fault;
       this.targets = targets;
       this.confirmedBefore = confirmedBefore;
-      dueNanos = beganNanos + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
+    }
+
+    /** It has begun, and lasts for its time from now. */
+    void hold() {
+      dueNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
     }
 
     /** When what is to be recovered from happened last. */
@@ -107,13 +113,18 @@ final class Director {
       long evenNanos =
           TimeUnit.MILLISECONDS.toNanos(spreadMillis * (fault.number() - 1) / plan.size());
       long beginNanos = Math.max(System.nanoTime() + gapNanos, startNanos + evenNanos);
-      List<Program> targets = targets(fault);
-      while (System.nanoTime() < beginNanos || isTaken(fault.kind(), targets)) {
+      while (System.nanoTime() < beginNanos) {
         tick();
       }
+      List<Program> targets = targets(fault);
+      while (isTaken(fault.kind(), targets)) {
+        tick();
+        targets = targets(fault);
+      }
       Active one = new Active(fault, targets, load.confirmed());
-      begin(one, plan.size());
       active.add(one);
+      begin(one, plan.size());
+      one.hold();
       while (!fault.overlaps() && active.contains(one)) {
         tick();
       }
@@ -123,11 +134,13 @@ final class Director {
     }
   }
 
-  private List<Program> targets(PlannedFault fault) {
+  private List<Program> targets(PlannedFault fault) throws InterruptedException {
     List<Program> candidates = installation.programs(fault.kind().role());
     List<Program> targets = new ArrayList<>();
+    // Of a whole replica set the order says who is master.
+    int first = fault.kind().role() == FaultKind.Role.REPLICATED ? 0 : fault.target();
     for (int i = 0; i < fault.kind().targets(); i++) {
-      targets.add(candidates.get((fault.target() + i) % candidates.size()));
+      targets.add(candidates.get((first + i) % candidates.size()));
     }
     return targets;
   }
@@ -135,10 +148,13 @@ final class Director {
   /** Whether one of the programs, the disk or the file is in another fault that has not ended. */
   private boolean isTaken(FaultKind kind, List<Program> targets) {
     for (Active other : active) {
-      if (other.ended) {
+      if (other.ended && !(other.fault.kind().needsReplicas() && kind.needsReplicas())) {
         continue;
       }
       FaultKind otherKind = other.fault.kind();
+      if (otherKind.needsReplicas() && kind.needsReplicas()) {
+        return true; // one at a time: who is master and who is in sync would not be known
+      }
       boolean sameThing =
           otherKind.role() == kind.role() || !(otherKind.needsNoProgram() || kind.needsNoProgram());
       if (sameThing && other.targets.stream().anyMatch(targets::contains)) {
@@ -167,12 +183,62 @@ final class Director {
           target.pause();
         }
       }
+      case ROLL -> roll(one);
+      case FORK -> fork(one);
+      case CUT -> {
+        if (kind == FaultKind.CUT_MASTER) {
+          installation.rocketMq().cutMaster();
+        } else {
+          installation.rocketMq().cutFollower(one.targets.getFirst());
+        }
+      }
       case FILL -> installation.spoolDisk().fill();
       case SLOW -> installation.slowDisk().slow(one.targets.getFirst().pid());
       case REROUTE -> {
         installation.routingFile().change(one.fault.target());
         reroutes++;
       }
+    }
+  }
+
+  /** Restarts one after the other, each when the replicas are in sync again. */
+  private void roll(Active one) throws IOException, InterruptedException {
+    for (Program target : one.targets) {
+      target.terminate();
+      long limitNanos = System.nanoTime() + END_LIMIT_NANOS;
+      while (target.isRunning() && System.nanoTime() < limitNanos) {
+        tick();
+      }
+      if (target.isRunning()) {
+        surprise(target.name() + " did not end within 90 s of SIGTERM, and was killed");
+        target.kill();
+      }
+      target.start();
+      say("    %s started again", target.name());
+      // The set of in-sync replicas may hold for a while who has just left it.
+      long soonestNanos = System.nanoTime() + SETTLED_NANOS;
+      limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+      do {
+        tick();
+      } while (System.nanoTime() < soonestNanos
+          || (!installation.rocketMq().isInSync() && System.nanoTime() < limitNanos));
+    }
+  }
+
+  /** Leaves a dead master with messages that its followers do not have. */
+  private void fork(Active one) throws IOException, InterruptedException {
+    Program master = one.targets.getFirst();
+    List<Program> followers = one.targets.subList(1, one.targets.size());
+    for (Program follower : followers) {
+      follower.pause();
+    }
+    long untilNanos = System.nanoTime() + TAIL_NANOS;
+    while (System.nanoTime() < untilNanos) {
+      tick();
+    }
+    master.kill();
+    for (Program follower : followers) {
+      follower.resume();
     }
   }
 
@@ -216,6 +282,9 @@ final class Director {
           target.resume();
         }
       }
+      case ROLL -> {} // all are back
+      case FORK -> one.targets.getFirst().start();
+      case CUT -> installation.healNetwork();
       case FILL -> installation.spoolDisk().free();
       case SLOW -> {
         installation.slowDisk().restore();
@@ -233,7 +302,9 @@ final class Director {
         "    %s %s after %.1f s",
         names(one.targets),
         switch (action) {
-          case KILL, TERMINATE -> "started again";
+          case KILL, TERMINATE, ROLL -> "started again";
+          case FORK -> "run again, the old master with its tail";
+          case CUT -> "reached again";
           case PAUSE -> "resumed";
           case FILL -> "has room again";
           case SLOW -> "writes as before";
@@ -283,11 +354,12 @@ final class Director {
         && now.lag() <= RECOVERED_LAG_MESSAGES
         && now.calls() > before.calls()
         && isConfirming(one)
+        && (!one.fault.kind().needsReplicas() || installation.rocketMq().isInSync())
         && (!one.ended || targetsWork(one));
   }
 
   /** Requests confirmed by the agent that the fault happens to. */
-  private long confirmedSince(Active one) {
+  private long confirmedSince(Active one) throws InterruptedException {
     int agent = installation.programs(FaultKind.Role.AGENT).indexOf(one.targets.getFirst());
     return load.confirmed().get(agent) - one.confirmedBefore.get(agent);
   }

@@ -32,7 +32,32 @@ enum FaultKind {
   BROKER_AWAY("broker away (SIGTERM)", Role.BROKER, Action.TERMINATE, 1, 15, 40),
   KILL_NAME_SERVER("kill -9 of the name server", Role.NAME_SERVER, Action.KILL, 1, 0, 15),
   KILL_ELASTICSEARCH("kill -9 of Elasticsearch", Role.ELASTICSEARCH, Action.KILL, 1, 0, 3),
-  KILL_PROMETHEUS("kill -9 of Prometheus", Role.PROMETHEUS, Action.KILL, 1, 0, 8);
+  KILL_PROMETHEUS("kill -9 of Prometheus", Role.PROMETHEUS, Action.KILL, 1, 0, 8),
+
+  KILL_MASTER("kill -9 of a master, with failover", Role.MASTER, Action.KILL, 1, 20, 30),
+  PAUSE_MASTER("SIGSTOP of a master, with failover", Role.MASTER, Action.PAUSE, 1, 20, 30),
+  KILL_REPLICA("kill -9 of a replica", Role.REPLICA, Action.KILL, 1, 0, 20),
+  PAUSE_REPLICA("SIGSTOP of a replica", Role.REPLICA, Action.PAUSE, 1, 5, 20),
+  PAUSE_REPLICAS(
+      "SIGSTOP of all replicas but the master",
+      Role.REPLICA,
+      Action.PAUSE,
+      Installation.REPLICAS - 1,
+      20,
+      30),
+  KILL_CONTROLLER("a controller away", Role.CONTROLLER, Action.KILL, 1, 5, 20),
+  ROLL_BROKERS(
+      "rolling restart of all brokers", Role.ALL_BROKERS, Action.ROLL, Installation.BROKERS, 0, 0),
+  UNCONFIRMED_TAIL(
+      "a master comes back with an unconfirmed tail",
+      Role.REPLICATED,
+      Action.FORK,
+      Installation.REPLICAS,
+      20,
+      30),
+  CUT_REPLICA("partition between master and replica", Role.REPLICA, Action.CUT, 1, 5, 25),
+  CUT_MASTER(
+      "partition of a master from replicas and controllers", Role.MASTER, Action.CUT, 1, 20, 30);
 
   /** How many a short run begins with. */
   static final int ESSENTIAL = 10;
@@ -41,7 +66,16 @@ enum FaultKind {
   enum Role {
     SERVER,
     AGENT,
+    /** The one without replicas. */
     BROKER,
+    /** Of the replicated broker, at this time. */
+    MASTER,
+    /** Of the replicated broker, without the master. */
+    REPLICA,
+    /** The replicated broker: its master first. */
+    REPLICATED,
+    ALL_BROKERS,
+    CONTROLLER,
     NAME_SERVER,
     ELASTICSEARCH,
     PROMETHEUS,
@@ -58,6 +92,12 @@ enum FaultKind {
     TERMINATE,
     /** Stopped by SIGSTOP; resumed. */
     PAUSE,
+    /** One after the other is asked to end and started again. */
+    ROLL,
+    /** The followers stop; the master dies with what they lack, and they go on; it comes back. */
+    FORK,
+    /** Packets are dropped; as before. */
+    CUT,
     /** The disk has no room; freed. */
     FILL,
     /** The disk writes less than is sent; as before. */
@@ -96,12 +136,23 @@ enum FaultKind {
 
   /** Whether it is to do with a file or a disk of a program that itself goes on. */
   boolean sparesPrograms() {
-    return role == Role.SPOOL_DISK || role == Role.SLOW_DISK || role == Role.ROUTING_FILE;
+    return role == Role.SPOOL_DISK
+        || role == Role.SLOW_DISK
+        || role == Role.ROUTING_FILE
+        || action == Action.CUT;
   }
 
   /** Whether it can be done while another fault has to do with the program itself. */
   boolean needsNoProgram() {
     return role == Role.SPOOL_DISK || role == Role.ROUTING_FILE;
+  }
+
+  /** Whether it needs a broker with replicas, and their controllers. */
+  boolean needsReplicas() {
+    return switch (role) {
+      case MASTER, REPLICA, REPLICATED, ALL_BROKERS, CONTROLLER -> true;
+      default -> false;
+    };
   }
 
   /** How many programs it happens to at once. */

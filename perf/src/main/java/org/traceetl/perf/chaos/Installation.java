@@ -1,6 +1,7 @@
 package org.traceetl.perf.chaos;
 
 import java.io.IOException;
+import java.io.Reader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
@@ -9,7 +10,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
 import org.traceetl.perf.process.Elasticsearch;
+import org.traceetl.perf.process.Network;
 import org.traceetl.perf.process.Ports;
 import org.traceetl.perf.process.Program;
 import org.traceetl.perf.process.RocketMq;
@@ -19,6 +23,13 @@ final class Installation implements AutoCloseable {
   static final int QUEUES = 8;
   static final int AGENTS = 2;
   static final int SERVERS = 3;
+
+  /** Of the replicated broker, if there is one. */
+  static final int REPLICAS = 3;
+
+  /** Processes of brokers, if one is replicated: its replicas, and the one without. */
+  static final int BROKERS = REPLICAS + 1;
+
   static final String DATA_STREAM = "chaos";
 
   /** After it the broker takes a client that sends no heartbeat for gone; clients send every 30. */
@@ -37,8 +48,10 @@ final class Installation implements AutoCloseable {
    * @param serverJar the server as it is shipped
    * @param elasticsearch the home of an unpacked Elasticsearch
    * @param prometheus the program
+   * @param brokerSettings of the replicas and of the controllers, as they are shipped: the
+   *     directory
    */
-  record Parts(Path serverJar, Path elasticsearch, Path prometheus) {}
+  record Parts(Path serverJar, Path elasticsearch, Path prometheus, Path brokerSettings) {}
 
   private final Path directory;
   private final Parts parts;
@@ -46,34 +59,55 @@ final class Installation implements AutoCloseable {
   private final SpoolDisk spoolDisk;
   private final SlowDisk slowDisk;
   private final RoutingFile routingFile;
+  private final boolean replicated;
+  private final Network network;
   private final RocketMq rocketMq;
   private final Elasticsearch elasticsearch;
   private final Program prometheus;
   private final List<Program> agents = new ArrayList<>();
   private final List<Program> servers = new ArrayList<>();
   private final List<Integer> otlpPorts = new ArrayList<>();
+  private final List<Integer> grpcPorts = new ArrayList<>();
   private final List<Integer> agentTelemetryPorts = new ArrayList<>();
   private final List<Integer> serverPorts = new ArrayList<>();
   private final URI prometheusUri;
 
-  Installation(Path directory, Parts parts) throws IOException, InterruptedException {
+  /**
+   * @param replicated whether there are two brokers, of which one has replicas
+   */
+  Installation(Path directory, Parts parts, boolean replicated)
+      throws IOException, InterruptedException {
     this.directory = directory;
+    this.replicated = replicated;
     this.parts = parts;
     Ports ports = new Ports();
     routingFile = new RoutingFile(directory.resolve("routing.yaml"));
     spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
     slowDisk = SlowDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
+    network = replicated ? Network.open(RocketMq.Replication.hosts(REPLICAS)) : null;
     rocketMq =
-        new RocketMq(
-            directory,
-            ports,
-            List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC"),
-            brokerSettings());
+        replicated
+            ? new RocketMq(
+                directory,
+                ports,
+                List.of("-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"),
+                brokerSettings(),
+                new RocketMq.Replication(
+                    REPLICAS,
+                    settings(parts.brokerSettings.resolve("broker-replicated.conf")),
+                    settings(parts.brokerSettings.resolve("controller.conf")),
+                    network))
+            : new RocketMq(
+                directory,
+                ports,
+                List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC"),
+                brokerSettings());
     elasticsearch = new Elasticsearch(parts.elasticsearch, directory, ports);
     for (int i = 1; i <= AGENTS; i++) {
       otlpPorts.add(ports.next());
+      grpcPorts.add(ports.next());
       agentTelemetryPorts.add(ports.next());
-      agents.add(agent(i, otlpPorts.getLast(), agentTelemetryPorts.getLast()));
+      agents.add(agent(i));
     }
     for (int i = 1; i <= SERVERS; i++) {
       serverPorts.add(ports.next());
@@ -82,6 +116,16 @@ final class Installation implements AutoCloseable {
     int prometheusPort = ports.next();
     prometheusUri = URI.create("http://127.0.0.1:" + prometheusPort);
     prometheus = prometheus(prometheusPort);
+  }
+
+  private static Map<String, String> settings(Path file) throws IOException {
+    Properties settings = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      settings.load(reader);
+    }
+    Map<String, String> map = new TreeMap<>();
+    settings.stringPropertyNames().forEach(key -> map.put(key, settings.getProperty(key)));
+    return map;
   }
 
   private List<String> java(String name, int heapMebibytes, int directMebibytes)
@@ -129,7 +173,8 @@ final class Installation implements AutoCloseable {
         10_000);
   }
 
-  private Program agent(int number, int otlpPort, int telemetryPort) throws IOException {
+  private Program agent(int number) throws IOException {
+    int telemetryPort = agentTelemetryPorts.get(number - 1);
     String name = "agent-" + number;
     Path home = Files.createDirectories(directory.resolve(name));
     List<String> command = java(name, 512, 288);
@@ -150,7 +195,7 @@ final class Installation implements AutoCloseable {
           flush: %s
         otlp:
           host: 127.0.0.1
-          grpc-port: 0
+          grpc-port: %d
           http-port: %d
         files:
           paths: [%s]
@@ -170,8 +215,10 @@ final class Installation implements AutoCloseable {
                 SPOOL_BYTES,
                 // Its answers wait for its disk, which may be slow.
                 number == AGENTS ? "commit" : "os",
-                otlpPort,
-                number == AGENTS ? traceLog() : "",
+                grpcPorts.get(number - 1),
+                otlpPorts.get(number - 1),
+                // Under all names that it is given.
+                number == AGENTS ? traceLog() + "*" : "",
                 routingFile.path(),
                 rocketMq.address(),
                 telemetryPort));
@@ -219,6 +266,11 @@ final class Installation implements AutoCloseable {
         idle: 1d
       metrics:
         queue-label: always
+      series:
+        dimensions:
+          - attribute: %s
+      histogram:
+        bounds-millis: [500, 1000]
       hotspots:
         interval: %dms
         grow-after: 1
@@ -243,6 +295,7 @@ final class Installation implements AutoCloseable {
             nameServer,
             LEASE.toSeconds(),
             WINDOW.toMillis(),
+            SentSpan.INTERVAL,
             2 * WINDOW.toMillis(),
             elasticsearch,
             DATA_STREAM);
@@ -288,7 +341,7 @@ final class Installation implements AutoCloseable {
   /** Starts all, in the order that they need, and makes the topics. */
   void start(HttpClient http) throws IOException, InterruptedException {
     elasticsearch.program().start();
-    rocketMq.start(QUEUES);
+    rocketMq.start(replicated ? QUEUES / 2 : QUEUES);
     rocketMq.makeDecisionsTopic();
     for (Program agent : agents) {
       agent.start();
@@ -321,11 +374,39 @@ final class Installation implements AutoCloseable {
     return routingFile;
   }
 
-  List<Program> programs(FaultKind.Role role) {
+  /** Whether it has a broker with replicas. */
+  boolean isReplicated() {
+    return replicated;
+  }
+
+  /** Whether replicas can be cut off. */
+  boolean hasNetwork() {
+    return network != null;
+  }
+
+  RocketMq rocketMq() {
+    return rocketMq;
+  }
+
+  /** Ends all partitions. */
+  void healNetwork() throws IOException, InterruptedException {
+    network.heal();
+  }
+
+  List<Program> programs(FaultKind.Role role) throws InterruptedException {
     return switch (role) {
       case SERVER -> servers;
       case AGENT -> agents;
       case BROKER -> List.of(rocketMq.broker());
+      case MASTER -> List.of(rocketMq.master());
+      case REPLICA -> rocketMq.followers();
+      case REPLICATED -> {
+        List<Program> masterFirst = new ArrayList<>(List.of(rocketMq.master()));
+        masterFirst.addAll(rocketMq.followers());
+        yield masterFirst;
+      }
+      case ALL_BROKERS -> rocketMq.brokers();
+      case CONTROLLER -> rocketMq.controllers();
       case NAME_SERVER -> List.of(rocketMq.nameServer());
       case ELASTICSEARCH -> List.of(elasticsearch.program());
       case PROMETHEUS -> List.of(prometheus);
@@ -336,8 +417,8 @@ final class Installation implements AutoCloseable {
   }
 
   List<Program> all() {
-    List<Program> all =
-        new ArrayList<>(List.of(rocketMq.nameServer(), rocketMq.broker(), elasticsearch.program()));
+    List<Program> all = new ArrayList<>(rocketMq.all());
+    all.add(elasticsearch.program());
     all.addAll(agents);
     all.addAll(servers);
     all.add(prometheus);
@@ -345,12 +426,12 @@ final class Installation implements AutoCloseable {
   }
 
   /** The file that the last agent follows. */
-  Path traceLog() {
+  private Path traceLog() {
     return directory.resolve("logs").resolve("trace.log");
   }
 
-  List<Integer> otlpPorts() {
-    return otlpPorts;
+  Load.Sources sources() {
+    return new Load.Sources(otlpPorts, grpcPorts, traceLog(), true);
   }
 
   /** Where a server's or an agent's own metrics are. */
@@ -375,6 +456,10 @@ final class Installation implements AutoCloseable {
   @Override
   public void close() throws IOException {
     Program.kill(all());
+    rocketMq.close();
+    if (network != null) {
+      network.close();
+    }
     if (spoolDisk != null) {
       spoolDisk.close();
     }

@@ -20,11 +20,7 @@ final class OtlpRequest {
    * @param spans at least one, all of one service
    */
   static byte[] of(List<SentSpan> spans) {
-    byte[] serviceName =
-        new OtlpRequest()
-            .bytes(1, "service.name".getBytes(UTF_8))
-            .bytes(2, new OtlpRequest().text(1, spans.getFirst().service()).done())
-            .done();
+    byte[] serviceName = attribute("service.name", spans.getFirst().service());
     OtlpRequest scope = new OtlpRequest();
     for (SentSpan span : spans) {
       scope.bytes(2, encoded(span));
@@ -45,8 +41,13 @@ final class OtlpRequest {
         .number(6, span.kind())
         .fixed(7, span.startUnixNanos())
         .fixed(8, span.startUnixNanos() + span.durationNanos())
+        .bytes(9, attribute(SentSpan.INTERVAL, span.interval()))
         .bytes(15, new OtlpRequest().number(3, span.status()).done())
         .done();
+  }
+
+  private static byte[] attribute(String key, String value) {
+    return new OtlpRequest().text(1, key).bytes(2, new OtlpRequest().text(1, value).done()).done();
   }
 
   private OtlpRequest text(int field, String text) {

@@ -17,7 +17,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** What Prometheus has counted, by its query API. */
 final class PrometheusAnswers {
   private static final JsonMapper JSON = new JsonMapper();
-  private static final String LABELS = "service_name, span_name, span_kind, status_code";
+  private static final String LABELS =
+      "service_name, span_name, span_kind, status_code, " + SentSpan.INTERVAL;
   private static final String CALLS = "traces_span_metrics_calls_total";
   private static final String DURATION = "traces_span_metrics_duration_milliseconds";
 
@@ -76,7 +77,8 @@ final class PrometheusAnswers {
               labels.path("service_name").asString(""),
               labels.path("span_name").asString(""),
               labels.path("span_kind").asString(""),
-              labels.path("status_code").asString("")),
+              labels.path("status_code").asString(""),
+              labels.path(SentSpan.INTERVAL).asString("")),
           Double.parseDouble(series.path("value").get(1).asString()));
     }
     return values;

@@ -7,6 +7,7 @@ package org.traceetl.perf.chaos;
  * @param spanId 16 lower-case hex digits
  * @param kind as in OTLP, 1 to 5
  * @param status as in OTLP, 0 to 2
+ * @param interval in which it was made, as an attribute that distinguishes series
  */
 record SentSpan(
     String traceId,
@@ -15,6 +16,7 @@ record SentSpan(
     String name,
     int kind,
     int status,
+    String interval,
     long startUnixNanos,
     long durationNanos) {
   /** At and above it a span is slow: the server's default. */
@@ -22,13 +24,17 @@ record SentSpan(
 
   static final int ERROR = 2;
 
+  /** The attribute's key, and the label of series. */
+  static final String INTERVAL = "interval";
+
   private static final String[] KINDS = {
     "UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"
   };
   private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
 
   SeriesKey series() {
-    return new SeriesKey(service, name, "SPAN_KIND_" + kindName(), "STATUS_CODE_" + statusName());
+    return new SeriesKey(
+        service, name, "SPAN_KIND_" + kindName(), "STATUS_CODE_" + statusName(), interval);
   }
 
   String kindName() {

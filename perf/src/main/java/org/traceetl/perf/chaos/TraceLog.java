@@ -12,14 +12,38 @@ import java.util.List;
 
 /** A trace log as OzHera's exporter writes it, which an agent follows. */
 final class TraceLog implements AutoCloseable {
-  private final FileChannel file;
+  private static final int APPENDS_PER_FILE = 20;
 
-  TraceLog(Path path) throws IOException {
+  private final Path path;
+  private final boolean rotates;
+  private FileChannel file;
+  private int appends;
+
+  /**
+   * @param rotates whether the file is renamed after some appends, and a new one begun
+   */
+  TraceLog(Path path, boolean rotates) throws IOException {
+    this.path = path;
+    this.rotates = rotates;
     Files.createDirectories(path.getParent());
-    file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    file = open();
+  }
+
+  private FileChannel open() throws IOException {
+    return FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  private void rotate() throws IOException {
+    file.close();
+    Files.move(path, path.resolveSibling(path.getFileName() + "." + appends / APPENDS_PER_FILE));
+    file = open();
   }
 
   void append(List<SentSpan> spans) throws IOException {
+    if (rotates && appends > 0 && appends % APPENDS_PER_FILE == 0) {
+      rotate();
+    }
+    appends++;
     StringBuilder lines = new StringBuilder();
     for (SentSpan span : spans) {
       lines.append("2026-01-01 00:00:00.000 ||| ");
@@ -35,6 +59,10 @@ final class TraceLog implements AutoCloseable {
               span.spanId(),
               "[{\"key\":\"span.kind\",\"type\":\"string\",\"value\":\""
                   + span.kindName().toLowerCase(java.util.Locale.ROOT)
+                  + "\"},{\"key\":\""
+                  + SentSpan.INTERVAL
+                  + "\",\"type\":\"string\",\"value\":\""
+                  + span.interval()
                   + "\"}]",
               "[]",
               "{\"serviceName\":\"" + span.service() + "\",\"tags\":[]}",

@@ -24,16 +24,17 @@ public record Topics(String nameServer, String cluster) {
   public static void main(String... arguments) throws IOException, InterruptedException {
     Topics topics = new Topics(arguments[0], arguments[1]);
     int queues = Integer.parseInt(arguments[2]);
-    topics.make("trace-spans", queues, () -> true);
-    topics.make("trace-windows", queues, () -> true);
-    topics.make("trace-routing", 1, () -> true);
+    topics.make("trace-spans", queues, 1, () -> true);
+    topics.make("trace-windows", queues, 1, () -> true);
+    topics.make("trace-routing", 1, 1, () -> true);
   }
 
   /**
+   * @param brokers how many broker names must have it
    * @param brokerLives false ends the waiting for it
    * @throws IOException if the broker does not make it, within minutes
    */
-  void make(String topic, int queues, BooleanSupplier brokerLives)
+  void make(String topic, int queues, int brokers, BooleanSupplier brokerLives)
       throws IOException, InterruptedException {
     DefaultMQProducer producer = new DefaultMQProducer("make-topics");
     producer.setNamesrvAddr(nameServer);
@@ -43,13 +44,19 @@ public record Topics(String nameServer, String cluster) {
       while (true) {
         try {
           producer.createTopic(cluster, topic, queues, Map.of());
-          return;
+          // A broker that registers later does not have it yet.
+          if (producer.fetchPublishMessageQueues(topic).size() >= queues * brokers) {
+            return;
+          }
         } catch (MQClientException e) {
           if (!brokerLives.getAsBoolean() || System.nanoTime() - startNanos > LIMIT.toNanos()) {
             throw e;
           }
-          Thread.sleep(500);
         }
+        if (System.nanoTime() - startNanos > LIMIT.toNanos()) {
+          throw new IOException("topic " + topic + " is not on " + brokers + " brokers");
+        }
+        Thread.sleep(500);
       }
     } catch (MQClientException e) {
       throw new IOException("topic " + topic + " cannot be made", e);

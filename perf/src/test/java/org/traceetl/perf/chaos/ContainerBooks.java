@@ -38,7 +38,11 @@ final class ContainerBooks {
   /** Sends spans while something happens, and ends when each sender has its last answer. */
   void sendDuring(Event event) throws IOException, InterruptedException {
     Load load =
-        new Load(truth, containers.otlpPorts(), containers.traceLog(), SPANS_PER_SECOND, seed++);
+        new Load(
+            truth,
+            new Load.Sources(containers.otlpPorts(), List.of(), containers.traceLog(), false),
+            SPANS_PER_SECOND,
+            seed++);
     load.start();
     try {
       event.happen();

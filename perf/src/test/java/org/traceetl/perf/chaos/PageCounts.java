@@ -45,6 +45,7 @@ record PageCounts(
         labels.getOrDefault("service_name", ""),
         labels.getOrDefault("span_name", ""),
         labels.getOrDefault("span_kind", ""),
-        labels.getOrDefault("status_code", ""));
+        labels.getOrDefault("status_code", ""),
+        labels.getOrDefault(SentSpan.INTERVAL, ""));
   }
 }

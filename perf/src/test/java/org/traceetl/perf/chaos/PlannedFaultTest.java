@@ -36,6 +36,24 @@ final class PlannedFaultTest {
   }
 
   @Test
+  void sixtyFaultsHaveEachKindTwice() {
+    List<PlannedFault> plan = PlannedFault.plan(60, 20261122, ALL);
+    for (FaultKind kind : ALL) {
+      assertThat(plan).filteredOn(fault -> fault.kind() == kind).hasSizeGreaterThanOrEqualTo(2);
+    }
+  }
+
+  @Test
+  void oneBrokerHasNoFaultThatNeedsReplicas() {
+    Set<FaultKind> oneBroker = EnumSet.allOf(FaultKind.class);
+    oneBroker.removeIf(FaultKind::needsReplicas);
+    assertThat(PlannedFault.plan(60, 7, oneBroker))
+        .hasSize(60)
+        .extracting(PlannedFault::kind)
+        .noneMatch(FaultKind::needsReplicas);
+  }
+
+  @Test
   void whatCannotBeDoneIsNotPlanned() {
     Set<FaultKind> possible = EnumSet.complementOf(EnumSet.of(FaultKind.FILL_SPOOL_DISK));
     assertThat(PlannedFault.plan(50, 7, possible))

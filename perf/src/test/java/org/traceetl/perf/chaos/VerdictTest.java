@@ -33,7 +33,7 @@ final class VerdictTest {
   }
 
   private static SentSpan span(String id, String name, int kind, int status, long nanos) {
-    return new SentSpan(id.repeat(16), id.repeat(8), "shop", name, kind, status, 0, nanos);
+    return new SentSpan(id.repeat(16), id.repeat(8), "shop", name, kind, status, "a", 0, nanos);
   }
 
   private Verdict verdict() {
@@ -66,7 +66,7 @@ final class VerdictTest {
 
   @Test
   void aSeriesThatNobodySentIsDoubled() {
-    calls.put(new SeriesKey("shop", "other", "SPAN_KIND_SERVER", "STATUS_CODE_OK"), 4.0);
+    calls.put(new SeriesKey("shop", "other", "SPAN_KIND_SERVER", "STATUS_CODE_OK", "a"), 4.0);
     assertThat(verdict().doubled()).isEqualTo(4);
   }
 

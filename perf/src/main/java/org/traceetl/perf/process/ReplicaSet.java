@@ -1,0 +1,64 @@
+package org.traceetl.perf.process;
+
+import java.util.List;
+import java.util.Optional;
+import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.remoting.exception.RemotingException;
+import org.apache.rocketmq.remoting.protocol.body.BrokerReplicasInfo.ReplicasInfo;
+import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
+
+/** What the controllers know about the replicas of one broker name. For one thread. */
+final class ReplicaSet implements AutoCloseable {
+  private static final long TIMEOUT_MILLIS = 3_000;
+
+  private final String brokerName;
+  private final List<String> controllers;
+  private final DefaultMQAdminExt admin = new DefaultMQAdminExt(TIMEOUT_MILLIS);
+
+  /**
+   * @param nameServer {@code host:port}
+   * @param controllers {@code host:port} of each
+   */
+  ReplicaSet(String nameServer, String brokerName, List<String> controllers)
+      throws MQClientException {
+    this.brokerName = brokerName;
+    this.controllers = List.copyOf(controllers);
+    admin.setNamesrvAddr(nameServer);
+    admin.setInstanceName("replicas-of-" + brokerName);
+    admin.start();
+  }
+
+  /** The master's address and the in-sync replicas; empty if no controller answers. */
+  Optional<ReplicasInfo> state() throws InterruptedException {
+    for (String controller : controllers) {
+      try {
+        ReplicasInfo info =
+            admin
+                .getInSyncStateData(controller, List.of(brokerName))
+                .getReplicasInfoTable()
+                .get(brokerName);
+        if (info != null) {
+          return Optional.of(info);
+        }
+      } catch (RemotingException | MQBrokerException e) {
+        // This controller is away, or knows no leader now: the next one is asked.
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether a replica knows a topic; it copies the master's topics every ten seconds. */
+  boolean hasTopic(String address, String topic) throws InterruptedException {
+    try {
+      return admin.examineTopicConfig(address, topic) != null;
+    } catch (RemotingException | MQBrokerException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    admin.shutdown();
+  }
+}
