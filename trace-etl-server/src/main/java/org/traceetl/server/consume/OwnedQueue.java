@@ -1,5 +1,6 @@
 package org.traceetl.server.consume;
 
+import java.util.Arrays;
 import java.util.List;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -13,6 +14,11 @@ import org.traceetl.server.window.QueueId;
  * A queue in the hands of the worker that owns it: which offset comes next, and whether a message
  * is that one. Windows are contiguous, even where messages are not: a message is taken at its
  * offset or not at all, unless the broker has deleted what was before it.
+ *
+ * <p>A broker may lose its newest messages and give their offsets to new ones, as a master does
+ * that was a replica behind. The client then pulls from where that broker ended. Messages below
+ * {@link #next} are therefore not passed over as repeats unless the last of them is the one that
+ * was read there: else they are read, and the names of batches tell repeats.
  *
  * <p>Belongs to the worker. For all threads are {@link #status} and what is kept, committed and
  * released.
@@ -39,6 +45,14 @@ final class OwnedQueue {
 
   private long next;
   private int rewinds;
+
+  /** Body of the message before {@link #next}; null while it is not known. */
+  private byte[] last;
+
+  /** Messages pulled below {@link #next}, side by side: the first, and the place after the last. */
+  private long repeatedFrom = UNKNOWN;
+
+  private long repeatedTo = UNKNOWN;
 
   /** The next message is missing; what comes is not taken until the queue is pulled again. */
   private boolean astray;
@@ -87,7 +101,7 @@ final class OwnedQueue {
     for (MessageExt message : messages) {
       long offset = message.getQueueOffset();
       if (offset != next && !isNext(message, offset)) {
-        if (offset > next) {
+        if (astray || offset > next) {
           return Outcome.REWIND;
         }
         continue;
@@ -102,7 +116,8 @@ final class OwnedQueue {
   }
 
   private void accept(MessageExt message, long nowMillis) {
-    byte[] body = message.getBody() == null ? EMPTY : message.getBody();
+    byte[] body = body(message);
+    last = body;
     if ((message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) == 0) {
       aggregator.accept(body, nowMillis);
     } else {
@@ -110,14 +125,23 @@ final class OwnedQueue {
     }
   }
 
+  private static byte[] body(MessageExt message) {
+    return message.getBody() == null ? EMPTY : message.getBody();
+  }
+
   /** Whether a message counts although its offset is not the expected one. */
   private boolean isNext(MessageExt message, long offset) {
     if (offset < next) {
       if (longProperty(message, MessageConst.PROPERTY_MAX_OFFSET) >= next) {
-        return false; // pulled twice
+        pulledAgain(message, offset);
+        return false;
       }
-      log.warn(
-          "Queue {} begins anew at {}: the topic was made again (was at {})", id, offset, next);
+      log.error(
+          "Queue {} goes back from {} to {}: the broker lost messages, or the topic was made again",
+          id,
+          next,
+          offset);
+      listener.replaced(id, next - offset);
       return true;
     }
     boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;
@@ -134,6 +158,26 @@ final class OwnedQueue {
         offset - 1);
     listener.skipped(id, offset - next);
     return true;
+  }
+
+  private void pulledAgain(MessageExt message, long offset) {
+    if (offset != repeatedTo) {
+      repeatedFrom = offset;
+    }
+    repeatedTo = offset + 1;
+    if (repeatedTo != next || last == null || Arrays.equals(last, body(message))) {
+      return;
+    }
+    log.error(
+        "Queue {} goes back from {} to {}: the broker lost messages that were read, and has others"
+            + " at their offsets",
+        id,
+        next,
+        repeatedFrom);
+    listener.replaced(id, next - repeatedFrom);
+    next = repeatedFrom;
+    last = null;
+    astray = true;
   }
 
   /** The queue is pulled from {@link #next} again. */

@@ -75,6 +75,12 @@ public interface PipelineListener {
   /** The broker no longer has these messages: they were never read. */
   default void skipped(QueueId queue, long messages) {}
 
+  /**
+   * The broker no longer has these messages, which were read: it lost them, or the topic was made
+   * again. What it has at their offsets is read.
+   */
+  default void replaced(QueueId queue, long messages) {}
+
   /** Messages came out of order; they are pulled again. */
   default void outOfOrder(QueueId queue) {}
 

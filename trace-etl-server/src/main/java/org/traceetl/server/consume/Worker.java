@@ -337,6 +337,7 @@ final class Worker implements Runnable {
           recovered.to(),
           range.max(),
           next);
+      listener.replaced(holding.id, recovered.to() - next);
     }
     consumer.seek(queue, Math.max(next, range.min()));
     owned.put(queue, new OwnedQueue(holding.id, queue, recovered.aggregator(), listener, next));

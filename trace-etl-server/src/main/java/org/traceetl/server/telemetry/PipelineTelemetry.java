@@ -34,6 +34,7 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter snapshotFailures;
   private final Counter commitFailures;
   private final Counter skipped;
+  private final Counter replaced;
   private final Counter outOfOrder;
   private final Counter failures;
 
@@ -108,6 +109,12 @@ final class PipelineTelemetry implements PipelineListener {
     skipped =
         counter(
             registry, "messages_skipped_total", "Messages that the broker dropped before a read.");
+    replaced =
+        Counter.build(
+                "trace_etl_messages_replaced_total",
+                "Messages that were read and that the broker no longer has at their offsets.")
+            .labelNames("queue")
+            .register(registry);
     outOfOrder =
         counter(registry, "messages_out_of_order_total", "Messages pulled again to be in order.");
     failures =
@@ -217,6 +224,11 @@ final class PipelineTelemetry implements PipelineListener {
   @Override
   public void skipped(QueueId queue, long messages) {
     skipped.inc(messages);
+  }
+
+  @Override
+  public void replaced(QueueId queue, long messages) {
+    replaced.labels(queue.toString()).inc(messages);
   }
 
   @Override

@@ -21,11 +21,17 @@ class OwnedQueueTest {
   private static final QueueId ID = new QueueId("b", 0);
 
   private final List<Long> skipped = new ArrayList<>();
+  private final List<Long> replaced = new ArrayList<>();
   private final PipelineListener listener =
       new PipelineListener() {
         @Override
         public void skipped(QueueId queue, long messages) {
           skipped.add(messages);
+        }
+
+        @Override
+        public void replaced(QueueId queue, long messages) {
+          replaced.add(messages);
         }
       };
   private final Aggregation aggregation =
@@ -80,6 +86,45 @@ class OwnedQueueTest {
 
     assertThat(queue.next()).isEqualTo(13);
     assertThat(recorded()).isEqualTo(3);
+    assertThat(replaced).isEmpty();
+  }
+
+  /** As a broker has them that had messages up to 11 and was then sent others. */
+  private static List<MessageExt> others(long max, long... offsets) {
+    List<MessageExt> messages = messages(0, max, offsets);
+    for (MessageExt message : messages) {
+      message.setBody(new Batch("shop").span("a", 1).message(1_000_000 + message.getQueueOffset()));
+    }
+    return messages;
+  }
+
+  @Test
+  void messagesThatTheBrokerHasInPlaceOfLostOnesAreRead() {
+    queue.take(messages(0, 14, 10, 11, 12, 13), 0);
+
+    assertThat(queue.take(others(20, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
+    assertThat(queue.take(others(20, 13, 14), 0)).isEqualTo(Outcome.REWIND);
+    assertThat(queue.next()).isEqualTo(11);
+    queue.rewound();
+    assertThat(queue.take(others(20, 11, 12, 13, 14), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(replaced).containsExactly(3L);
+    assertThat(queue.next()).isEqualTo(15);
+    assertThat(recorded()).isEqualTo(8);
+  }
+
+  @Test
+  void messagesReadAgainAfterALossCountOnce() {
+    queue.take(messages(0, 14, 10, 11, 12, 13), 0);
+
+    assertThat(queue.take(messages(0, 20, 10, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
+    assertThat(queue.take(others(20, 13), 0)).isEqualTo(Outcome.REWIND);
+    queue.rewound();
+    queue.take(messages(0, 20, 10, 11, 12), 0);
+    queue.take(others(20, 13), 0);
+
+    assertThat(replaced).containsExactly(4L);
+    assertThat(recorded()).isEqualTo(5);
   }
 
   @Test
@@ -135,6 +180,7 @@ class OwnedQueueTest {
     assertThat(queue.take(messages(0, 2, 0, 1), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(queue.next()).isEqualTo(2);
+    assertThat(replaced).containsExactly(11L);
     SealedWindow window = queue.swap(1_000).seal();
     assertThat(window.from()).isEqualTo(10);
     assertThat(window.to()).isEqualTo(2);
