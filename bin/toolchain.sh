@@ -134,7 +134,7 @@ run_container_tests() {
   for tag in "$3" ${4:+"$4"}; do
     for image in "trace-etl/log-agent:$tag" "trace-etl/server:$tag"; do
       docker image inspect "$image" >/dev/null 2>&1 ||
-        fail "there is no image $image yet." "Build it: bin/images"
+        fail "there is no image $image yet." "Build it: bin/images --unpinned, or bin/images --base debootstrap without a registry"
     done
   done
   # They clean up themselves; the container that would do it for them may not be had.

@@ -102,6 +102,7 @@ CASES = {
     },
     "bare": {
         "agent": {
+            "digest": "sha256:" + "a" * 64,
             "rings": {"enabled": False},
             "spool": {"type": "emptyDir"},
             "hostPorts": {"enabled": False},
@@ -227,6 +228,7 @@ REFUSED = {
         {"server": {"config": {"trace-etl": {"web": {"oidc": {"client-secret": "x"}}}}}},
         "client-secret is not for the configuration: use server.oidcSecret",
     ),
+    "no-digest": ({"server": {"digest": "sha256:abc"}}, "digest"),
     "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
 }
 
@@ -492,6 +494,48 @@ class ChartTest(unittest.TestCase):
                     policy = budget["spec"]["unhealthyPodEvictionPolicy"]
                     self.assertEqual(policy, "IfHealthyBudget" if several else "AlwaysAllow")
 
+    def test_production_values_leave_no_port_open(self):
+        objects = self.rendered["values-production"]
+        server = yaml.safe_load(named(objects, "ConfigMap", "-server")["data"]["trace-etl-server.yaml"])
+        agent = yaml.safe_load(named(objects, "ConfigMap", "-agent")["data"]["log-agent.yaml"])
+        for where, config in {
+            "server's port": server["server"]["ssl"]["bundle"],
+            "server's token": server["trace-etl"]["web"]["token-file"],
+            "server to RocketMQ": server["trace-etl"]["rocketmq"]["tls"],
+            "server's keys": server["trace-etl"]["rocketmq"]["secret-key-file"],
+            "index": server["trace-etl"]["index"]["elasticsearch"]["password-file"],
+            "OTLP": agent["otlp"]["tls"]["certificate-file"],
+            "senders' tokens": agent["otlp"]["token-file"],
+            "agent's metrics": agent["telemetry"]["tls"]["certificate-file"],
+            "agent's token": agent["telemetry"]["token-file"],
+            "agent to RocketMQ": agent["rocketmq"]["tls"],
+            "agent's keys": agent["rocketmq"]["secret-key-file"],
+        }.items():
+            self.assertTrue(config, where)
+        for url in server["trace-etl"]["index"]["elasticsearch"]["urls"]:
+            self.assertTrue(url.startswith("https://"), url)
+        policies = of_kind(objects, "NetworkPolicy")
+        self.assertEqual(len(policies), 2)
+        for policy in policies:
+            self.assertEqual(policy["spec"]["policyTypes"], ["Ingress", "Egress"])
+            for rule in policy["spec"]["ingress"]:
+                self.assertTrue(rule.get("from"), policy["metadata"]["name"])
+
+    def test_images_are_built_on_bases_by_digest(self):
+        digest = "@sha256:" + "0" * 64
+        for base, jdk in (("debian:13", f"jdk{digest}"), (f"debian{digest}", "jdk:25"), ("debian@sha256:0", "jdk:25")):
+            with self.subTest(base=base, jdk=jdk):
+                refused = subprocess.run(
+                    [HERE.parents[2] / "bin" / "images", "--base", base, "--jdk", jdk],
+                    capture_output=True, text=True,
+                )  # fmt: skip
+                self.assertEqual(refused.returncode, 1)
+                self.assertRegex(refused.stderr, "must name its image by digest")
+        for dockerfile in (HERE.parents[1] / "images").glob("*/Dockerfile"):
+            text = dockerfile.read_text()
+            self.assertNotRegex(text, r"(?m)^ARG (BASE|JDK)_IMAGE=")
+            self.assertEqual(re.findall(r"(?m)^FROM (\S+)", text), ["${JDK_IMAGE}", "${BASE_IMAGE}"])
+
     def test_images_are_of_the_registry_and_the_tag(self):
         images = {
             container["name"]: container["image"]
@@ -501,6 +545,12 @@ class ChartTest(unittest.TestCase):
         self.assertEqual(images["server"], "images.example.com/a/trace-etl/server:1.2.3")
         self.assertEqual(images["agent"], "images.example.com/a/trace-etl/log-agent:1.2.2")
         self.assertEqual(images["span"], images["agent"])
+        pinned = {
+            container["name"]: container["image"]
+            for _, spec in pods(self.rendered["bare"])
+            for container in spec["containers"]
+        }
+        self.assertEqual(pinned["agent"], "trace-etl/log-agent@sha256:" + "a" * 64)
 
     def test_one_autoscaler_owns_the_number_of_servers(self):
         for name, kinds in {"minimal": 0, "hpa": 1, "keda": 1, "values-production": 1}.items():

@@ -51,7 +51,8 @@ labels:
 {{- define "trace-etl.image" -}}
 {{- $registry := .root.Values.image.registry | trimSuffix "/" }}
 {{- $tag := coalesce .of.tag .root.Values.image.tag .root.Chart.AppVersion }}
-{{- printf "%s%s:%s" (ternary "" (printf "%s/" $registry) (empty $registry)) .of.image $tag }}
+{{- $version := ternary (printf ":%s" $tag) (printf "@%s" .of.digest) (empty .of.digest) }}
+{{- printf "%s%s%s" (ternary "" (printf "%s/" $registry) (empty $registry)) .of.image $version }}
 {{- end }}
 
 {{- define "trace-etl.pullSecrets" -}}
