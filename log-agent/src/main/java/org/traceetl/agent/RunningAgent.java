@@ -92,6 +92,7 @@ public final class RunningAgent implements AutoCloseable {
                   spool,
                   config.pipeline().maxBytesInFlight(),
                   TimeUnit.HOURS.toMillis(config.spool().maxAgeHours()),
+                  TimeUnit.SECONDS.toNanos(config.routing().rerouteAfterSeconds()),
                   metrics,
                   System::nanoTime,
                   spool::nowMillis));
@@ -116,6 +117,7 @@ public final class RunningAgent implements AutoCloseable {
       pipeline.filters(new Filters(rules.filters()));
       List<Note.Place> places = spool.places();
       pipeline.start();
+      publisher.routes(pipeline::topology);
       rules.follow(reloader);
       if (config.routing().hotspots() || config.routing().learntNames()) {
         follow(config, state, transport, metrics);
@@ -129,7 +131,6 @@ public final class RunningAgent implements AutoCloseable {
                   topologyFile::load,
                   topology -> {
                     publisher.topology(topology);
-                    pipeline.topology(topology);
                     topologyFile.save(topology);
                   }));
       watch.start();

@@ -129,6 +129,7 @@ final class RocketMqTest {
                 spool,
                 1 << 20,
                 Long.MAX_VALUE,
+                Long.MAX_VALUE,
                 metrics,
                 System::nanoTime,
                 System::currentTimeMillis)) {

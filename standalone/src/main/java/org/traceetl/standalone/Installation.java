@@ -191,7 +191,8 @@ final class Installation implements AutoCloseable {
         routing.hotspots(),
         routing.learntNames(),
         topic == null ? routing.hotspotsTopic() : topic.toString(),
-        routing.publicKeysFile());
+        routing.publicKeysFile(),
+        routing.rerouteAfterSeconds());
   }
 
   int otlpGrpcPort() {

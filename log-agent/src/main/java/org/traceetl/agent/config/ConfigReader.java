@@ -315,7 +315,9 @@ public final class ConfigReader {
         settings.flag("routing.hotspots", standard.hotspots()),
         settings.flag("routing.learnt-names", standard.learntNames()),
         topic("routing.hotspots-topic", standard.hotspotsTopic()),
-        publicKeysFile("routing.public-keys-file"));
+        publicKeysFile("routing.public-keys-file"),
+        settings.integer(
+            "routing.reroute-after-seconds", standard.rerouteAfterSeconds(), 1, 86_400));
   }
 
   private Optional<Path> publicKeysFile(String key) {

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param learntNames whether the names that servers have learnt are followed
  * @param hotspotsTopic where both stand
  * @param publicKeysFile PEM: keys of the servers; records without a signature of one are refused
+ * @param rerouteAfterSeconds new spans leave a broker that has been away for this long
  */
 public record RoutingConfig(
     RoutingRules keys,
@@ -19,10 +20,17 @@ public record RoutingConfig(
     boolean hotspots,
     boolean learntNames,
     String hotspotsTopic,
-    Optional<Path> publicKeysFile) {
+    Optional<Path> publicKeysFile,
+    int rerouteAfterSeconds) {
   /** The default rules, no file; decisions and learnt names are followed. */
   public static RoutingConfig defaults() {
     return new RoutingConfig(
-        RoutingRules.defaults(), Optional.empty(), true, true, "trace-routing", Optional.empty());
+        RoutingRules.defaults(),
+        Optional.empty(),
+        true,
+        true,
+        "trace-routing",
+        Optional.empty(),
+        60);
   }
 }

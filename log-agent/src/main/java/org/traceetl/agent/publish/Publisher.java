@@ -2,9 +2,11 @@ package org.traceetl.agent.publish;
 
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -13,6 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -64,6 +67,10 @@ public final class Publisher implements Outlet, AutoCloseable {
   private boolean draining;
   private boolean stopped;
   private Set<BrokerQueue> queues = Set.of();
+  private Topology topology;
+  private Topology routed;
+  private final Detour detour;
+  private final Map<String, Long> awaySinceNanos = new HashMap<>();
   private long nextCheckNanos;
 
   // Changed by the thread only; the pipeline's reads it.
@@ -71,12 +78,15 @@ public final class Publisher implements Outlet, AutoCloseable {
   // Of all batches handed over and not settled.
   private final AtomicLong bodyBytes = new AtomicLong();
   private volatile boolean available = true;
+  private volatile int brokersLeft;
+  private volatile Consumer<Topology> routes = routed -> {};
 
   /**
    * A publisher of the spool's batches, those of earlier runs first.
    *
    * @param mostBodyBytes bytes of bodies in memory; more only by one for each queue
    * @param mostAgeMillis older batches are dropped
+   * @param rerouteAfterNanos how long a broker is away before new spans are routed to others
    * @param millis the clock that batches are dated by, which only elapsed time moves: the spool's
    */
   public Publisher(
@@ -85,6 +95,7 @@ public final class Publisher implements Outlet, AutoCloseable {
       Spool spool,
       long mostBodyBytes,
       long mostAgeMillis,
+      long rerouteAfterNanos,
       AgentMetrics metrics,
       LongSupplier nanoClock,
       LongSupplier millis) {
@@ -93,6 +104,7 @@ public final class Publisher implements Outlet, AutoCloseable {
     this.spool = spool;
     this.mostBodyBytes = mostBodyBytes;
     this.mostAgeMillis = mostAgeMillis;
+    this.detour = new Detour(rerouteAfterNanos, spool::partOf);
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.millis = millis;
@@ -108,6 +120,18 @@ public final class Publisher implements Outlet, AutoCloseable {
         "batch_memory_bytes",
         "Bytes of batches in memory; the others are read from the spool when they are sent.",
         bodyBytes::get);
+    metrics.gauge(
+        "brokers_left",
+        "Brokers of the topic that new spans are not routed to: away, or over their part of the"
+            + " spool.",
+        () -> brokersLeft);
+  }
+
+  /**
+   * Sets where the queues go that new spans are routed to. To be called before the first topology.
+   */
+  public void routes(Consumer<Topology> to) {
+    routes = to;
   }
 
   /** Starts the thread. */
@@ -144,12 +168,43 @@ public final class Publisher implements Outlet, AutoCloseable {
   }
 
   /** Tells which queues the topic has now. */
-  public void topology(Topology topology) {
-    Set<BrokerQueue> now = Set.copyOf(topology.queues());
+  public void topology(Topology now) {
+    Set<BrokerQueue> nowQueues = Set.copyOf(now.queues());
     tasks.add(() -> {
-      queues = now;
+      topology = now;
+      queues = nowQueues;
       updateAvailable();
+      route(nanoClock.getAsLong());
     });
+  }
+
+  /** Routes new spans around brokers that are to be left; those that waited stay where they are. */
+  private void route(long nowNanos) {
+    if (topology == null) {
+      return;
+    }
+    Topology now = detour.around(topology, awaySinceNanos, nowNanos);
+    if (now.equals(routed)) {
+      return;
+    }
+    routed = now;
+    Set<String> left = brokers(topology);
+    left.removeAll(brokers(now));
+    if (left.size() != brokersLeft) {
+      log.warn(
+          "New spans are not routed to {} of the topic's brokers, away or over their part of the"
+              + " spool: brokers={}",
+          left.size(),
+          left);
+    }
+    brokersLeft = left.size();
+    routes.accept(now);
+  }
+
+  private static Set<String> brokers(Topology topology) {
+    return topology.queues().stream()
+        .map(BrokerQueue::broker)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /**
@@ -209,6 +264,8 @@ public final class Publisher implements Outlet, AutoCloseable {
       findLost(now);
       lanes.values().forEach(this::dropTooOld);
       leaveGone();
+      forgetIdleAway();
+      route(now);
     }
     lanes.values().forEach(lane -> send(lane, now));
     if (draining && spool.batches() == 0) {
@@ -371,6 +428,7 @@ public final class Publisher implements Outlet, AutoCloseable {
 
   private void away(String broker, String detail) {
     if (awayBrokers.add(broker)) {
+      awaySinceNanos.put(broker, nanoClock.getAsLong());
       log.warn(
           "Broker {} is away ({}): its batches stay in the spool, which has {}, and are sent again",
           broker,
@@ -388,6 +446,7 @@ public final class Publisher implements Outlet, AutoCloseable {
 
   private void reached(String broker) {
     if (awayBrokers.remove(broker)) {
+      awaySinceNanos.remove(broker);
       log.info("Broker {} is back", broker);
       updateAvailable();
     }
@@ -444,17 +503,27 @@ public final class Publisher implements Outlet, AutoCloseable {
 
   /** Lets go of queues that have left the topic and have nothing to send. */
   private void leaveGone() {
-    boolean left =
-        lanes
-            .entrySet()
-            .removeIf(entry ->
-                !queues.contains(entry.getKey())
-                    && entry.getValue().isEmpty()
-                    && !entry.getValue().hasInFlight());
-    if (left) {
-      // Where nothing waits nothing is tried, so that a broker would stay away for ever.
-      awayBrokers.retainAll(
-          lanes.keySet().stream().map(BrokerQueue::broker).collect(Collectors.toSet()));
+    lanes
+        .entrySet()
+        .removeIf(entry ->
+            !queues.contains(entry.getKey())
+                && entry.getValue().isEmpty()
+                && !entry.getValue().hasInFlight());
+  }
+
+  /** Where nothing waits nothing is tried, so that a broker would stay away for ever. */
+  private void forgetIdleAway() {
+    if (awayBrokers.isEmpty()) {
+      return;
+    }
+    Set<String> busy = new HashSet<>();
+    lanes.forEach((queue, lane) -> {
+      if (!lane.isEmpty() || lane.hasInFlight()) {
+        busy.add(queue.broker());
+      }
+    });
+    if (awayBrokers.retainAll(busy)) {
+      awaySinceNanos.keySet().retainAll(busy);
       updateAvailable();
     }
   }

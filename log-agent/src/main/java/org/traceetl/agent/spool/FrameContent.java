@@ -28,11 +28,14 @@ import org.traceetl.agent.state.AgentIdentity;
  * Dates are those of {@link Spool#nowMillis}. Kind 1 stands first in a segment, has no batches, and
  * its requests and places take the place of all that earlier segments said. Kind 3 tells what of a
  * segment is settled: 4 how many; for each: 4 ordinal of the batch in its segment, 4 its spans.
+ * Kind 4 stands first in a segment that others were merged into: 8 number of the first of them, 8
+ * number of the last. It replaces them.
  */
 final class FrameContent {
   static final int STATE = 1;
   static final int BATCHES = 2;
   static final int SETTLED = 3;
+  static final int MERGED = 4;
 
   final boolean isState;
   final List<SpooledBatch> batches = new ArrayList<>();

@@ -4,8 +4,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
@@ -52,7 +54,7 @@ final class FrameFile implements AutoCloseable {
     END
   }
 
-  private final Path path;
+  private volatile Path path;
   private final FileChannel channel;
   private final CRC32C crc = new CRC32C();
   // Owned by the appending thread, like the rest: one size of native memory for frames of any.
@@ -101,6 +103,12 @@ final class FrameFile implements AutoCloseable {
 
   Path path() {
     return path;
+  }
+
+  /** Gives the file its final name, in the same directory, in one step. */
+  void moveTo(Path name) throws IOException {
+    Files.move(path, name, StandardCopyOption.ATOMIC_MOVE);
+    path = name;
   }
 
   /** Offset behind the last frame: the size of the file. */

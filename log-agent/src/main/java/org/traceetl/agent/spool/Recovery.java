@@ -1,6 +1,7 @@
 package org.traceetl.agent.spool;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,6 +84,10 @@ final class Recovery {
       Found found = frames.next();
       switch (found) {
         case FRAME -> {
+          if (isMerged(frames.content())) {
+            forgetMerged(segment, frames.content());
+            continue;
+          }
           FrameContent content =
               FrameContent.read(frames.content(), frames.offset() + FrameFile.HEAD_BYTES);
           if (content == null) {
@@ -111,6 +116,23 @@ final class Recovery {
           more = false;
         }
         case END -> more = false;
+      }
+    }
+  }
+
+  private static boolean isMerged(ByteBuffer content) {
+    return content.get(0) == FrameContent.MERGED && content.remaining() == 1 + 2 * Long.BYTES;
+  }
+
+  /** The agent was killed before it deleted what it had merged: it is in this segment once more. */
+  private void forgetMerged(Segment merged, ByteBuffer content) throws IOException {
+    long first = content.getLong(1);
+    long last = content.getLong(1 + Long.BYTES);
+    merged.replaces(first);
+    for (Segment segment : List.copyOf(segments)) {
+      if (segment.number >= first && segment.number <= last) {
+        segments.remove(segment);
+        segment.delete();
       }
     }
   }
@@ -175,9 +197,15 @@ final class Recovery {
     }
   }
 
-  /** Files whose segment was deleted when the agent was killed. */
+  /** Files whose segment was deleted, or not yet whole, when the agent was killed. */
   private void deleteOrphans() throws IOException {
     List<Path> orphans = new ArrayList<>();
+    try (DirectoryStream<Path> unfinished =
+        Files.newDirectoryStream(directory, "*" + Segment.SUFFIX + Segment.UNFINISHED_SUFFIX)) {
+      for (Path path : unfinished) {
+        Files.delete(path);
+      }
+    }
     try (DirectoryStream<Path> found =
         Files.newDirectoryStream(directory, "*" + Segment.SETTLED_SUFFIX)) {
       found.forEach(orphans::add);

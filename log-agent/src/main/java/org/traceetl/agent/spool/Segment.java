@@ -20,9 +20,16 @@ final class Segment {
   static final String SUFFIX = ".seg";
   static final String SETTLED_SUFFIX = ".settled";
 
+  /** Of a file that is not a segment yet. */
+  static final String UNFINISHED_SUFFIX = ".tmp";
+
+  /** What a batch takes beside its body: about what a frame says of it. */
+  static final int BATCH_BYTES = 64;
+
   final long number;
   final FrameFile frames;
   private final Path settledPath;
+  private long lowest;
   // Null until something of it is settled.
   private FrameFile settledFile;
 
@@ -30,6 +37,7 @@ final class Segment {
   private SpooledBatch[] batches = new SpooledBatch[64];
   private int count;
   private int unsettled;
+  private long unsettledBytes;
   private int oldest;
   private boolean isState;
   // Ordinal and spans, in turn.
@@ -39,12 +47,23 @@ final class Segment {
   Segment(long number, FrameFile frames) {
     this.number = number;
     this.frames = frames;
+    this.lowest = number;
     this.settledPath = sibling(frames.path(), SETTLED_SUFFIX);
   }
 
   private static Path sibling(Path path, String suffix) {
     String name = path.getFileName().toString();
     return path.resolveSibling(name.substring(0, name.length() - SUFFIX.length()) + suffix);
+  }
+
+  /** Others were merged into it, the first of them with this number. */
+  void replaces(long first) {
+    lowest = first;
+  }
+
+  /** From this number to its own it replaces all: a segment before it has a lower one. */
+  long lowest() {
+    return lowest;
   }
 
   /** It begins with all places and remembered requests: earlier segments may go. */
@@ -62,11 +81,18 @@ final class Segment {
     batch.ordinal = count;
     append(batch);
     unsettled++;
+    unsettledBytes += batch.length() + BATCH_BYTES;
   }
 
   /** Leaves out a batch that is settled or damaged. */
   void skip() {
     append(null);
+  }
+
+  /** Leaves out a batch that was settled while it was copied here. */
+  void addSettled(int spans) {
+    noteSettled(count, spans);
+    skip();
   }
 
   private void append(SpooledBatch batch) {
@@ -82,6 +108,16 @@ final class Segment {
 
   int unsettled() {
     return unsettled;
+  }
+
+  /** Bytes that its unsettled batches would take in a segment of their own, about. */
+  long unsettledBytes() {
+    return unsettledBytes;
+  }
+
+  /** Bytes that a merge frees, about. */
+  long settledBytes() {
+    return Math.max(0, bytes() - unsettledBytes);
   }
 
   /** The oldest batch that is not settled, or null. */
@@ -106,11 +142,16 @@ final class Segment {
   void settle(SpooledBatch batch) {
     batches[batch.ordinal] = null;
     unsettled--;
+    unsettledBytes -= batch.length() + BATCH_BYTES;
+    noteSettled(batch.ordinal, batch.spans());
+  }
+
+  private void noteSettled(int ordinal, int spans) {
     if (newlySettledLength == newlySettled.length) {
       newlySettled = Arrays.copyOf(newlySettled, 2 * newlySettledLength);
     }
-    newlySettled[newlySettledLength++] = batch.ordinal;
-    newlySettled[newlySettledLength++] = batch.spans();
+    newlySettled[newlySettledLength++] = ordinal;
+    newlySettled[newlySettledLength++] = spans;
   }
 
   /** What was settled and is not yet written; it is forgotten here. Null when there is nothing. */

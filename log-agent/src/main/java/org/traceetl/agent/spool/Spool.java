@@ -11,7 +11,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -68,9 +70,26 @@ public final class Spool implements AutoCloseable {
   /** With less the spool is called full: the usual payload may still find room, a larger not. */
   private static final int LEAST_ROOM_BYTES = 1024 * 1024;
 
+  /** Free numbers between two segments: each takes one that segments were merged into. */
+  private static final int NUMBER_STEP = 16;
+
+  /** Bodies of a merge that are in memory at a time, unless one alone is larger. */
+  private static final int COPY_BYTES = 1024 * 1024;
+
   private static final long TEND_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long FLUSH_MILLIS = 1_000;
+
+  /** Unsettled batches for one broker. Guarded by the spool's lock. */
+  private static final class Part {
+    private long bytes;
+    private int batches;
+
+    void add(SpooledBatch batch, int sign) {
+      bytes += (long) sign * (batch.length() + Segment.BATCH_BYTES);
+      batches += sign;
+    }
+  }
 
   private final SpoolConfig config;
   private final AgentIdentity agent;
@@ -88,6 +107,8 @@ public final class Spool implements AutoCloseable {
 
   // Owned by the writing thread.
   private final Content content = new Content();
+  // Its own: a merge makes room for a frame that is encoded in the other one.
+  private final Content mergeContent = new Content();
   private Outlet outlet;
   private List<SpooledBatch> recovered;
   private long nextNumber;
@@ -97,11 +118,13 @@ public final class Spool implements AutoCloseable {
   private long activeLimit;
   private long nextTendNanos;
   private long nextTryNanos;
+  private long nextMergeNanos;
   private boolean closed;
 
   private final Object lock = new Object();
   // Guarded by lock. The oldest first.
   private final ArrayDeque<Segment> segments = new ArrayDeque<>();
+  private final Map<String, Part> parts = new HashMap<>();
   private int batches;
   private long batchBytes;
   private long spans;
@@ -132,6 +155,7 @@ public final class Spool implements AutoCloseable {
     this.places = recovery.places;
     this.nextTendNanos = nanoClock.getAsLong();
     this.nextTryNanos = nextTendNanos;
+    this.nextMergeNanos = nextTendNanos;
     // There from the start: the first loss is what an alert must see.
     for (Settlement how : Settlement.values()) {
       if (how != Settlement.PUBLISHED) {
@@ -213,7 +237,7 @@ public final class Spool implements AutoCloseable {
 
   private void begin(Recovery recovery) throws IOException {
     segments.addAll(recovery.segments);
-    nextNumber = segments.isEmpty() ? 1 : segments.getLast().number + 1;
+    nextNumber = segments.isEmpty() ? 1 : segments.getLast().number + NUMBER_STEP;
     recovered = new ArrayList<>();
     for (Segment segment : segments) {
       List<SpooledBatch> unsettled = segment.allUnsettled();
@@ -412,6 +436,7 @@ public final class Spool implements AutoCloseable {
     batches++;
     batchBytes += batch.length();
     spans += batch.spans();
+    parts.computeIfAbsent(batch.queue().broker(), broker -> new Part()).add(batch, 1);
   }
 
   private void keep(Note.Place place) {
@@ -448,7 +473,10 @@ public final class Spool implements AutoCloseable {
     }
     deleteSettled();
     while (bytes + frameBytes > config.maxBytes() || batches() + frameBatches > MOST_BATCHES) {
-      if (config.whenFull() == WhenFull.REFUSE || !dropOldest()) {
+      boolean more =
+          bytes + frameBytes > config.maxBytes() && merge()
+              || config.whenFull() == WhenFull.DROP_OLDEST && dropOldest();
+      if (!more) {
         throw new IOException(
             "it is full: "
                 + bytes
@@ -516,7 +544,7 @@ public final class Spool implements AutoCloseable {
         begun.delete();
       }
     }
-    nextNumber++;
+    nextNumber += NUMBER_STEP;
     if (active != null) {
       active.frames.endAppending();
     }
@@ -577,6 +605,7 @@ public final class Spool implements AutoCloseable {
       batches--;
       batchBytes -= batch.length();
       spans -= batch.spans();
+      parts.get(batch.queue().broker()).add(batch, -1);
     }
     if (how != Settlement.PUBLISHED) {
       drop(how, 1, batch.spans());
@@ -597,24 +626,31 @@ public final class Spool implements AutoCloseable {
    * @throws IOException when it cannot be read now
    */
   public byte[] read(SpooledBatch batch) throws IOException {
-    FrameFile file;
-    long offset;
-    synchronized (lock) {
-      if (batch.isSettled()) {
-        return null;
+    while (true) {
+      Segment segment;
+      long offset;
+      synchronized (lock) {
+        if (batch.isSettled()) {
+          return null;
+        }
+        segment = batch.segment;
+        offset = batch.offset;
       }
-      file = batch.segment.frames;
-      offset = batch.offset;
-    }
-    byte[] body;
-    try {
-      body = file.read(offset, batch.length());
-    } catch (ClosedChannelException e) {
-      if (batch.isSettled()) {
-        return null;
+      try {
+        return read(batch, segment.frames, offset);
+      } catch (ClosedChannelException e) {
+        synchronized (lock) {
+          if (!batch.isSettled() && batch.segment == segment) {
+            throw e;
+          }
+          // It was settled, or moved into another segment, meanwhile.
+        }
       }
-      throw e;
     }
+  }
+
+  private static byte[] read(SpooledBatch batch, FrameFile file, long offset) throws IOException {
+    byte[] body = file.read(offset, batch.length());
     CRC32C crc = new CRC32C();
     crc.update(body, 0, body.length);
     if ((int) crc.getValue() != batch.crc()) {
@@ -636,6 +672,9 @@ public final class Spool implements AutoCloseable {
       writeSettled();
       tryAgain(now);
       measure();
+      if (bytes > config.maxBytes() / 2) {
+        merge();
+      }
     }
   }
 
@@ -675,6 +714,13 @@ public final class Spool implements AutoCloseable {
       done.removeIf(segment -> segment.unsettled() > 0);
       segments.removeAll(done);
     }
+    delete(done);
+    if (!done.isEmpty()) {
+      measure();
+    }
+  }
+
+  private void delete(List<Segment> done) {
     for (Segment segment : done) {
       unforced.remove(segment.frames);
       try {
@@ -686,8 +732,126 @@ public final class Spool implements AutoCloseable {
         }
       }
     }
-    if (!done.isEmpty()) {
+  }
+
+  /**
+   * Copies what is unsettled of some segments into one that takes their place. A kill at any moment
+   * leaves either them, or the new one, which says that it replaces them.
+   *
+   * @return whether bytes became free
+   */
+  private boolean merge() {
+    long now = nanoClock.getAsLong();
+    if (now - nextMergeNanos < 0) {
+      return false;
+    }
+    List<Segment> sources;
+    List<SpooledBatch> unsettled = new ArrayList<>();
+    // Also in a full spool: what was confirmed must make room for others.
+    long mostBytes = segmentBytes();
+    synchronized (lock) {
+      sources =
+          List.copyOf(
+              new Merge(List.copyOf(segments), deletable().size(), mostBytes, MOST_SEGMENT_BATCHES)
+                  .sources());
+      sources.forEach(segment -> unsettled.addAll(segment.allUnsettled()));
+    }
+    if (sources.isEmpty()) {
+      return false;
+    }
+    try {
+      merge(sources, unsettled);
+      return true;
+    } catch (IOException e) {
+      nextMergeNanos = now + RETRY_NANOS;
+      if (failureLog.permits()) {
+        log.warn(
+            "Segments of the spool cannot be merged: {}. They keep the room of batches that were"
+                + " confirmed; it is tried again",
+            e.toString());
+      }
+      return false;
+    } finally {
       measure();
+    }
+  }
+
+  private void merge(List<Segment> sources, List<SpooledBatch> unsettled) throws IOException {
+    long number = sources.getLast().number + 1;
+    Path path = config.directory().resolve(Recovery.name(number));
+    FrameFile file =
+        FrameFile.create(path.resolveSibling(path.getFileName() + Segment.UNFINISHED_SUFFIX));
+    long[] offsets = new long[unsettled.size()];
+    boolean done = false;
+    try {
+      mergeContent.clear();
+      mergeContent.putByte(FrameContent.MERGED);
+      mergeContent.putLong(sources.getFirst().number).putLong(sources.getLast().number);
+      file.append(mergeContent, List.of(), false);
+      int copied = 0;
+      while (copied < unsettled.size()) {
+        copied = copy(unsettled, copied, file, offsets);
+      }
+      file.force();
+      file.endAppending();
+      file.moveTo(path);
+      forceDirectory();
+      done = true;
+    } finally {
+      if (!done) {
+        file.close();
+        Files.deleteIfExists(file.path());
+      }
+    }
+    Segment merged = new Segment(number, file);
+    merged.replaces(sources.getFirst().number);
+    replace(sources, unsettled, offsets, merged);
+    delete(sources);
+  }
+
+  /** Copies batches of one run into a frame. Returns how many of all are copied by then. */
+  private int copy(List<SpooledBatch> from, int start, FrameFile to, long[] offsets)
+      throws IOException {
+    AgentIdentity run = from.get(start).agent();
+    List<SpooledBatch> copies = new ArrayList<>();
+    long copyBytes = 0;
+    int end = start;
+    while (end < from.size()
+        && from.get(end).agent().equals(run)
+        && (end == start || copyBytes + from.get(end).length() <= COPY_BYTES)) {
+      SpooledBatch batch = from.get(end);
+      // As it is on disk: who reads it to send it checks it.
+      copies.add(batch.with(batch.segment.frames.read(batch.offset, batch.length())));
+      copyBytes += batch.length();
+      end++;
+    }
+    FrameContent.write(mergeContent, FrameContent.BATCHES, run, copies, List.of(), List.of());
+    long at = to.end() + FrameFile.HEAD_BYTES + mergeContent.length();
+    for (int i = start; i < end; i++) {
+      offsets[i] = at;
+      at += from.get(i).length();
+    }
+    to.append(mergeContent, copies, false);
+    return end;
+  }
+
+  private void replace(
+      List<Segment> sources, List<SpooledBatch> unsettled, long[] offsets, Segment merged) {
+    synchronized (lock) {
+      for (int i = 0; i < offsets.length; i++) {
+        SpooledBatch batch = unsettled.get(i);
+        if (batch.isSettled()) {
+          merged.addSettled(batch.spans());
+        } else {
+          merged.add(batch);
+          batch.offset = offsets[i];
+        }
+      }
+      List<Segment> all = new ArrayList<>(segments);
+      all.set(all.indexOf(sources.getFirst()), merged);
+      all.removeAll(sources);
+      segments.clear();
+      segments.addAll(all);
     }
   }
 
@@ -749,6 +913,16 @@ public final class Spool implements AutoCloseable {
   public int batches() {
     synchronized (lock) {
       return batches;
+    }
+  }
+
+  /** The part of the spool, from 0 to 1, that batches for the broker take: of bytes or batches. */
+  public double partOf(String broker) {
+    synchronized (lock) {
+      Part part = parts.get(broker);
+      return part == null
+          ? 0
+          : Math.max((double) part.bytes / config.maxBytes(), (double) part.batches / MOST_BATCHES);
     }
   }
 

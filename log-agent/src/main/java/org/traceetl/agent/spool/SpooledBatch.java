@@ -46,6 +46,11 @@ public final class SpooledBatch {
     this.body = body;
   }
 
+  /** The same batch with its body, to be written once more. */
+  SpooledBatch with(byte[] itsBody) {
+    return new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, crc, itsBody);
+  }
+
   /** The run of the agent that made it: its epoch is part of the name. */
   public AgentIdentity agent() {
     return agent;

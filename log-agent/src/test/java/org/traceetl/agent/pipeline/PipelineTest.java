@@ -663,6 +663,7 @@ final class PipelineTest {
             spool,
             config.maxBytesInFlight(),
             Long.MAX_VALUE / 2,
+            Long.MAX_VALUE / 2,
             metrics,
             System::nanoTime,
             System::currentTimeMillis);

@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
 import org.traceetl.agent.publish.MemoryTransport.Stored;
 import org.traceetl.agent.route.BrokerQueue;
@@ -32,6 +34,7 @@ final class PublisherTest {
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue B = new BrokerQueue("broker-b", 0);
   private static final long MOST_AGE_MILLIS = 60_000;
+  private static final long REROUTE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   @TempDir private Path directory;
 
@@ -44,6 +47,8 @@ final class PublisherTest {
   private AgentIdentity agent;
   private long epoch;
   private long mostBodyBytes = 1 << 20;
+  private long maxBytes = 1L << 30;
+  private final AtomicReference<Topology> routed = new AtomicReference<>();
 
   @AfterEach
   void stop() throws IOException {
@@ -258,6 +263,58 @@ final class PublisherTest {
   }
 
   @Test
+  void newSpansLeaveABrokerThatIsAwayAndItsBatchesWaitForIt() throws Exception {
+    Topology both = new Topology(List.of(A, B));
+    transport.away("broker-b");
+    start();
+    publisher.topology(both);
+    commit(B, 0);
+    await().until(() -> both.equals(routed.get()));
+    await()
+        .until(() -> {
+          pass(1_000);
+          return new Topology(List.of(A)).equals(routed.get());
+        });
+    assertThat(nowNanos.get()).isGreaterThanOrEqualTo(REROUTE_AFTER_NANOS);
+    assertThat(sample("brokers_left")).isEqualTo(1);
+    assertThat(spool.batches()).isEqualTo(1);
+
+    transport.away("");
+    await()
+        .until(() -> {
+          pass(1_000);
+          return both.equals(routed.get());
+        });
+    assertThat(transport.stored()).extracting(Stored::queue).containsExactly(B);
+    assertThat(sample("brokers_left")).isZero();
+  }
+
+  @Test
+  void newSpansLeaveABrokerThatHasItsPartOfTheSpool() throws Exception {
+    Topology both = new Topology(List.of(A, B));
+    maxBytes = 8 << 20;
+    mostBodyBytes = 0;
+    transport.mode(Mode.STORE_WITHOUT_REPLICA);
+    start();
+    publisher.topology(both);
+    for (long sequence = 0; sequence < 43; sequence++) {
+      TestSpool.commit(spool, agent, spool::nowMillis, B, sequence, new byte[100_000]);
+    }
+    await()
+        .until(() -> {
+          pass(1_000);
+          return new Topology(List.of(A)).equals(routed.get());
+        });
+
+    transport.mode(Mode.CONFIRM);
+    await()
+        .until(() -> {
+          pass(1_000);
+          return spool.batches() == 0 && both.equals(routed.get());
+        });
+  }
+
+  @Test
   void aTransportThatThrowsForOneBrokerHoldsUpNoOther() throws Exception {
     transport.throwing("broker-b");
     start();
@@ -319,7 +376,12 @@ final class PublisherTest {
     agent = new AgentIdentity(7, 8, ++epoch);
     metrics = new AgentMetrics();
     spool =
-        Spool.open(TestSpool.config(directory), agent, metrics, nowNanos::get, this::unixMillis);
+        Spool.open(
+            TestSpool.config(directory, maxBytes, WhenFull.REFUSE),
+            agent,
+            metrics,
+            nowNanos::get,
+            this::unixMillis);
     publisher =
         new Publisher(
             transport,
@@ -327,9 +389,11 @@ final class PublisherTest {
             spool,
             mostBodyBytes,
             MOST_AGE_MILLIS,
+            REROUTE_AFTER_NANOS,
             metrics,
             nowNanos::get,
             spool::nowMillis);
+    publisher.routes(routed::set);
     publisher.start();
   }
 
@@ -353,7 +417,11 @@ final class PublisherTest {
   }
 
   private double memory() {
-    return metrics.registry.getSampleValue("trace_etl_agent_batch_memory_bytes");
+    return sample("batch_memory_bytes");
+  }
+
+  private double sample(String name) {
+    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
   }
 
   private double failures(String kind) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -13,6 +14,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
@@ -25,12 +27,16 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 final class SpoolKillTest {
   private static final int ROUNDS = 8;
   private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
-  private static final long MAX_BYTES = 128 << 20;
+  private static final BrokerQueue AWAY = new BrokerQueue("broker-b", 0);
+
+  /** Small, so that segments are merged around what waits for the broker that is away. */
+  private static final long MAX_BYTES = 32 << 20;
 
   @TempDir private Path directory;
 
   private final Set<Integer> answered = new HashSet<>();
   private final Set<String> published = new HashSet<>();
+  private int merged;
 
   @Test
   void whatWasAnsweredIsThereAndNothingIsThereByHalves() throws Exception {
@@ -41,6 +47,7 @@ final class SpoolKillTest {
       first = check(first, 2 * round + 2);
     }
     assertThat(answered).hasSizeGreaterThan(1_000);
+    assertThat(merged).isPositive();
   }
 
   /** Kills the writer when it has said so many lines, wherever it is by then. */
@@ -83,6 +90,16 @@ final class SpoolKillTest {
 
   /** Looks at what the writer left, and publishes some of it. */
   private int check(int first, int epoch) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      // Whole or begun, they have numbers between those of other segments.
+      merged +=
+          (int)
+              files
+                  .map(file -> file.getFileName().toString())
+                  .filter(name -> name.contains(".seg"))
+                  .filter(name -> Integer.parseInt(name.substring(0, 10)) % 16 != 1)
+                  .count();
+    }
     try (Spool spool =
         TestSpool.open(
             TestSpool.config(directory, MAX_BYTES, WhenFull.REFUSE),
@@ -149,7 +166,7 @@ final class SpoolKillTest {
               Arrays.fill(body, (byte) ' ');
               byte[] name = (number + "/" + i).getBytes(UTF_8);
               System.arraycopy(name, 0, body, 0, name.length);
-              frame.add(QUEUE, sequence++, body, 1);
+              frame.add(isAway(number, i) ? AWAY : QUEUE, sequence++, body, 1);
             }
             frame.add(request(number), 1, 0, "");
             frame.add(new Note.Place("file", Integer.toString(number)), 0, 0, "");
@@ -160,7 +177,7 @@ final class SpoolKillTest {
             System.out.println("answered " + request + " .");
           }
           for (SpooledBatch batch : frame.batches()) {
-            if (!unpublished.offer(batch)) {
+            if (!batch.queue().equals(AWAY) && !unpublished.offer(batch)) {
               publish(spool, unpublished.remove());
               unpublished.add(batch);
             }
@@ -173,6 +190,10 @@ final class SpoolKillTest {
     private static void publish(Spool spool, SpooledBatch batch) throws IOException {
       System.out.println("published " + new String(spool.read(batch), UTF_8).strip() + " .");
       spool.settle(batch, Settlement.PUBLISHED);
+    }
+
+    static boolean isAway(int number, int batch) {
+      return batch == 0 && number % 20 == 0;
     }
 
     static int batches(int number) {

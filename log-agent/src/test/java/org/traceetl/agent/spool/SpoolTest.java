@@ -346,6 +346,111 @@ final class SpoolTest {
   }
 
   @Test
+  void whatWaitsForOneBrokerDoesNotKeepTheRoomOfTheOthers() throws IOException {
+    open();
+    List<Long> waiting = new ArrayList<>();
+    for (long sequence = 0; sequence < 300; sequence++) {
+      waiting.add(sequence);
+      commitForBoth(sequence);
+    }
+    assertThat(spool.problem()).isEmpty();
+    assertThat(segments()).hasSizeLessThan(20);
+    kill();
+    open();
+
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(recovered).extracting(SpooledBatch::queue).containsOnly(B);
+    assertThat(recovered).extracting(SpooledBatch::sequence).containsExactlyElementsOf(waiting);
+    for (SpooledBatch batch : recovered) {
+      assertThat(spool.read(batch)).isEqualTo(body("waits " + batch.sequence()));
+    }
+  }
+
+  /** A large one that is confirmed at once, and a small one for a broker that is away. */
+  private List<SpooledBatch> commitForBoth(long sequence) throws IOException {
+    frame.clear();
+    frame.add(A, sequence, new byte[100_000], 1);
+    frame.add(B, sequence, body("waits " + sequence), 1);
+    spool.commit(frame);
+    spool.settle(frame.batches().getFirst(), Settlement.PUBLISHED);
+    tend();
+    return frame.batches();
+  }
+
+  @Test
+  void aSpoolThatIsFullForTwoBrokersHasRoomWhenOneIsBack() throws IOException {
+    open();
+    List<SpooledBatch> batches = new ArrayList<>();
+    for (long sequence = 0; spool.hasRoom(400_000, false); sequence++) {
+      frame.clear();
+      frame.add(A, sequence, new byte[100_000], 1);
+      frame.add(B, sequence, new byte[50_000], 1);
+      spool.commit(frame);
+      batches.addAll(frame.batches());
+      tend();
+    }
+    assertThat(spool.partOf("broker-b")).isBetween(0.25, 0.34);
+    for (SpooledBatch batch : batches) {
+      if (batch.queue().equals(A)) {
+        spool.settle(batch, Settlement.PUBLISHED);
+      }
+    }
+    tend();
+    for (int sequence = 0; sequence < 30; sequence++) {
+      commit(sequence, sequence + 1, 100_000);
+      tend();
+    }
+
+    assertThat(spool.partOf("broker-a")).isBetween(0.35, 0.36);
+    kill();
+    open();
+    assertThat(spool.takeRecovered())
+        .filteredOn(batch -> batch.queue().equals(B))
+        .hasSize(batches.size() / 2);
+  }
+
+  @Test
+  void aKillBetweenAMergeAndTheDeletionLeavesEachBatchOnce(@TempDir Path before)
+      throws IOException {
+    open();
+    List<SpooledBatch> waiting = new ArrayList<>();
+    long sequence = 0;
+    while (waiting.isEmpty() || merged().isEmpty()) {
+      for (Path file : files("")) {
+        Files.copy(file, before.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+      }
+      waiting.add(commitForBoth(sequence++).get(1));
+    }
+    spool.settle(waiting.getFirst(), Settlement.PUBLISHED);
+    tend();
+    Path merged = merged().getFirst();
+    kill();
+    // What was merged is back, and another merge had only begun.
+    try (Stream<Path> files = Files.list(before)) {
+      for (Path file : files.toList()) {
+        if (!Files.exists(directory.resolve(file.getFileName()))) {
+          Files.copy(file, directory.resolve(file.getFileName()));
+        }
+      }
+    }
+    Files.copy(merged, merged.resolveSibling("0000000500.seg.tmp"));
+    open();
+
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactlyElementsOf(waiting.stream().skip(1).map(SpooledBatch::sequence).toList());
+    assertThat(files(".tmp")).isEmpty();
+    assertThat(sample("spool_damaged_frames_total")).isZero();
+  }
+
+  /** Their numbers are between those of other segments. */
+  private List<Path> merged() throws IOException {
+    return segments().stream()
+        .filter(path -> Integer.parseInt(path.getFileName().toString().substring(0, 10)) % 16 != 1)
+        .toList();
+  }
+
+  @Test
   void theOldestGivesWayWhereThatIsConfigured() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
     open();

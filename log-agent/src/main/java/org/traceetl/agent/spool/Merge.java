@@ -1,0 +1,86 @@
+package org.traceetl.agent.spool;
+
+import java.util.List;
+
+/**
+ * Picks segments next to each other that hold little that is unsettled, so that one takes their
+ * place: the batches of a broker that is away must not keep the room of those that were confirmed.
+ */
+final class Merge {
+  /** A segment is worth a merge from this part of it that is settled: one of so many. */
+  private static final int LEAST_SETTLED_PART = 8;
+
+  private final List<Segment> segments;
+  private final int mergeable;
+  private final long mostBytes;
+  private final int mostBatches;
+
+  /**
+   * @param segments all, the oldest first
+   * @param mergeable how many of them, from the oldest, may go
+   * @param mostBytes of the segment that takes their place
+   * @param mostBatches in it
+   */
+  Merge(List<Segment> segments, int mergeable, long mostBytes, int mostBatches) {
+    this.segments = segments;
+    this.mergeable = mergeable;
+    this.mostBytes = mostBytes;
+    this.mostBatches = mostBatches;
+  }
+
+  /** The segments to be merged, the oldest first; empty when none are worth it. */
+  List<Segment> sources() {
+    for (int i = 0; i < mergeable; i++) {
+      Segment segment = segments.get(i);
+      if (segment.settledBytes() * LEAST_SETTLED_PART >= segment.bytes()) {
+        List<Segment> sources = around(i);
+        if (!sources.isEmpty()) {
+          return sources;
+        }
+      }
+    }
+    return List.of();
+  }
+
+  /** This segment and its neighbours, as long as a merge frees no less than it copies. */
+  private List<Segment> around(int middle) {
+    int from = middle;
+    int to = middle + 1;
+    boolean grows = fits(from, to);
+    while (grows) {
+      if (from > 0 && pays(from - 1, to)) {
+        from--;
+      } else if (to < mergeable && pays(from, to + 1)) {
+        to++;
+      } else {
+        grows = false;
+      }
+    }
+    return fits(from, to) && hasNumber(to) ? segments.subList(from, to) : List.of();
+  }
+
+  private boolean pays(int from, int to) {
+    long settled = 0;
+    long unsettled = 0;
+    for (Segment segment : segments.subList(from, to)) {
+      settled += segment.settledBytes();
+      unsettled += segment.unsettledBytes();
+    }
+    return settled >= unsettled && fits(from, to);
+  }
+
+  private boolean fits(int from, int to) {
+    long bytes = 0;
+    long batches = 0;
+    for (Segment segment : segments.subList(from, to)) {
+      bytes += segment.unsettledBytes();
+      batches += segment.unsettled();
+    }
+    return bytes <= mostBytes && batches <= mostBatches;
+  }
+
+  /** Whether a number is free behind the last one, so that the order of the segments stays. */
+  private boolean hasNumber(int to) {
+    return to == segments.size() || segments.get(to - 1).number + 1 < segments.get(to).lowest();
+  }
+}
