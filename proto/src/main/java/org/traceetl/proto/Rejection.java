@@ -25,7 +25,9 @@ public enum Rejection {
   /** The batch's version is not one this reader knows. */
   UNSUPPORTED_VERSION,
   /** The message is larger than {@link Limits#MAX_MESSAGE_BYTES}. */
-  TOO_LARGE;
+  TOO_LARGE,
+  /** Its recording failed each time: a fault of the server, not of the batch. */
+  INTERNAL;
 
   private final String label = name().toLowerCase(java.util.Locale.ROOT);
 

@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -35,7 +36,12 @@ final class OwnedQueue {
     /**
      * The next message is missing: pull again from {@link #next}, and say so by {@link #rewound}.
      */
-    REWIND
+    REWIND,
+    /**
+     * The recording of the message at {@link #failedOffset} failed: the open window is void, and
+     * the queue must be taken over again.
+     */
+    FAILED
   }
 
   private final QueueId id;
@@ -43,7 +49,10 @@ final class OwnedQueue {
   private final QueueAggregator aggregator;
   private final PipelineListener listener;
 
+  private final Set<Long> refused;
+
   private long next;
+  private long failedOffset = UNKNOWN;
   private int rewinds;
 
   /** Body of the message before {@link #next}; null while it is not known. */
@@ -65,13 +74,16 @@ final class OwnedQueue {
 
   /**
    * @param next offset to begin at
+   * @param refused offsets of messages that are rejected because their recording failed too often
    */
   OwnedQueue(
       QueueId id,
       MessageQueue messageQueue,
       QueueAggregator aggregator,
       PipelineListener listener,
-      long next) {
+      long next,
+      Set<Long> refused) {
+    this.refused = refused;
     this.id = id;
     this.messageQueue = messageQueue;
     this.aggregator = aggregator;
@@ -108,25 +120,44 @@ final class OwnedQueue {
       }
       rewinds = 0;
       next = offset + 1;
-      accept(message, nowMillis);
+      try {
+        accept(message, offset, nowMillis);
+      } catch (RuntimeException e) {
+        log.error("Failed to record message {} of queue {}", offset, id, e);
+        failedOffset = offset;
+        return Outcome.FAILED;
+      }
     }
     end = longProperty(messages.getLast(), MessageConst.PROPERTY_MAX_OFFSET);
     publishStatus();
     return Outcome.TAKEN;
   }
 
-  private void accept(MessageExt message, long nowMillis) {
+  private void accept(MessageExt message, long offset, long nowMillis) {
     byte[] body = body(message);
     last = body;
-    if ((message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) == 0) {
-      aggregator.accept(body, nowMillis);
-    } else {
+    boolean compressed = (message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) != 0;
+    if (!refused.isEmpty() && refused.contains(offset)) {
+      log.error(
+          "Message {} of queue {} is rejected because its recording failed each time; its spans"
+              + " are counted in trace_etl_spans_rejected_total, reason internal",
+          offset,
+          id);
+      aggregator.refuse(body, compressed ? message.getSysFlag() : 0, nowMillis);
+    } else if (compressed) {
       aggregator.acceptCompressed(body, message.getSysFlag(), nowMillis);
+    } else {
+      aggregator.accept(body, nowMillis);
     }
   }
 
   private static byte[] body(MessageExt message) {
     return message.getBody() == null ? EMPTY : message.getBody();
+  }
+
+  /** Offset of the message whose recording failed, after {@link Outcome#FAILED}. */
+  long failedOffset() {
+    return failedOffset;
   }
 
   /** Whether a message counts although its offset is not the expected one. */

@@ -259,6 +259,37 @@ public final class QueueAggregator {
   }
 
   /**
+   * Books a message as rejected whose recording fails. Nothing of it is recorded, and its name is
+   * not remembered.
+   *
+   * @param flags the message's system flags, 0 for a body that is not compressed
+   */
+  void refuse(byte[] body, int flags, long nowMillis) {
+    if (openedMillis < 0) {
+      begin(nowMillis);
+      openedMillis = nowMillis;
+    }
+    int application = Applications.UNKNOWN;
+    int spans = 0;
+    try {
+      if (flags == 0) {
+        decoder.decode(body, 0, body.length);
+      } else {
+        decoder.decodeCompressed(body, flags);
+      }
+      spans = decoder.declaredSpans();
+      if (decoder.application() >= 0) {
+        application = openApplication(nowMillis);
+      }
+    } catch (RuntimeException e) {
+      log.debug("Cannot decode a rejected message of queue {}", queue, e);
+    }
+    open.openBooks(application, applications.name(application));
+    open.bookRejected(application, Rejection.INTERNAL, spans, true);
+    listener.rejected(body.length, Rejection.INTERNAL);
+  }
+
+  /**
    * The time in which nobody owned the queue does not make its series idle: their spans may be
    * further on in the backlog than the first window goes. A short one cannot, and idle series are
    * to leave in time.

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
@@ -55,6 +56,9 @@ final class Worker implements Runnable {
    */
   private static final long RETAKE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
+  /** A message whose recording fails so often is rejected, so that its queue goes on. */
+  private static final int MAX_FAILURES = 3;
+
   private enum State {
     RUNNING,
     DRAINING,
@@ -71,12 +75,30 @@ final class Worker implements Runnable {
     /** Why a queue that was taken over is not read; null if that is not known. */
     private volatile Unread unread;
 
+    /**
+     * How often the recording of a message failed, by offset. Only of messages that no kept window
+     * has: each costs the queue some take-overs, so there are few.
+     */
+    private final Map<Long, Integer> failures = new HashMap<>();
+
+    /** It was given up to be taken over again at once. */
+    private boolean retaking;
+
     /** Null while the queue is not to be taken, or an earlier sealer of it has not ended. */
     private volatile Sealer sealer;
 
     Holding(MessageQueue queue) {
       this.queue = queue;
       id = new QueueId(queue.getBrokerName(), queue.getQueueId());
+    }
+
+    /** The messages that are not tried again, of those that come after the last kept window. */
+    Set<Long> refusedFrom(long to) {
+      failures.keySet().removeIf(offset -> offset < to);
+      return failures.entrySet().stream()
+          .filter(entry -> entry.getValue() >= MAX_FAILURES)
+          .map(Map.Entry::getKey)
+          .collect(Collectors.toUnmodifiableSet());
     }
   }
 
@@ -305,7 +327,8 @@ final class Worker implements Runnable {
       } else if (sealer.ended()) {
         giveUp(holding.queue);
         holding.sealer = null;
-        holding.notBeforeNanos = nowNanos + RETAKE_NANOS;
+        holding.notBeforeNanos = holding.retaking ? nowNanos : nowNanos + RETAKE_NANOS;
+        holding.retaking = false;
       } else if (!owned.containsKey(holding.queue)) {
         if (holding.recovered == null) {
           holding.recovered = sealer.takeRecovered();
@@ -340,7 +363,15 @@ final class Worker implements Runnable {
       listener.replaced(holding.id, recovered.to() - next);
     }
     consumer.seek(queue, Math.max(next, range.min()));
-    owned.put(queue, new OwnedQueue(holding.id, queue, recovered.aggregator(), listener, next));
+    owned.put(
+        queue,
+        new OwnedQueue(
+            holding.id,
+            queue,
+            recovered.aggregator(),
+            listener,
+            next,
+            holding.refusedFrom(recovered.to())));
     holding.recovered = null;
     log.info("Worker {} reads queue {} from {}", number, holding.id, next);
   }
@@ -352,9 +383,30 @@ final class Worker implements Runnable {
     if (queue == null) {
       return; // pulled before the queue was taken over, which pulls again
     }
-    if (queue.take(messages, clock.millis()) == OwnedQueue.Outcome.REWIND) {
-      astray.add(queue);
+    switch (queue.take(messages, clock.millis())) {
+      case TAKEN -> {}
+      case REWIND -> astray.add(queue);
+      case FAILED -> retake(queue);
     }
+  }
+
+  /**
+   * Drops a queue's open window, which has a part of a message, and takes the queue over again:
+   * from its last kept window on, also without the names of the batches that came after it.
+   */
+  private void retake(OwnedQueue queue) {
+    listener.failed();
+    Holding holding = holdings.get(queue.messageQueue());
+    int failures = holding.failures.merge(queue.failedOffset(), 1, Integer::sum);
+    log.error(
+        "Queue {} is dropped and read again from its last kept window: recording message {} failed"
+            + " {} of {} times",
+        holding.id,
+        queue.failedOffset(),
+        failures,
+        MAX_FAILURES);
+    giveUp(holding.queue);
+    holding.retaking = true;
   }
 
   /** Goes back to messages that were missing. */

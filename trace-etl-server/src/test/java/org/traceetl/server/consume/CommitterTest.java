@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
@@ -60,7 +61,8 @@ class CommitterTest {
           new MessageQueue("t", "b", 0),
           aggregation.newAggregator(ID, aggregation.newDecoder(), PipelineListener.NONE),
           PipelineListener.NONE,
-          0);
+          0,
+          Set.of());
   private final Broker broker = new Broker();
   private final Committer committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
 

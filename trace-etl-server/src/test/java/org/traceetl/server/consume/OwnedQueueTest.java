@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.apache.rocketmq.common.message.MessageAccessor;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -46,7 +47,8 @@ class OwnedQueueTest {
           new MessageQueue("t", "b", 0),
           aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
           listener,
-          10);
+          10,
+          Set.of());
 
   private static MessageExt message(long offset, long min, long max) {
     MessageExt message = new MessageExt();

@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,11 +21,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.decode.SpanMapping;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -83,13 +91,19 @@ class WorkerTest {
   }
 
   private void start(Duration window) {
+    start(window, null);
+  }
+
+  private void start(Duration window, MappedProfile profile) {
     WindowConfig windows = new WindowConfig(window, window.multipliedBy(100));
     Aggregation aggregation =
         new Aggregation(
             SeriesConfig.defaults(),
             new HistogramConfig(null),
             DocumentsConfig.defaults(),
-            windows);
+            windows,
+            MetricsConfig.Unit.MILLISECONDS,
+            profile);
     journals = new MemoryJournals(aggregation, LEASE);
     journals.obstacle = sealed -> gate.await();
     sealers =
@@ -121,6 +135,101 @@ class WorkerTest {
         .atMost(PATIENCE)
         .untilAsserted(
             () -> assertThat(worker.queues()).extracting(QueueStatus::next).contains(offset));
+  }
+
+  /** Fails at the document of each failed span, so many times. */
+  private static final class FailingMapping implements MappedProfile, SpanMapping {
+    private static final int ERROR = 2;
+
+    private final AtomicInteger failuresLeft;
+
+    FailingMapping(int failures) {
+      failuresLeft = new AtomicInteger(failures);
+    }
+
+    @Override
+    public SpanMapping newMapping() {
+      return this;
+    }
+
+    @Override
+    public long[] boundsNanos(int kind) {
+      return new HistogramConfig(null).boundsNanos();
+    }
+
+    @Override
+    public AttributeKeys keys() {
+      return new AttributeKeys(List.of());
+    }
+
+    @Override
+    public void map(BatchDecoder batch) {}
+
+    @Override
+    public Map<String, String> documentAttributes(BatchDecoder batch, int span, int maxBytes) {
+      boolean failed = batch.columns().status(span) == ERROR; // not for an exemplar
+      if (failed && failuresLeft.getAndDecrement() > 0) {
+        throw new IllegalStateException("made by the test: recording fails midway");
+      }
+      return Map.of();
+    }
+  }
+
+  private long rejected() {
+    return journals.offered.stream()
+        .flatMap(window -> window.books().stream())
+        .mapToLong(books -> books.rejected().getOrDefault(Rejection.INTERNAL.label(), 0L))
+        .sum();
+  }
+
+  /** Sends 10 batches, one of three spans whose middle one failed, and 10 batches more. */
+  private void sendAroundAFailedSpan() throws Exception {
+    send(0, 10);
+    rocketMq.send(
+        topic,
+        0,
+        new Batch("shop")
+            .span("a", 5_000_000)
+            .span("a", 2, 2, 5_000_000, 0)
+            .span("a", 5_000_000)
+            .message(10));
+    send(11, 10);
+  }
+
+  private void assertBooksBalance(long recorded, long rejected) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> assertThat(offered().stream().mapToLong(SealedWindow::to).max()).hasValue(21));
+    assertThat(recorded()).isEqualTo(recorded);
+    assertThat(rejected()).isEqualTo(rejected);
+    assertThat(offered().stream().flatMapToLong(window -> Arrays.stream(window.counts())).sum())
+        .as("in series")
+        .isEqualTo(recorded);
+    assertThat(
+            offered().stream()
+                .flatMap(window -> window.books().stream())
+                .mapToLong(Books::received)
+                .sum())
+        .isEqualTo(recorded + rejected);
+  }
+
+  @Test
+  void aBatchWhoseRecordingFailsOnceIsReadAgainAndCountsOnce() throws Exception {
+    sendAroundAFailedSpan();
+    gate.countDown();
+    start(Duration.ofMillis(100), new FailingMapping(1));
+
+    assertBooksBalance(23, 0);
+  }
+
+  @Test
+  void aBatchWhoseRecordingAlwaysFailsIsRejectedAndItsQueueGoesOn() throws Exception {
+    sendAroundAFailedSpan();
+    gate.countDown();
+    start(Duration.ofMillis(100), new FailingMapping(Integer.MAX_VALUE));
+
+    assertBooksBalance(20, 3);
   }
 
   @Test
