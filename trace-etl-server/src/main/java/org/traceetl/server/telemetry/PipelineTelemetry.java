@@ -188,6 +188,8 @@ final class PipelineTelemetry implements PipelineListener {
 
   @Override
   public void taken(QueueId queue, long nanos) {
+    // From 0 on: a counter that is first seen at 1 has not increased.
+    replaced.labels(queue.toString());
     take.recordNanos(nanos);
   }
 
