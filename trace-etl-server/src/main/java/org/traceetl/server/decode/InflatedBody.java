@@ -53,8 +53,9 @@ final class InflatedBody {
         return inflateZstandard(body);
       }
       return Rejection.MALFORMED;
-    } catch (DataFormatException | IOException | RuntimeException e) {
-      // The LZ4 library throws runtime exceptions for damaged blocks.
+    } catch (DataFormatException | IOException | RuntimeException | LinkageError e) {
+      // The libraries of LZ4 and Zstandard throw runtime exceptions for damaged bodies. That of
+      // Zstandard is native, and is not loaded where no folder may execute files.
       return Rejection.MALFORMED;
     }
   }
