@@ -88,7 +88,7 @@ final class MemoryBounds {
     bounds.add(
         "open batches", config.pipeline().openBatches() * config.pipeline().mostHeldByBatch(), 0);
     bounds.add("resources", 20 * MIB, 0);
-    bounds.add("spool's index", Spool.MOST_BATCHES * SPOOLED_BATCH_BYTES, MIB);
+    bounds.add("spool's index", config.spool().maxBatches() * SPOOLED_BATCH_BYTES, MIB);
     bounds.add("answered requests", Spool.mostRequests(config.spool()) * ANSWERED_REQUEST_BYTES, 0);
     bounds.add(
         "trace logs", 1_024 * FILE_BYTES + 3 * Math.max(MIB, config.files().maxLineBytes()), 0);

@@ -291,6 +291,7 @@ public final class ConfigReader {
     return new SpoolConfig(
         directory.isBlank() ? standard.directory() : asPath("spool.directory", directory),
         settings.longInteger("spool.max-bytes", standard.maxBytes(), 8L << 20, 64L << 30),
+        settings.integer("spool.max-batches", standard.maxBatches(), 1 << 14, 1 << 24),
         settings.integer("spool.max-age-hours", standard.maxAgeHours(), 1, 720),
         choice("spool.when-full", standard.whenFull()),
         choice("spool.flush", standard.flush()));

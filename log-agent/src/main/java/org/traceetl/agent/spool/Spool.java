@@ -49,9 +49,6 @@ import org.traceetl.agent.telemetry.LogThrottle;
 public final class Spool implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Spool.class);
 
-  /** Batches that are not settled; each costs some 150 bytes of memory. */
-  public static final int MOST_BATCHES = 262_144;
-
   private static final int MOST_PLACES = 8_192;
   private static final int MOST_REQUESTS = 100_000;
 
@@ -63,9 +60,6 @@ public final class Spool implements AutoCloseable {
 
   /** Segments of the largest spool; one gives way when the oldest is dropped. */
   private static final int SEGMENTS = 16;
-
-  /** So that many small batches do not all end in a segment that cannot give way. */
-  private static final int MOST_SEGMENT_BATCHES = MOST_BATCHES / SEGMENTS;
 
   /** With less the spool is called full: the usual payload may still find room, a larger not. */
   private static final int LEAST_ROOM_BYTES = 1024 * 1024;
@@ -92,6 +86,8 @@ public final class Spool implements AutoCloseable {
   }
 
   private final SpoolConfig config;
+  // So that many small batches do not all end in a segment that cannot give way.
+  private final int mostSegmentBatches;
   private final AgentIdentity agent;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
@@ -144,6 +140,7 @@ public final class Spool implements AutoCloseable {
       AnsweredRequests answered,
       Recovery recovery) {
     this.config = config;
+    mostSegmentBatches = Math.ceilDiv(config.maxBatches(), SEGMENTS);
     this.agent = agent;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
@@ -273,6 +270,10 @@ public final class Spool implements AutoCloseable {
     metrics.gauge("spool_bytes", "Bytes of the spool on disk.", () -> bytes);
     metrics.gauge("spool_limit_bytes", "Most bytes of the spool on disk.", config::maxBytes);
     metrics.gauge("spool_batches", "Batches in the spool that are not published.", this::batches);
+    metrics.gauge(
+        "spool_limit_batches",
+        "Most batches in the spool that are not published.",
+        config::maxBatches);
     metrics.gauge("spool_spans", "Spans in the spool that are not published.", this::spans);
     metrics.gauge(
         "unconfirmed_bytes",
@@ -338,7 +339,7 @@ public final class Spool implements AutoCloseable {
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
     return config.whenFull() == WhenFull.DROP_OLDEST
-        || (bytes + payloadBytes <= config.maxBytes() && batches() < MOST_BATCHES);
+        || (bytes + payloadBytes <= config.maxBytes() && batches() < config.maxBatches());
   }
 
   /** Why the spool takes nothing now; empty when it does. Safe for any thread. */
@@ -401,7 +402,7 @@ public final class Spool implements AutoCloseable {
 
   private void writeOnce(Frame frame, long frameBytes) throws IOException {
     if (active == null
-        || active.count() >= MOST_SEGMENT_BATCHES
+        || active.count() >= mostSegmentBatches
         || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit)) {
       roll();
       encode(frame);
@@ -460,19 +461,22 @@ public final class Spool implements AutoCloseable {
 
   /** Sees to it that the frame is within the bounds. */
   private void makeRoom(long frameBytes, int frameBatches) throws IOException {
-    if (frameBytes > config.maxBytes() || frameBatches > MOST_BATCHES) {
+    if (frameBytes > config.maxBytes() || frameBatches > config.maxBatches()) {
       // Nothing that could be dropped would make it fit.
       throw new IOException(
-          "spool.max-bytes = "
+          "what has to be kept together is too large for spool.max-bytes = "
               + config.maxBytes()
-              + ": what has to be kept together is too large, "
+              + " and spool.max-batches = "
+              + config.maxBatches()
+              + ": "
               + frameBytes
               + " bytes in "
               + frameBatches
               + " batches");
     }
     deleteSettled();
-    while (bytes + frameBytes > config.maxBytes() || batches() + frameBatches > MOST_BATCHES) {
+    while (bytes + frameBytes > config.maxBytes()
+        || batches() + frameBatches > config.maxBatches()) {
       boolean more =
           bytes + frameBytes > config.maxBytes() && merge()
               || config.whenFull() == WhenFull.DROP_OLDEST && dropOldest();
@@ -484,9 +488,8 @@ public final class Spool implements AutoCloseable {
                 + config.maxBytes()
                 + " are used, and "
                 + batches()
-                + " of "
-                + MOST_BATCHES
-                + " batches");
+                + " of spool.max-batches = "
+                + config.maxBatches());
       }
     }
   }
@@ -752,7 +755,7 @@ public final class Spool implements AutoCloseable {
     synchronized (lock) {
       sources =
           List.copyOf(
-              new Merge(List.copyOf(segments), deletable().size(), mostBytes, MOST_SEGMENT_BATCHES)
+              new Merge(List.copyOf(segments), deletable().size(), mostBytes, mostSegmentBatches)
                   .sources());
       sources.forEach(segment -> unsettled.addAll(segment.allUnsettled()));
     }
@@ -922,7 +925,8 @@ public final class Spool implements AutoCloseable {
       Part part = parts.get(broker);
       return part == null
           ? 0
-          : Math.max((double) part.bytes / config.maxBytes(), (double) part.batches / MOST_BATCHES);
+          : Math.max(
+              (double) part.bytes / config.maxBytes(), (double) part.batches / config.maxBatches());
     }
   }
 

@@ -118,6 +118,7 @@ final class ConfigReaderTest {
           telemetry: {token-file: /none}      | telemetry.token-file = /none: cannot be read
           spool: {when-full: wait}           | spool.when-full = wait: not refuse or drop-oldest
           spool: {flush: never}              | spool.flush = never: not os or commit
+          spool: {max-batches: 1000}         | spool.max-batches = 1000: not a whole number from 16384 to 16777216
           spool: {max-bytes: 1024}           | spool.max-bytes = 1024: not a whole number from 8388608 to 68719476736
           routing: {spread: wide}             | routing.spread = wide: not series or random
           routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: not a whole number

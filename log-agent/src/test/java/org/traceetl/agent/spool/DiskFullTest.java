@@ -246,7 +246,7 @@ final class DiskFullTest {
     metrics = new AgentMetrics();
     spool =
         Spool.open(
-            new SpoolConfig(disk, 1L << 30, 24, whenFull, Flush.OS),
+            new SpoolConfig(disk, 1L << 30, 1 << 18, 24, whenFull, Flush.OS),
             agent,
             metrics,
             nowNanos::get,

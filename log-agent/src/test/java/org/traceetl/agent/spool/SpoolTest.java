@@ -46,6 +46,7 @@ final class SpoolTest {
   private WhenFull whenFull = WhenFull.REFUSE;
   private Flush flush = Flush.OS;
   private long maxBytes = SMALL_BYTES;
+  private int maxBatches = 1 << 18;
   private long unixMillis = 1_795_255_028_000L;
 
   @AfterEach
@@ -346,6 +347,24 @@ final class SpoolTest {
   }
 
   @Test
+  void aSpoolThatIsFullByItsBatchesRefusesAndSaysSo() throws IOException {
+    maxBatches = 64;
+    open();
+    int committed = 0;
+    while (spool.hasRoom(1, false)) {
+      commit(committed, committed + 8, 1);
+      committed += 8;
+    }
+    assertThat(committed).isEqualTo(maxBatches);
+    assertThat(sample("spool_batches")).isEqualTo(maxBatches);
+    assertThat(sample("spool_limit_batches")).isEqualTo(maxBatches);
+    assertThat(spool.problem()).isEqualTo("the spool is full");
+    assertThatThrownBy(() -> commit(64, 65, 1))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("64 of spool.max-batches = 64");
+  }
+
+  @Test
   void whatWaitsForOneBrokerDoesNotKeepTheRoomOfTheOthers() throws IOException {
     open();
     List<Long> waiting = new ArrayList<>();
@@ -615,7 +634,7 @@ final class SpoolTest {
   private void open() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
     frame = new Frame(agent, () -> spool.nowMillis());
-    SpoolConfig config = new SpoolConfig(directory, maxBytes, 24, whenFull, flush);
+    SpoolConfig config = new SpoolConfig(directory, maxBytes, maxBatches, 24, whenFull, flush);
     spool = Spool.open(config, agent, metrics(), nowNanos::get, () -> unixMillis);
     spool.outlet(outlet);
   }

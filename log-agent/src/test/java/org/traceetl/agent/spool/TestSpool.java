@@ -20,7 +20,7 @@ public final class TestSpool {
   }
 
   public static SpoolConfig config(Path directory, long maxBytes, WhenFull whenFull) {
-    return new SpoolConfig(directory, maxBytes, 24, whenFull, Flush.OS);
+    return new SpoolConfig(directory, maxBytes, 1 << 18, 24, whenFull, Flush.OS);
   }
 
   public static Spool open(Path directory, AgentIdentity agent, AgentMetrics metrics)
