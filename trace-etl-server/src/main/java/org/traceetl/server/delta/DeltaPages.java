@@ -57,9 +57,10 @@ import org.traceetl.server.window.SealedWindow;
  *       the connection so early that the write failed.
  * </ul>
  *
- * <p>Only the scrapers that the configuration names take windows, and only they have places: the
- * brokers know them from their first scrape on. {@link #look} is for everyone else. It changes
- * nothing.
+ * <p>Only the scrapers that the configuration names take windows, and only they have places. A
+ * queue's owner tells the broker their places when it takes the queue, whether or not they have
+ * asked yet: each is given all that is counted from then on. {@link #look} is for everyone else. It
+ * changes nothing.
  */
 public final class DeltaPages implements WindowFollower, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DeltaPages.class);
@@ -150,6 +151,8 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     this.clock = clock;
     throttle = new LogThrottle(clock);
     keeper = new PlaceKeeper(places, lookBack, this::found, clock, nanoClock);
+    // Before they ask: a queue whose owner dies before its first scrape has their places by then.
+    config.scrapers().forEach(identity -> begin(identity, nanoClock.getAsLong()));
   }
 
   public void start() {
@@ -485,7 +488,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     long nowNanos = nanoClock.getAsLong();
     Scraper scraper = scrapers.get(take.identity());
     if (scraper == null) {
-      scraper = begin(take, nowNanos);
+      scraper = begin(take.identity(), nowNanos);
     }
     if (scraper.answer != null && scraper.answer.expired(nowNanos)) {
       settleNow(scraper.answer, false);
@@ -521,11 +524,10 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
                     + " given by parameter scraper (in Prometheus params: {scraper: [name]})"));
   }
 
-  private Scraper begin(Take take, long nowNanos) {
-    Scraper scraper =
-        new Scraper(take.identity(), groupPrefix + ScraperGroups.suffix(take.identity()));
+  private Scraper begin(String identity, long nowNanos) {
+    Scraper scraper = new Scraper(identity, groupPrefix + ScraperGroups.suffix(identity));
     scraper.askedNanos = nowNanos;
-    scrapers.put(take.identity(), scraper);
+    scrapers.put(identity, scraper);
     for (QueueDeltas queue : queues.values()) {
       queue.add(scraper, newMillis());
       keeper.search(queue, List.of(scraper), queue.offset(scraper), queue.sealedMillis(scraper));

@@ -319,15 +319,18 @@ class DeltaPagesTest {
     assertThatThrownBy(() -> pages.take("stranger", "here", LONG))
         .isInstanceOf(ScraperRefused.class)
         .hasMessageContaining("stranger is not one of trace-etl.ozhera.scrapers");
-    pages.released(QUEUE);
-    assertThat(places.marks()).isEmpty();
-    assertThat(pages.totals().missedMessages()).isEmpty();
+    await()
+        .untilAsserted(() ->
+            assertThat(places.marks())
+                .containsOnlyKeys("broker-a/3 group-scraper-a", "broker-a/3 group-scraper-b"));
+    assertThat(pages.totals().missedMessages()).containsOnlyKeys("a", "b");
   }
 
   @Test
   void aLookGivesTheNewestWindowAndChangesNothing() throws Exception {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+    await().until(() -> places.marks().size() == 2);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     keep(window(QUEUE, 10, 3));
@@ -341,25 +344,61 @@ class DeltaPagesTest {
     assertThat(text(pages.look(LONG))).contains(total(3));
     pages.released(QUEUE);
     assertThat(text(pages.look(LONG))).doesNotContain("CustomizeMethod");
-    assertThat(places.marks()).containsOnlyKeys("broker-a/3 group-scraper-a");
+    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-b", 0L);
   }
 
   @Test
-  void aScraperIsKnownToTheBrokersFromItsFirstScrapeOn() throws Exception {
+  void theWindowsOfAnOwnerThatDiesBeforeItsFirstScrapeAreGivenByTheNextOne() throws Exception {
     pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
-    Answer first = pages.take("a", "here", LONG);
-    assertThat(pages.commit(first)).isTrue();
-    pages.settle(first, true);
-    await().until(() -> places.marks().containsValue(0L));
+    await().until(() -> places.marks().containsKey("broker-a/3 group-scraper-a"));
     keep(window(QUEUE, 0, 5));
-    pages.await(LONG);
+    pages.close();
 
     assertThat(firstOfANextOwner()).contains(total(5));
   }
 
+  /** Its lease begins when that of the owner before is over. */
+  @Test
+  void theWindowsOfAnOwnerThatDiesWhileItHidesTheQueueAreGivenByTheNextOne() throws Exception {
+    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+    await().until(() -> places.marks().containsKey("broker-a/3 group-scraper-a"));
+    keep(window(QUEUE, 0, 5));
+    pages.close();
+    try (DeltaPages hiding = pages()) {
+      hiding.start();
+      hiding.restored(QUEUE, places.image(QUEUE, STRIDE), 1_000);
+      hiding.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      SealedWindow window = window(QUEUE, 10, 3);
+      places.keep(window);
+      hiding.window(window);
+      assertThat(scrape(hiding, "a")).doesNotContain("CustomizeMethod");
+    }
+
+    assertThat(firstOfANextOwner()).contains(total(8));
+  }
+
+  @Test
+  void aScraperIsGivenWhatWasCountedSinceTheStartBeforeItAskedFirst() throws Exception {
+    keep(window(QUEUE, 0, 5));
+    keep(window(QUEUE, 10, 3));
+
+    assertThat(scrape(pages, "a")).contains(total(8));
+    keep(window(QUEUE, 20, 2));
+    assertThat(scrape(pages, "b")).contains(total(10));
+    assertThat(scrape(pages, "a")).contains(total(2));
+  }
+
+  private void allAreForgotten() throws Exception {
+    nanos.addAndGet(TimeUnit.HOURS.toNanos(1));
+    pages.await(LONG);
+    assertThat(pages.totals().missedMessages()).isEmpty();
+  }
+
   @Test
   void aScraperThatBeginsGetsNoOldWindow() throws Exception {
+    allAreForgotten();
     keep(
         DeltaWindows.of(QUEUE, 0, 10)
             .at(DeltaWindows.SEALED.minus(WINDOW.multipliedBy(3)))
@@ -372,6 +411,7 @@ class DeltaPagesTest {
 
   @Test
   void aScraperThatBeginsGetsTheNewestWindow() throws Exception {
+    allAreForgotten();
     keep(window(QUEUE, 0, 5));
     keep(window(QUEUE, 10, 3));
 
@@ -629,7 +669,7 @@ class DeltaPagesTest {
     for (int i = 1; i < 500; i++) {
       keep(DeltaWindows.of(QUEUE, 10L * i, 10L * i + 10).row(0, 1, 1).seal());
       if (i == 250) {
-        assertThat(scrape(pages, "b")).contains(total(1));
+        assertThat(scrape(pages, "b")).contains(total(251));
       }
     }
     pages.await(LONG);
