@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.KeywordField;
@@ -79,15 +81,20 @@ final class LuceneIndex implements TraceIndex {
   private static final double BUFFER_MEGABYTES = 32;
 
   private final IndexConfig.Lucene config;
-  private final InstantSource clock;
+  private final LongSupplier nanoClock;
+  private final long startMillis;
+  private final long startNanos;
   private final Directory directory;
   private volatile SearcherManager searchers;
   private IndexWriter writer;
   private volatile boolean healthy = true;
 
-  private LuceneIndex(IndexConfig.Lucene config, InstantSource clock, Directory directory) {
+  private LuceneIndex(
+      IndexConfig.Lucene config, InstantSource clock, LongSupplier nanoClock, Directory directory) {
     this.config = config;
-    this.clock = clock;
+    this.nanoClock = nanoClock;
+    startMillis = clock.millis();
+    startNanos = nanoClock.getAsLong();
     this.directory = directory;
   }
 
@@ -97,12 +104,14 @@ final class LuceneIndex implements TraceIndex {
    * @throws IOException if the directory cannot be used, or another process uses it
    */
   static LuceneIndex open(IndexConfig.Lucene config) throws IOException {
-    return open(config, InstantSource.system(), FSDirectory.open(config.directory()));
+    return open(
+        config, InstantSource.system(), System::nanoTime, FSDirectory.open(config.directory()));
   }
 
-  static LuceneIndex open(IndexConfig.Lucene config, InstantSource clock, Directory directory)
+  static LuceneIndex open(
+      IndexConfig.Lucene config, InstantSource clock, LongSupplier nanoClock, Directory directory)
       throws IOException {
-    LuceneIndex index = new LuceneIndex(config, clock, directory);
+    LuceneIndex index = new LuceneIndex(config, clock, nanoClock, directory);
     try {
       index.openWriter();
       return index;
@@ -136,7 +145,7 @@ final class LuceneIndex implements TraceIndex {
       if (!writer.isOpen()) {
         openWriter();
       }
-      long nowMillis = clock.millis();
+      long nowMillis = nowMillis();
       for (TraceDocument document : documents) {
         writer.updateDocument(new Term(ID, Documents.id(document)), toLucene(document, nowMillis));
       }
@@ -150,6 +159,11 @@ final class LuceneIndex implements TraceIndex {
     } finally {
       healthy = kept;
     }
+  }
+
+  /** By elapsed time within a run: a step of the wall clock makes no document older. */
+  private long nowMillis() {
+    return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong() - startNanos);
   }
 
   /** Deletes what was kept too long ago, and the first kept of what is too much. */

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
@@ -27,6 +28,7 @@ import org.traceetl.server.window.TraceDocument;
 final class LuceneIndexTest extends TraceIndexContract {
   @TempDir private Path directory;
   private Instant now = Instant.ofEpochSecond(0, START);
+  private long nanos;
 
   @Override
   TraceIndex open() throws IOException {
@@ -56,13 +58,23 @@ final class LuceneIndexTest extends TraceIndexContract {
     TraceDocument later = document(3, START);
     try (TraceIndex index = own(Duration.ofDays(1), 100)) {
       index.write(List.of(past, future));
-      now = now.plus(Duration.ofDays(1));
+      nanos += TimeUnit.DAYS.toNanos(1);
       index.write(List.of(later));
       assertThat(index.search(ALL).documents()).containsExactly(future, later, past);
 
-      now = now.plusMillis(1);
+      nanos += TimeUnit.MILLISECONDS.toNanos(1);
       index.write(List.of());
       assertThat(index.search(ALL).documents()).containsExactly(later);
+    }
+  }
+
+  @Test
+  void aStepOfTheWallClockDeletesNothing() throws IOException {
+    try (TraceIndex index = own(Duration.ofDays(1), 100)) {
+      index.write(List.of(document(1, START)));
+      now = now.plus(Duration.ofDays(2));
+      index.write(List.of(document(2, START + 1)));
+      assertThat(index.search(ALL).documents()).hasSize(2);
     }
   }
 
@@ -70,7 +82,7 @@ final class LuceneIndexTest extends TraceIndexContract {
   void claimedStartsDoNotPushOthersOut() throws IOException {
     try (TraceIndex index = own(Duration.ofDays(1), 100)) {
       index.write(LongStream.range(0, 100).mapToObj(i -> document(i, Long.MAX_VALUE - i)).toList());
-      now = now.plusMillis(1);
+      nanos += TimeUnit.MILLISECONDS.toNanos(1);
       List<TraceDocument> good =
           LongStream.range(100, 150).mapToObj(i -> document(i, START)).toList();
       index.write(good);
@@ -170,6 +182,9 @@ final class LuceneIndexTest extends TraceIndexContract {
 
   private TraceIndex own(Duration retention, int maxDocuments, Directory disk) throws IOException {
     return LuceneIndex.open(
-        new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments), () -> now, disk);
+        new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments),
+        () -> now,
+        () -> nanos,
+        disk);
   }
 }
