@@ -44,7 +44,6 @@ import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalKeys;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
@@ -67,7 +66,7 @@ final class Pipeline implements Service {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
 
   /** A call to the journal that takes longer is one whose outcome is not known. */
-  private static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
+  static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
 
   private static final int MOST_HOTSPOTS_IN_METRICS = 50;
 
@@ -117,25 +116,9 @@ final class Pipeline implements Service {
     this.config = config;
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     rules = new RulesWatch(isOzhera(config) ? config.ozhera().rulesFile() : null);
-    Aggregation aggregation =
-        new Aggregation(
-            config.series(),
-            config.histogram(),
-            config.documents(),
-            config.window(),
-            config.metrics().unit(),
-            config.rocketmq().messages(),
-            isOzhera(config) ? new OzheraProfile(rules) : null);
+    Aggregation aggregation = aggregation(config, rules);
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
-    journals =
-        new LogJournals(
-            authenticated(config.journal(), logs, journalCounters),
-            config.rocketmq().topic(),
-            config.rocketmq().consumerGroup(),
-            aggregation::newImage,
-            JournalTiming.system(
-                clock, config.journal().lease(), config.journal().snapshotInterval()),
-            journalCounters);
+    journals = journals(config, logs, keys(config.journal()), aggregation, journalCounters, clock);
     boolean ozhera = config.metrics().profile() == Profile.OZHERA;
     deltas = ozhera ? deltas(config, clock) : null;
     pages = ozhera ? null : spanPages(config);
@@ -187,14 +170,50 @@ final class Pipeline implements Service {
     }
   }
 
-  private static JournalLogs authenticated(
-      JournalConfig config, RocketMqLogs logs, JournalCounters counters) {
-    if (config.keysFile() == null) {
-      return logs;
-    }
-    JournalKeys keys =
-        new JournalKeys(config.keysFile(), config.acceptUnsigned(), System::nanoTime);
-    return new AuthenticatedLogs(logs, config.topic(), keys, counters);
+  private static Aggregation aggregation(ServerConfig config, RulesWatch rules) {
+    return new Aggregation(
+        config.series(),
+        config.histogram(),
+        config.documents(),
+        config.window(),
+        config.metrics().unit(),
+        config.rocketmq().messages(),
+        isOzhera(config) ? new OzheraProfile(rules) : null);
+  }
+
+  /** Null where messages of the journal bear no code. */
+  static JournalKeys keys(JournalConfig config) {
+    return config.keysFile() == null
+        ? null
+        : new JournalKeys(config.keysFile(), config.acceptUnsigned(), System::nanoTime);
+  }
+
+  /** The journals as a server of this configuration reads and writes them. */
+  static LogJournals journals(
+      ServerConfig config,
+      RocketMqLogs logs,
+      JournalKeys keys,
+      JournalCounters counters,
+      Clock clock) {
+    Aggregation aggregation = aggregation(config, new RulesWatch(null));
+    return journals(config, logs, keys, aggregation, counters, clock);
+  }
+
+  private static LogJournals journals(
+      ServerConfig config,
+      RocketMqLogs logs,
+      JournalKeys keys,
+      Aggregation aggregation,
+      JournalCounters counters,
+      Clock clock) {
+    JournalConfig journal = config.journal();
+    return new LogJournals(
+        keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),
+        config.rocketmq().topic(),
+        config.rocketmq().consumerGroup(),
+        aggregation::newImage,
+        JournalTiming.system(clock, journal.lease(), journal.snapshotInterval()),
+        counters);
   }
 
   private SpanPages spanPages(ServerConfig config) {

@@ -91,6 +91,7 @@ public final class TraceEtlServer implements AutoCloseable {
         List.of("trace-etl.", "server.", "spring.", "management.", "logging.");
 
     private static final long DEFAULT_MESSAGES = 10_000;
+    private static final long DEFAULT_JOURNAL_MESSAGES = 100;
     private static final Pattern SINCE = Pattern.compile("(\\d{1,6})([smhd])");
 
     @Spec private CommandSpec spec;
@@ -110,7 +111,9 @@ public final class TraceEtlServer implements AutoCloseable {
     @Option(
         names = "--messages",
         paramLabel = "N",
-        description = "With --dry-run: read the newest N at most, 10000 unless told otherwise.")
+        description =
+            "With --dry-run: read the newest N at most, 10000 unless told otherwise. With"
+                + " --journal: print so many.")
     private Long messages;
 
     @Option(
@@ -118,6 +121,29 @@ public final class TraceEtlServer implements AutoCloseable {
         paramLabel = "10m",
         description = "With --dry-run: read none that is older.")
     private String since;
+
+    @Option(
+        names = "--journal",
+        paramLabel = "BROKER/QUEUE",
+        description =
+            "Print the newest messages of a queue's journal, 100 unless --messages says otherwise,"
+                + " and whether servers can read it to its end.")
+    private String journal;
+
+    @Option(
+        names = "--step-over",
+        paramLabel = "OFFSET",
+        description =
+            "With --journal: have all servers pass over the message at this offset, which stops"
+                + " them. Only for one that no server of yours has written: what is in it does not"
+                + " count.")
+    private Long stepOver;
+
+    @Option(
+        names = "--reason",
+        paramLabel = "TEXT",
+        description = "With --step-over: why, for whoever looks at the journal later.")
+    private String reason;
 
     @Option(names = "--help", usageHelp = true, description = "Show this.")
     private boolean help;
@@ -139,10 +165,16 @@ public final class TraceEtlServer implements AutoCloseable {
         if (dryRun) {
           new DryRun(
                   WebServer.check(arguments), Clock.systemUTC(), out, spec.commandLine().getErr())
-              .run(messages(), since());
+              .run(messages(DEFAULT_MESSAGES), since());
+        } else if (journal != null) {
+          inspect(new JournalCommand(WebServer.check(arguments), out));
         } else if (messages != null || since != null) {
           throw new ParameterException(
-              spec.commandLine(), "--messages and --since: are for --dry-run alone");
+              spec.commandLine(),
+              "--messages is for --dry-run and --journal alone, --since for --dry-run");
+        } else if (stepOver != null || reason != null) {
+          throw new ParameterException(
+              spec.commandLine(), "--step-over and --reason: are for --journal alone");
         } else if (check) {
           KeyLines.of(WebServer.check(arguments)).forEach(out::println);
           out.println("The configuration can be run.");
@@ -165,12 +197,29 @@ public final class TraceEtlServer implements AutoCloseable {
       }
     }
 
-    private long messages() {
+    private void inspect(JournalCommand command) throws IOException, InterruptedException {
+      long most = messages(DEFAULT_JOURNAL_MESSAGES);
+      try {
+        command.run(
+            journal,
+            log -> {
+              if (stepOver != null) {
+                log.stepOver(stepOver, reason == null ? "" : reason);
+              } else {
+                log.print(most);
+              }
+            });
+      } catch (IllegalArgumentException e) {
+        throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+      }
+    }
+
+    private long messages(long standard) {
       if (messages != null && messages < 1) {
         throw new ParameterException(
             spec.commandLine(), "--messages = " + messages + ": must be 1 or more");
       }
-      return messages == null ? DEFAULT_MESSAGES : messages;
+      return messages == null ? standard : messages;
     }
 
     /** Null for any time. */

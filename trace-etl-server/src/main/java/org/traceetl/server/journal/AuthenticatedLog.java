@@ -142,7 +142,7 @@ final class AuthenticatedLog implements JournalLog {
   /** Refuses a log that was read whole and of which nothing could be verified. */
   private void requireAny(long last) throws IOException, InterruptedException {
     if (anyLeftOut && !anyAccepted && firstRead <= log.begin() && last + 1 >= log.end()) {
-      throw new IOException(
+      throw new UnverifiedLogException(
           "No message of the journal of queue "
               + queue
               + " can be verified: the keys in "

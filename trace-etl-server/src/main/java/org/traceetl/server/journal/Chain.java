@@ -40,6 +40,7 @@ record Chain(long epoch, UUID writer, long number, long to, boolean released, bo
       case CLAIM -> header.epoch() > epoch ? null : Rejection.STALE;
       case WINDOW -> sure ? windowRejection(header) : unsureWindowRejection(header);
       case RELEASE -> isOwner(header) && !released ? null : Rejection.STALE;
+      case STEP -> null;
       case SNAPSHOT ->
           header.from() == record.first() && !contradicts(header) ? null : Rejection.OUT_OF_CHAIN;
     };
@@ -85,6 +86,7 @@ record Chain(long epoch, UUID writer, long number, long to, boolean released, bo
       case WINDOW ->
           new Chain(header.epoch(), header.writer(), header.number(), header.to(), false, sure);
       case RELEASE -> new Chain(epoch, writer, number, to, true, sure);
+      case STEP -> this;
       case SNAPSHOT -> sure ? this : at(header);
     };
   }

@@ -15,7 +15,7 @@ import org.traceetl.server.window.QueueId;
  * <pre>
  *  0  4  "TEWJ"
  *  4  1  version, unsigned: 1
- *  5  1  kind: 1 claim, 2 window, 3 snapshot, 4 release
+ *  5  1  kind: 1 claim, 2 window, 3 snapshot, 4 release, 5 step
  *  6  2  index of the chunk, unsigned
  *  8  2  chunks of the record, unsigned
  * 10  4  CRC32C of the message without these four bytes

@@ -22,6 +22,7 @@ final class JournalReader {
   private final JournalLog log;
   private final RecordAssembler assembler;
   private final JournalCounters counters;
+  private final StepSearch steps;
 
   private Chain chain;
   private long next;
@@ -42,6 +43,7 @@ final class JournalReader {
     this.log = log;
     this.assembler = new RecordAssembler(format, counters);
     this.counters = counters;
+    steps = new StepSearch(log, format);
     this.next = next;
     this.chain = chain;
   }
@@ -100,6 +102,12 @@ final class JournalReader {
         try {
           accept(entry, visitor);
         } catch (UnknownVersionException e) {
+          if (steps.isOver(next)) {
+            counters.rejected(Rejection.STEPPED_OVER);
+            assembler.clear();
+            next++;
+            return true;
+          }
           if (next <= begun) {
             throw stopped(e);
           }
@@ -129,6 +137,7 @@ final class JournalReader {
   private LaterVersionException stopped(UnknownVersionException why) {
     counters.rejected(Rejection.VERSION);
     return new LaterVersionException(
+        next,
         "The record at offset "
             + next
             + " of the journal "

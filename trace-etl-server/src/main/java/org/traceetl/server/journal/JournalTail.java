@@ -162,7 +162,7 @@ public final class JournalTail {
         }
         restart = record.first();
       }
-      case CLAIM, RELEASE -> {
+      case CLAIM, RELEASE, STEP -> {
         // Nothing for a sink.
       }
     }

@@ -9,7 +9,17 @@ import java.io.IOException;
 final class LaterVersionException extends IOException {
   private static final long serialVersionUID = 1;
 
-  LaterVersionException(String message, UnknownVersionException why) {
+  private final long offset;
+
+  /**
+   * @param offset of the message that stops readers
+   */
+  LaterVersionException(long offset, String message, UnknownVersionException why) {
     super(message, why);
+    this.offset = offset;
+  }
+
+  long offset() {
+    return offset;
   }
 }

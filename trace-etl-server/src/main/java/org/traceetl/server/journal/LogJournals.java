@@ -96,6 +96,10 @@ public final class LogJournals implements Journal {
         queue, logs.open(queue), format(queue), payloads, counters, sinceMillis, snapshots);
   }
 
+  private QueueLog queueLog(QueueId queue) throws IOException, InterruptedException {
+    return new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
+  }
+
   private ChunkFormat format(QueueId queue) {
     return new ChunkFormat(topic, queue, maxChunkBytes);
   }
@@ -103,8 +107,7 @@ public final class LogJournals implements Journal {
   @Override
   public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
       throws IOException, InterruptedException {
-    QueueLog queueLog =
-        new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
+    QueueLog queueLog = queueLog(queue);
     Recovered recovered = queueLog.recover();
     JournalReader reader = recovered.reader();
     if (!reader.chain().sure()) {
@@ -147,6 +150,51 @@ public final class LogJournals implements Journal {
     }
     throw new IOException(
         "Queue " + queue + " could not be claimed: other servers claimed it at the same time");
+  }
+
+  /**
+   * Reads a queue's log as a server does that takes the queue, and takes nothing.
+   *
+   * @return why a server stops, and at which message; null if none does
+   * @throws IOException if the log cannot be read now
+   */
+  Stop stop(QueueId queue) throws IOException, InterruptedException {
+    QueueLog queueLog = queueLog(queue);
+    try {
+      queueLog.recover();
+      return null;
+    } catch (LaterVersionException e) {
+      return new Stop(e.offset(), e.getMessage());
+    } catch (UnverifiedLogException e) {
+      return new Stop(JournalLog.NONE, e.getMessage());
+    }
+  }
+
+  /**
+   * Why servers do not read on.
+   *
+   * @param offset of the message, or {@link JournalLog#NONE} if it is all of them
+   */
+  record Stop(long offset, String why) {}
+
+  /**
+   * Has servers pass over the message that stops them.
+   *
+   * @param reason for whoever looks at the log later, at most {@value Step#MAX_REASON} characters
+   * @return offset of the record that says so
+   * @throws IOException if it is not confirmed: it may have been recorded
+   */
+  long stepOver(QueueId queue, Stop stop, String reason) throws IOException, InterruptedException {
+    JournalLog messages = logs.open(queue);
+    // Where nothing can be verified, one message that can be is what lacks.
+    byte[] message =
+        stop.offset() == JournalLog.NONE
+            ? JournalLog.LEFT_OUT
+            : messages.read(stop.offset()).getFirst().body();
+    Step step = Step.over(Math.max(0, stop.offset()), message, reason);
+    UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
+    RecordHeader header = step.header(writer, timing.clock().millis());
+    return messages.append(format(queue).write(header, step.payload()).getFirst());
   }
 
   /** Reads on until the queue is released or not wanted any more, for so long. */

@@ -12,7 +12,10 @@ enum RecordKind {
   SNAPSHOT(3),
 
   /** The writer has ended, and shows nothing any more. */
-  RELEASE(4);
+  RELEASE(4),
+
+  /** An operator has readers pass over a message that stops them. */
+  STEP(5);
 
   private static final RecordKind[] KINDS = values();
 

@@ -31,18 +31,24 @@ final class Recovery implements Visitor {
   public void counts(LogRecord record, Chain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case CLAIM -> predecessor = before;
-      case WINDOW -> image.apply(payloads.window(queue, record));
+      case WINDOW -> {
+        image.apply(payloads.window(queue, record));
+        ownerWrote(record);
+      }
       case SNAPSHOT -> {
         if (!before.sure()) {
           image = payloads.image(record);
         }
+        ownerWrote(record);
       }
-      case RELEASE -> {
-        // The chain knows.
+      case RELEASE -> ownerWrote(record);
+      case STEP -> {
+        // Not the owner's.
       }
     }
-    if (record.header().kind() != RecordKind.CLAIM) {
-      image.ownedUntil(record.header().writtenMillis());
-    }
+  }
+
+  private void ownerWrote(LogRecord record) {
+    image.ownedUntil(record.header().writtenMillis());
   }
 }

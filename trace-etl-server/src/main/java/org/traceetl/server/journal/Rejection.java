@@ -31,6 +31,9 @@ public enum Rejection {
   /** Authenticated with a key that this server does not have. */
   UNKNOWN_KEY,
 
+  /** It would stop the reader, but an operator has said to pass over it. */
+  STEPPED_OVER,
+
   /** Whole and unchanged, yet senseless. */
   MALFORMED;
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -340,6 +341,56 @@ class LogJournalsTest {
           .hasMessageContaining("start that version");
     }
     assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(2);
+  }
+
+  @Test
+  void anOperatorsStepTakesAllReadersPastWhatStopsThem() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail tail = one.tail(QUEUE, "index");
+    byte[] last = log.read(0).getLast().body();
+    long stopping = log.append(ChunkFormatTest.ofVersion(3, last));
+
+    LogJournals.Stop stop = other.stop(QUEUE);
+    assertThat(stop.offset()).isEqualTo(stopping);
+    other.stepOver(QUEUE, stop, "forged");
+
+    assertThat(other.stop(QUEUE)).isNull();
+    assertThat(owner.append(window(10, 15))).isEqualTo(Outcome.KEPT);
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(15, 2, 0);
+    List<Long> ends = new ArrayList<>();
+    while (ends.size() < 2) {
+      tail.poll().forEach(kept -> ends.add(kept.window().to()));
+    }
+    assertThat(ends).containsExactly(10L, 15L);
+  }
+
+  /** Where a log has lost its tail, another message may stand at the offset. */
+  @Test
+  void aStepIsOverOneMessageAndNoOtherOfItsOffset() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    byte[] last = log.read(0).getLast().body();
+    long stopping = log.append(ChunkFormatTest.ofVersion(3, last));
+    one.stepOver(QUEUE, one.stop(QUEUE), "forged");
+    byte[] step = log.read(stopping + 1).getFirst().body();
+    log.deleteFrom(stopping);
+    log.append(ChunkFormatTest.ofVersion(4, last));
+    log.append(step);
+
+    assertThat(one.stop(QUEUE).offset()).isEqualTo(stopping);
+  }
+
+  @Test
+  void aStepOverAMessageThatCanBeReadChangesNothing() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    long windowAt = log.end();
+    owner.append(window(0, 10));
+    one.stepOver(QUEUE, new LogJournals.Stop(windowAt, ""), "no reason");
+
+    assertThat(owner.append(window(10, 15))).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(15, 2, 0);
   }
 
   @Test

@@ -1,0 +1,75 @@
+package org.traceetl.server;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalKeys;
+import org.traceetl.server.journal.LogInspection;
+import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.window.QueueId;
+
+/** Shows an operator the journal of a queue. Takes no queue, and belongs to no consumer group. */
+final class JournalCommand {
+  private final ServerConfig config;
+  private final PrintWriter out;
+
+  JournalCommand(ServerConfig config, PrintWriter out) {
+    this.config = config;
+    this.out = out;
+  }
+
+  /** What is done with a queue's log. */
+  interface Action {
+    void on(LogInspection log) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Opens a queue's journal.
+   *
+   * @param name of the queue, {@code broker/queue}
+   * @throws IllegalArgumentException if there is no such queue
+   * @throws IOException if the journal cannot be read, or what was to be written is not confirmed
+   */
+  void run(String name, Action action) throws IOException, InterruptedException {
+    JournalConfig journal = config.journal();
+    JournalCounters counters = new JournalCounters();
+    JournalKeys keys = Pipeline.keys(journal);
+    try (RocketMqLogs logs =
+        new RocketMqLogs(config.rocketmq(), journal.topic(), Pipeline.JOURNAL_TIMEOUT)) {
+      logs.start();
+      action.on(
+          new LogInspection(
+              logs,
+              Pipeline.journals(config, logs, keys, counters, Clock.systemUTC()),
+              journal.topic(),
+              config.rocketmq().topic(),
+              keys,
+              queue(logs.queues(), name),
+              out));
+    }
+  }
+
+  private QueueId queue(Set<QueueId> queues, String name) {
+    return queues.stream()
+        .filter(queue -> queue.toString().equals(name))
+        .findFirst()
+        .orElseThrow(() ->
+            new IllegalArgumentException(
+                "--journal = "
+                    + name
+                    + ": must be a queue of topic "
+                    + config.journal().topic()
+                    + ": "
+                    + (queues.isEmpty()
+                        ? "it has none"
+                        : queues.stream()
+                            .sorted()
+                            .map(QueueId::toString)
+                            .collect(Collectors.joining(", ")))));
+  }
+}

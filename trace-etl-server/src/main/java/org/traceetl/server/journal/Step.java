@@ -1,0 +1,67 @@
+package org.traceetl.server.journal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+
+/**
+ * An operator's word that readers pass over a message which stops them. It stands behind that
+ * message in the log, as a record whose {@code from} is the message's offset and whose payload is:
+ *
+ * <pre>
+ *  0  4  CRC32C of the message, big-endian
+ *  4  ..  why, UTF-8
+ * </pre>
+ *
+ * <p>It counts only for a reader that cannot read the message: it takes nothing from the log that
+ * could count.
+ *
+ * @param offset of the message
+ * @param checksum CRC32C of the message
+ */
+record Step(long offset, int checksum, String reason) {
+  /** Most characters of a reason. */
+  static final int MAX_REASON = 200;
+
+  static Step over(long offset, byte[] message, String reason) {
+    return new Step(offset, checksum(message), reason);
+  }
+
+  /** Null if the message is none. */
+  static Step read(byte[] message, ChunkFormat format) {
+    if (format.rejection(message) != null) {
+      return null;
+    }
+    Chunk chunk = format.read(message);
+    RecordHeader header = chunk.header();
+    if (header.kind() != RecordKind.STEP || chunk.count() != 1) {
+      return null;
+    }
+    ByteBuffer payload =
+        ByteBuffer.wrap(message, ChunkFormat.HEADER_BYTES, chunk.payloadLength()).slice();
+    return payload.remaining() < Integer.BYTES
+        ? null
+        : new Step(header.from(), payload.getInt(), UTF_8.decode(payload).toString());
+  }
+
+  RecordHeader header(UUID writer, long writtenMillis) {
+    return new RecordHeader(RecordKind.STEP, writer, 1, 0, offset, JournalLog.NONE, writtenMillis);
+  }
+
+  byte[] payload() {
+    byte[] text = reason.getBytes(UTF_8);
+    return ByteBuffer.allocate(Integer.BYTES + text.length).putInt(checksum).put(text).array();
+  }
+
+  boolean isOver(long at, byte[] message) {
+    return offset == at && checksum == checksum(message);
+  }
+
+  private static int checksum(byte[] message) {
+    CRC32C crc = new CRC32C();
+    crc.update(message);
+    return (int) crc.getValue();
+  }
+}

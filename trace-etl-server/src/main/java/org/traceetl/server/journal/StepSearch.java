@@ -1,0 +1,49 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.util.List;
+import org.traceetl.server.journal.JournalLog.Entry;
+
+/**
+ * Looks for the {@link Step} over a message that stops a reader. A search goes on where the one
+ * before ended, so that a reader that waits reads what comes once. One thread at a time.
+ */
+final class StepSearch {
+  private final JournalLog messages;
+  private final ChunkFormat format;
+
+  /** Offset of the message that was searched for last, the message, and how far. */
+  private long stop = JournalLog.NONE;
+
+  private byte[] stopping = JournalLog.LEFT_OUT;
+  private long at;
+
+  StepSearch(JournalLog messages, ChunkFormat format) {
+    this.messages = messages;
+    this.format = format;
+  }
+
+  /** Whether the log has a step over the message at an offset. */
+  boolean isOver(long offset) throws IOException, InterruptedException {
+    if (stop != offset) {
+      stop = offset;
+      at = offset;
+    }
+    while (true) {
+      List<Entry> entries = messages.read(at);
+      if (entries.isEmpty()) {
+        return false;
+      }
+      for (Entry entry : entries) {
+        if (entry.offset() == offset) {
+          stopping = entry.body();
+        }
+        Step step = Step.read(entry.body(), format);
+        if (step != null && step.isOver(offset, stopping)) {
+          return true;
+        }
+        at = entry.offset() + 1;
+      }
+    }
+  }
+}
