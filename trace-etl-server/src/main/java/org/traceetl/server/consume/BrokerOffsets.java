@@ -37,6 +37,9 @@ interface BrokerOffsets {
 
   Range of(MessageQueue queue) throws MQClientException;
 
+  /** The body of the message at an offset, as it was sent; null if the broker has none there. */
+  byte[] body(MessageQueue queue, long offset) throws MQClientException;
+
   /** Offset after the newest message. */
   long max(MessageQueue queue) throws MQClientException;
 

@@ -1,14 +1,19 @@
 package org.traceetl.server.consume;
 
+import java.net.SocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongPredicate;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.consume.BrokerOffsets.Range;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -17,9 +22,11 @@ import org.traceetl.server.window.QueueId;
  * offset or not at all, unless the broker has deleted what was before it.
  *
  * <p>A broker may lose its newest messages and give their offsets to new ones, as a master does
- * that was a replica behind. The client then pulls from where that broker ended. Messages below
- * {@link #next} are therefore not passed over as repeats unless the last of them is the one that
- * was read there: else they are read, and the names of batches tell repeats.
+ * that was a replica behind. The messages that were read are therefore compared with those of the
+ * broker ({@link #compare}) when the queue is taken over, and when a message shows that there may
+ * be others: it is below {@link #next} and not the one that was read there, another master stored
+ * it, or it was pulled after a pull without an answer. Messages that took the place of lost ones
+ * are read, and the names of batches tell repeats.
  *
  * <p>Belongs to the worker. For all threads are {@link #status} and what is kept, committed and
  * released.
@@ -28,13 +35,18 @@ final class OwnedQueue {
   private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
   private static final long UNKNOWN = -1;
   private static final int MAX_REWINDS = 3;
+
+  /** Most places remembered between the newest windows' ends: some of the newest pulls. */
+  private static final int MAX_RECENT = 128;
+
   private static final byte[] EMPTY = {};
 
   /** What a message list asks of the worker. */
   enum Outcome {
     TAKEN,
     /**
-     * The next message is missing: pull again from {@link #next}, and say so by {@link #rewound}.
+     * The next message is missing, or what was read may have changed: {@link #compare}, pull again
+     * from {@link #next}, and say so by {@link #rewound}.
      */
     REWIND,
     /**
@@ -55,8 +67,26 @@ final class OwnedQueue {
   private long failedOffset = UNKNOWN;
   private int rewinds;
 
+  /** Whether a pull went on at an offset after one without an answer. */
+  private final LongPredicate resumed;
+
   /** Body of the message before {@link #next}; null while it is not known. */
   private byte[] last;
+
+  /** Who stored it. */
+  private SocketAddress master;
+
+  /** The ends of the newest windows. */
+  private LastMessages windowEnds;
+
+  /** Up to where lists of messages were read, and windows before them. */
+  private LastMessages recent;
+
+  /** Where to read from if no message at those places is the one that was read there. */
+  private long earliest;
+
+  /** {@link #next} when messages were compared last. */
+  private long comparedAt;
 
   /** Messages pulled below {@link #next}, side by side: the first, and the place after the last. */
   private long repeatedFrom = UNKNOWN;
@@ -74,6 +104,8 @@ final class OwnedQueue {
 
   /**
    * @param next offset to begin at
+   * @param lastMessages by which to find out whether the broker still has what was read before
+   * @param resumed whether a pull went on at an offset after one without an answer
    * @param refused offsets of messages that are rejected because their recording failed too often
    */
   OwnedQueue(
@@ -82,6 +114,8 @@ final class OwnedQueue {
       QueueAggregator aggregator,
       PipelineListener listener,
       long next,
+      LastMessages lastMessages,
+      LongPredicate resumed,
       Set<Long> refused) {
     this.refused = refused;
     this.id = id;
@@ -89,6 +123,11 @@ final class OwnedQueue {
     this.aggregator = aggregator;
     this.listener = listener;
     this.next = next;
+    this.resumed = resumed;
+    windowEnds = lastMessages;
+    recent = lastMessages;
+    earliest = lastMessages.isEmpty() ? next : 0;
+    comparedAt = next;
     aggregator.beginAt(next);
     publishStatus();
   }
@@ -118,6 +157,10 @@ final class OwnedQueue {
         }
         continue;
       }
+      if (mayFollowALoss(message)) {
+        astray = true;
+        return Outcome.REWIND;
+      }
       rewinds = 0;
       next = offset + 1;
       try {
@@ -128,14 +171,84 @@ final class OwnedQueue {
         return Outcome.FAILED;
       }
     }
+    if (last != null) {
+      recent = recent.with(next, LastMessages.checksum(last), MAX_RECENT);
+    }
     end = longProperty(messages.getLast(), MessageConst.PROPERTY_MAX_OFFSET);
     publishStatus();
     return Outcome.TAKEN;
   }
 
+  /** Whether the broker may have lost what was read before the next message. */
+  private boolean mayFollowALoss(MessageExt message) {
+    boolean otherMaster = master != null && !master.equals(message.getStoreHost());
+    return resumed.test(next) || otherMaster && comparedAt != next;
+  }
+
+  /**
+   * Compares the messages that were read with those that the broker has, and goes back to the last
+   * one that is unchanged. What is read again is told by the names of batches.
+   *
+   * @param range what the broker has
+   */
+  void compare(Range range, BrokerOffsets broker) throws MQClientException {
+    LastMessages read = recent;
+    if (last != null) {
+      read = read.with(next, LastMessages.checksum(last), MAX_RECENT);
+    }
+    read = read.upTo(next);
+    if (!read.isEmpty()) {
+      goBack(read, unchangedTo(read, range, broker), range);
+    }
+    comparedAt = next;
+  }
+
+  private long unchangedTo(LastMessages read, Range range, BrokerOffsets broker)
+      throws MQClientException {
+    long unchanged = Continuity.unchangedTo(read, messageQueue, range, broker);
+    LastMessages older = windowEnds.upTo(read.end(0) - 1);
+    return unchanged == Continuity.NOWHERE && !older.isEmpty()
+        ? Continuity.unchangedTo(older, messageQueue, range, broker)
+        : unchanged;
+  }
+
+  private void goBack(LastMessages read, long unchanged, Range range) {
+    if (unchanged == read.lastEnd()) {
+      return;
+    }
+    if (unchanged == Continuity.DELETED && read.lastEnd() <= range.min()) {
+      log.info(
+          "Queue {}: the broker has deleted message {}, which was read: it cannot be compared;"
+              + " reading on from {}",
+          id,
+          read.lastEnd() - 1,
+          next);
+      return;
+    }
+    long lowest = unchanged < 0 ? Math.min(earliest, next) : unchanged;
+    long from = Math.max(lowest, range.min());
+    log.error(
+        "Queue {} goes back from {} to {}: the broker lost messages that were read, and may have"
+            + " others at their offsets; batches that were counted are recognized by their names",
+        id,
+        next,
+        from);
+    listener.replaced(id, next - from);
+    next = from;
+    last = null;
+    master = null;
+    earliest = Math.min(earliest, from);
+    windowEnds = windowEnds.upTo(from);
+    recent = recent.upTo(from);
+    repeatedFrom = UNKNOWN;
+    repeatedTo = UNKNOWN;
+    publishStatus();
+  }
+
   private void accept(MessageExt message, long offset, long nowMillis) {
     byte[] body = body(message);
     last = body;
+    master = message.getStoreHost();
     boolean compressed = (message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) != 0;
     if (!refused.isEmpty() && refused.contains(offset)) {
       log.error(
@@ -167,6 +280,10 @@ final class OwnedQueue {
         pulledAgain(message, offset);
         return false;
       }
+      if (last != null || !recent.isEmpty()) {
+        astray = true;
+        return false;
+      }
       log.error(
           "Queue {} goes back from {} to {}: the broker lost messages, or the topic was made again",
           id,
@@ -196,19 +313,7 @@ final class OwnedQueue {
       repeatedFrom = offset;
     }
     repeatedTo = offset + 1;
-    if (repeatedTo != next || last == null || Arrays.equals(last, body(message))) {
-      return;
-    }
-    log.error(
-        "Queue {} goes back from {} to {}: the broker lost messages that were read, and has others"
-            + " at their offsets",
-        id,
-        next,
-        repeatedFrom);
-    listener.replaced(id, next - repeatedFrom);
-    next = repeatedFrom;
-    last = null;
-    astray = true;
+    astray = repeatedTo == next && last != null && !Arrays.equals(last, body(message));
   }
 
   /** The queue is pulled from {@link #next} again. */
@@ -225,8 +330,16 @@ final class OwnedQueue {
   /** Ends the window, to be sealed, unless it has to go on: null. */
   FilledWindow swap(long nowMillis) {
     FilledWindow filled = aggregator.swap(next, nowMillis);
+    if (filled != null && last != null) {
+      windowEnds = windowEnds.with(next, LastMessages.checksum(last), LastMessages.MAX_WINDOWS);
+    }
     publishStatus();
     return filled;
+  }
+
+  /** The ends of the newest windows, the one that {@link #swap} ended last among them. */
+  LastMessages lastMessages() {
+    return windowEnds;
   }
 
   /** Whether the window before is kept, so that {@link #swap} ends the open one. */

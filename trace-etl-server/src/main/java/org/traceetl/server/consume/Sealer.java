@@ -17,6 +17,7 @@ import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.QueueJournal.Outcome;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -60,7 +61,8 @@ final class Sealer implements Runnable {
 
   private sealed interface Task {}
 
-  private record Seal(OwnedQueue queue, FilledWindow filled, Runnable kept) implements Task {}
+  private record Seal(OwnedQueue queue, FilledWindow filled, LastMessages read, Runnable kept)
+      implements Task {}
 
   private record Release() implements Task {}
 
@@ -68,8 +70,9 @@ final class Sealer implements Runnable {
    * What the worker goes on with.
    *
    * @param to offset after the last message that counts, or {@link BrokerOffsets#NONE}
+   * @param lastMessages by which to find out whether the broker still has what counts
    */
-  record Recovered(QueueAggregator aggregator, long to) {}
+  record Recovered(QueueAggregator aggregator, long to, LastMessages lastMessages) {}
 
   private final QueueId queue;
   private final BatchDecoder decoder;
@@ -124,7 +127,7 @@ final class Sealer implements Runnable {
    * @param kept run when the journal has it, before the release. Must be quick
    */
   void seal(OwnedQueue owned, FilledWindow filled, Runnable kept) {
-    tasks.add(new Seal(owned, filled, kept));
+    tasks.add(new Seal(owned, filled, owned.lastMessages(), kept));
   }
 
   /** Ends it after the window under way; a take that is under way is given up. */
@@ -198,7 +201,8 @@ final class Sealer implements Runnable {
                 shared
                     .aggregation()
                     .newAggregator(queue, decoder, shared.listener(), taken.image()),
-                taken.image().to()));
+                taken.image().to(),
+                taken.lastMessages()));
       }
       kept = untilReleased(journal);
     } finally {
@@ -238,7 +242,7 @@ final class Sealer implements Runnable {
     SealedWindow window = filled.seal();
     long sealedNanos = System.nanoTime();
     shared.listener().sealed(queue, sealedNanos - startNanos);
-    if (append(journal, window) == Outcome.FENCED) {
+    if (append(journal, window, task.read) == Outcome.FENCED) {
       return Outcome.FENCED;
     }
     shared.listener().appended(queue, System.nanoTime() - sealedNanos);
@@ -250,11 +254,12 @@ final class Sealer implements Runnable {
     return tasks.isEmpty() ? tend(journal) : Outcome.KEPT;
   }
 
-  private Outcome append(QueueJournal journal, SealedWindow window) throws InterruptedException {
+  private Outcome append(QueueJournal journal, SealedWindow window, LastMessages read)
+      throws InterruptedException {
     long retryMillis = FIRST_RETRY_MILLIS;
     while (true) {
       try {
-        return journal.append(window);
+        return journal.append(window, read);
       } catch (RuntimeException e) {
         // Trying again would not mend it; what the log has will.
         shared.listener().failed();

@@ -84,7 +84,14 @@ final class SpanConsumers {
   /** The offsets of a consumer made here, to be asked for after its start. */
   static BrokerOffsets offsets(DefaultLitePullConsumer consumer, RocketMqConfig config) {
     return new RocketMqOffsets(
-        client(consumer, config).getMQAdminImpl(), consumer.getOffsetStore());
+        client(consumer, config), consumer.getOffsetStore(), config.consumerGroup());
+  }
+
+  /** Notes where the pulls of a consumer made here go on after a failure. After its start. */
+  static ResumedPulls resumedPulls(DefaultLitePullConsumer consumer, RocketMqConfig config) {
+    ResumedPulls resumed = new ResumedPulls();
+    client(consumer, config).getMQClientAPIImpl().getRemotingClient().registerRPCHook(resumed);
+    return resumed;
   }
 
   /** What the consumer itself talks to the brokers with: one for each client identity. */

@@ -135,6 +135,7 @@ final class Worker implements Runnable {
   private volatile long drainDeadlineNanos;
   private volatile DefaultLitePullConsumer consumer;
   private volatile BrokerOffsets offsets;
+  private ResumedPulls resumed;
   private volatile boolean connected;
 
   /** Why it is not connected. */
@@ -213,6 +214,7 @@ final class Worker implements Runnable {
         return false;
       }
       offsets = SpanConsumers.offsets(fresh, config);
+      resumed = SpanConsumers.resumedPulls(fresh, config);
       consumer = fresh;
     }
     try {
@@ -351,7 +353,8 @@ final class Worker implements Runnable {
       holding.unread = new Unread("its broker does not give its offsets: " + e, !answered);
       throw e;
     }
-    long next = range.next(recovered.to());
+    boolean comparable = !recovered.lastMessages().isEmpty();
+    long next = comparable ? recovered.to() : range.next(recovered.to());
     if (next < recovered.to()) {
       log.error(
           "Queue {} counts up to {} and now ends at {}: the broker lost messages, or the topic was"
@@ -362,18 +365,22 @@ final class Worker implements Runnable {
           next);
       listener.replaced(holding.id, recovered.to() - next);
     }
-    consumer.seek(queue, Math.max(next, range.min()));
-    owned.put(
-        queue,
+    OwnedQueue taken =
         new OwnedQueue(
             holding.id,
             queue,
             recovered.aggregator(),
             listener,
             next,
-            holding.refusedFrom(recovered.to())));
+            recovered.lastMessages(),
+            resumed.of(queue),
+            holding.refusedFrom(recovered.to()));
+    taken.compare(range, offsets);
+    resumed.sought(queue);
+    consumer.seek(queue, Math.clamp(taken.next(), range.min(), range.max()));
+    owned.put(queue, taken);
     holding.recovered = null;
-    log.info("Worker {} reads queue {} from {}", number, holding.id, next);
+    log.info("Worker {} reads queue {} from {}", number, holding.id, taken.next());
   }
 
   private void take(List<MessageExt> messages) {
@@ -416,7 +423,9 @@ final class Worker implements Runnable {
           queue.messageQueue(),
           () -> {
             BrokerOffsets.Range range = offsets.of(queue.messageQueue());
+            queue.compare(range, offsets);
             long next = Math.clamp(queue.next(), range.min(), range.max());
+            resumed.sought(queue.messageQueue());
             consumer.seek(queue.messageQueue(), next);
             queue.rewound();
             astray.remove(queue);

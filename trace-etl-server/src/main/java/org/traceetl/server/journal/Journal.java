@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -16,10 +17,12 @@ public interface Journal extends AutoCloseable {
    *
    * @param journal for its windows from here on
    * @param image its state: what all windows kept so far add up to
+   * @param lastMessages by which to find out whether the broker still has what they count
    * @param showFromNanos from when on its counts may be shown, by {@link System#nanoTime}: before,
    *     its last owner may still show older ones
    */
-  record Taken(QueueJournal journal, QueueImage image, long showFromNanos) {}
+  record Taken(
+      QueueJournal journal, QueueImage image, LastMessages lastMessages, long showFromNanos) {}
 
   /**
    * Reads a queue's state from its log and claims the queue for the caller. Whoever claimed it

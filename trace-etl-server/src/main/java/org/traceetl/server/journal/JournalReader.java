@@ -17,6 +17,13 @@ final class JournalReader {
      * @throws MalformedRecordException so that it does not count after all
      */
     void counts(LogRecord record, Chain before) throws MalformedRecordException;
+
+    /**
+     * The owner's claim once more.
+     *
+     * @throws MalformedRecordException so that it is counted as rejected
+     */
+    default void renewed(LogRecord record) throws MalformedRecordException {}
   }
 
   private final JournalLog log;
@@ -154,6 +161,7 @@ final class JournalReader {
       return;
     }
     if (chain.isRenewal(record.header())) {
+      renew(record, visitor);
       return;
     }
     Rejection rejection = chain.rejection(record);
@@ -171,6 +179,14 @@ final class JournalReader {
       }
     }
     counters.rejected(rejection);
+  }
+
+  private void renew(LogRecord record, Visitor visitor) {
+    try {
+      visitor.renewed(record);
+    } catch (MalformedRecordException e) {
+      counters.rejected(Rejection.MALFORMED);
+    }
   }
 
   private void count(RecordHeader header) {

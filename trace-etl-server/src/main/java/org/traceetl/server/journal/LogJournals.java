@@ -238,8 +238,9 @@ public final class LogJournals implements Journal {
     long showFromNanos = showFromNanos(queue, recovered);
     holdings.put(queue, new Holding(epoch, writer, showFromNanos));
     LogQueueJournal journal =
-        new LogQueueJournal(queueLog, writer, recovered.reader(), beganNanos, showFromNanos);
-    return new Taken(journal, recovered.state().image(), showFromNanos);
+        new LogQueueJournal(queueLog, writer, recovered, beganNanos, showFromNanos);
+    return new Taken(
+        journal, recovered.state().image(), recovered.state().lastMessages(), showFromNanos);
   }
 
   /** Called once the claim is known to be in the log, so that its time is not before it. */

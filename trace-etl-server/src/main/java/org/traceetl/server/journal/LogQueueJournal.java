@@ -8,6 +8,7 @@ import org.traceetl.server.journal.JournalReader.Visitor;
 import org.traceetl.server.journal.QueueLog.Draft;
 import org.traceetl.server.journal.QueueLog.Placed;
 import org.traceetl.server.journal.QueueLog.Recovered;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -37,6 +38,7 @@ final class LogQueueJournal implements QueueJournal {
 
   private long shownUntilNanos;
   private boolean fenced;
+  private LastMessages lastMessages;
   private long snapshotAtNanos;
 
   /** A window that may be in the log or not. Null if there is none. */
@@ -45,16 +47,17 @@ final class LogQueueJournal implements QueueJournal {
   private record Unsettled(SealedWindow window, Draft draft) {}
 
   /**
-   * @param reader stands behind the claim
+   * @param recovered the state that was taken; its reader stands behind the claim
    * @param beganNanos before the claim was sent
    */
   LogQueueJournal(
-      QueueLog queueLog, UUID writer, JournalReader reader, long beganNanos, long showFromNanos) {
+      QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos, long showFromNanos) {
     this.queueLog = queueLog;
     this.timing = queueLog.timing();
     this.writer = writer;
+    this.reader = recovered.reader();
     this.epoch = reader.chain().epoch();
-    this.reader = reader;
+    lastMessages = recovered.state().lastMessages();
     this.showFromNanos = showFromNanos;
     shownUntilNanos = beganNanos + timing.lease().toNanos();
     snapshotIntervalMillis = spread(timing.snapshotInterval().toMillis());
@@ -80,28 +83,34 @@ final class LogQueueJournal implements QueueJournal {
   }
 
   @Override
-  public Outcome append(SealedWindow window) throws IOException, InterruptedException {
+  public Outcome append(SealedWindow window, LastMessages read)
+      throws IOException, InterruptedException {
     if (isFenced()) {
       return Outcome.FENCED;
     }
     try {
-      return appendOnce(window);
+      return appendOnce(window, read);
     } catch (LaterVersionException e) {
       return stopped(e);
     }
   }
 
-  private Outcome appendOnce(SealedWindow window) throws IOException, InterruptedException {
-    if (unsettled == null) {
+  private Outcome appendOnce(SealedWindow window, LastMessages read)
+      throws IOException, InterruptedException {
+    boolean again = unsettled != null;
+    if (again && !unsettled.window().equals(window)) {
+      throw new IllegalArgumentException(
+          "window from " + window.from() + " before it is known whether the last one counts");
+    }
+    if (!again) {
       unsettled = new Unsettled(window, draft(window));
-    } else {
-      if (!unsettled.window().equals(window)) {
-        throw new IllegalArgumentException(
-            "window from " + window.from() + " before it is known whether the last one counts");
-      }
-      if (appendRenewal() == Outcome.FENCED) {
-        return Outcome.FENCED;
-      }
+    }
+    if (!read.isEmpty()) {
+      lastMessages = read;
+    }
+    // The places stand before the window, so that none counts without them.
+    if ((again || !read.isEmpty()) && appendRenewal() == Outcome.FENCED) {
+      return Outcome.FENCED;
     }
     return appendUnsettled();
   }
@@ -148,13 +157,20 @@ final class LogQueueJournal implements QueueJournal {
     return reader.chain().number() >= unsettled.draft().header().number();
   }
 
-  /** Appends the claim once more. When it is confirmed, so is all that stands before it. */
+  /**
+   * Appends the claim once more, with the places known. When it is confirmed, so is all that stands
+   * before it.
+   */
   private Outcome appendRenewal() throws IOException, InterruptedException {
     Chain chain = reader.chain();
     return append(
         queueLog.draft(
-            header(RecordKind.CLAIM, chain.number(), JournalLog.NONE, chain.to()),
-            LogRecord.NO_PAYLOAD));
+            header(
+                RecordKind.CLAIM,
+                chain.number(),
+                lastMessages.isEmpty() ? JournalLog.NONE : lastMessages.lastEnd(),
+                chain.to()),
+            queueLog.payloads().bytes(lastMessages)));
   }
 
   /** Whether the queue is still the caller's when the log has confirmed a record. */
@@ -267,6 +283,10 @@ final class LogQueueJournal implements QueueJournal {
       return Outcome.FENCED;
     }
     if (placed == Placed.NEXT) {
+      // Whoever reads from the mark on does not see what stands before it.
+      if (!lastMessages.isEmpty() && appendRenewal() == Outcome.FENCED) {
+        return Outcome.FENCED;
+      }
       queueLog.mark(at);
       queueLog.counters().snapshotWritten();
       snapshotAtNanos = timing.nowNanos() + snapshotIntervalMillis * NANOS_PER_MILLI;

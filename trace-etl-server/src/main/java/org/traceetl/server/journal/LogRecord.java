@@ -5,7 +5,8 @@ package org.traceetl.server.journal;
  *
  * @param first offset of its first chunk
  * @param next offset after its last one
- * @param payload what the kind makes of it; empty for claims and releases
+ * @param payload what the kind makes of it; empty for releases, and for claims but for {@link
+ *     LastMessagesFormat}
  */
 record LogRecord(RecordHeader header, long first, long next, byte[] payload) {
   /** Nothing but a header. */

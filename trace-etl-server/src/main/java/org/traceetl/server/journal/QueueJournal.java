@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.io.IOException;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -25,10 +26,17 @@ public interface QueueJournal {
    * Appends a window. It counts from the moment on that this answers {@link Outcome#KEPT}.
    *
    * @param window the queue's next: its {@code from} is the {@code to} of the one before
+   * @param read the places by which a later owner finds out whether the broker still has what was
+   *     read, up to the window's {@code to}; without any, none are written
    * @throws IOException if it is not known whether it counts, or not confirmed that it does: to be
    *     called again with the same window, however often, until there is an outcome
    */
-  Outcome append(SealedWindow window) throws IOException, InterruptedException;
+  Outcome append(SealedWindow window, LastMessages read) throws IOException, InterruptedException;
+
+  /** Appends a window without any places. */
+  default Outcome append(SealedWindow window) throws IOException, InterruptedException {
+    return append(window, LastMessages.NONE);
+  }
 
   /**
    * Renews the lease: appends a small record, and finds out by the answer whether the queue is

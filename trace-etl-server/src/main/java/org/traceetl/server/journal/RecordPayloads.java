@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.util.function.Supplier;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -13,6 +14,15 @@ record RecordPayloads(Supplier<QueueImage> newImage) {
   byte[] bytes(SealedWindow window) {
     RecordWriter out = new RecordWriter();
     WindowFormat.encode(window, out);
+    return out.toByteArray();
+  }
+
+  byte[] bytes(LastMessages read) {
+    if (read.isEmpty()) {
+      return LogRecord.NO_PAYLOAD;
+    }
+    RecordWriter out = new RecordWriter();
+    LastMessagesFormat.encode(read, out);
     return out.toByteArray();
   }
 

@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import org.traceetl.server.journal.JournalReader.Visitor;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /** What all windows that count add up to. One thread at a time. */
@@ -8,6 +9,8 @@ final class Recovery implements Visitor {
   private final QueueId queue;
   private final RecordPayloads payloads;
   private QueueImage image;
+
+  private LastMessages lastMessages = LastMessages.NONE;
 
   /** Before the last claim. */
   private Chain predecessor = Chain.FRESH;
@@ -25,6 +28,19 @@ final class Recovery implements Visitor {
   /** The chain before the last claim. */
   Chain predecessor() {
     return predecessor;
+  }
+
+  @Override
+  public void renewed(LogRecord record) throws MalformedRecordException {
+    LastMessages read = LastMessagesFormat.decode(record.payload());
+    if (read != null) {
+      lastMessages = read;
+    }
+  }
+
+  /** The places up to which it is known what was read, none above the last window's end. */
+  LastMessages lastMessages() {
+    return lastMessages.upTo(image.to());
   }
 
   @Override

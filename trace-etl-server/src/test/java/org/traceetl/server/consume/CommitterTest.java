@@ -13,6 +13,7 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 class CommitterTest {
@@ -28,6 +29,11 @@ class CommitterTest {
     @Override
     public Range of(MessageQueue queue) {
       return new Range(0, max(queue), committed);
+    }
+
+    @Override
+    public byte[] body(MessageQueue queue, long offset) {
+      return null;
     }
 
     @Override
@@ -62,6 +68,8 @@ class CommitterTest {
           aggregation.newAggregator(ID, aggregation.newDecoder(), PipelineListener.NONE),
           PipelineListener.NONE,
           0,
+          LastMessages.NONE,
+          offset -> false,
           Set.of());
   private final Broker broker = new Broker();
   private final Committer committer = new Committer(PipelineListener.NONE, Clock.systemUTC());

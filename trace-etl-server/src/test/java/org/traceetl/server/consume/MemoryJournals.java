@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -63,20 +64,23 @@ final class MemoryJournals implements Journal {
 
   private final class Log {
     private final List<SealedWindow> windows = new ArrayList<>();
+    private LastMessages lastMessages = LastMessages.NONE;
     private int epoch;
 
     synchronized Taken take(QueueId queue) {
       int mine = ++epoch;
       QueueImage image = aggregation.newImage();
       windows.forEach(image::apply);
-      return new Taken(new Owned(this, queue, mine), image, System.nanoTime());
+      return new Taken(
+          new Owned(this, queue, mine), image, lastMessages.upTo(image.to()), System.nanoTime());
     }
 
-    synchronized QueueJournal.Outcome append(int owner, SealedWindow window) {
+    synchronized QueueJournal.Outcome append(int owner, SealedWindow window, LastMessages read) {
       if (owner != epoch) {
         return QueueJournal.Outcome.FENCED;
       }
       windows.add(window);
+      lastMessages = read;
       return QueueJournal.Outcome.KEPT;
     }
   }
@@ -94,12 +98,13 @@ final class MemoryJournals implements Journal {
     }
 
     @Override
-    public Outcome append(SealedWindow window) throws IOException, InterruptedException {
+    public Outcome append(SealedWindow window, LastMessages read)
+        throws IOException, InterruptedException {
       long startNanos = System.nanoTime();
       offered.add(window);
       obstacle.meet(window);
       shownUntilNanos = startNanos + lease.toNanos();
-      return queueLog.append(owner, window);
+      return queueLog.append(owner, window, read);
     }
 
     @Override

@@ -2,9 +2,12 @@ package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageAccessor;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -14,7 +17,9 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.BrokerOffsets.Range;
 import org.traceetl.server.consume.OwnedQueue.Outcome;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -35,6 +40,10 @@ class OwnedQueueTest {
           replaced.add(messages);
         }
       };
+
+  /** Offsets at which a pull went on after one without an answer. */
+  private final Set<Long> resumed = new HashSet<>();
+
   private final Aggregation aggregation =
       new Aggregation(
           SeriesConfig.defaults(),
@@ -48,11 +57,14 @@ class OwnedQueueTest {
           aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
           listener,
           10,
+          LastMessages.NONE,
+          resumed::contains,
           Set.of());
 
   private static MessageExt message(long offset, long min, long max) {
     MessageExt message = new MessageExt();
     message.setQueueOffset(offset);
+    message.setStoreHost(new InetSocketAddress("127.0.0.1", 1));
     message.setBody(new Batch("shop").span("a", 1).message(offset));
     MessageAccessor.putProperty(message, MessageConst.PROPERTY_MIN_OFFSET, Long.toString(min));
     MessageAccessor.putProperty(message, MessageConst.PROPERTY_MAX_OFFSET, Long.toString(max));
@@ -101,13 +113,14 @@ class OwnedQueueTest {
   }
 
   @Test
-  void messagesThatTheBrokerHasInPlaceOfLostOnesAreRead() {
-    queue.take(messages(0, 14, 10, 11, 12, 13), 0);
+  void messagesThatTheBrokerHasInPlaceOfLostOnesAreRead() throws Exception {
+    queue.take(messages(0, 14, 10), 0);
+    queue.take(messages(0, 14, 11, 12, 13), 0);
 
     assertThat(queue.take(others(20, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
     assertThat(queue.take(others(20, 13, 14), 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 11));
     assertThat(queue.next()).isEqualTo(11);
-    queue.rewound();
     assertThat(queue.take(others(20, 11, 12, 13, 14), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(replaced).containsExactly(3L);
@@ -116,17 +129,166 @@ class OwnedQueueTest {
   }
 
   @Test
-  void messagesReadAgainAfterALossCountOnce() {
+  void messagesReadAgainAfterALossCountOnce() throws Exception {
     queue.take(messages(0, 14, 10, 11, 12, 13), 0);
 
     assertThat(queue.take(messages(0, 20, 10, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
     assertThat(queue.take(others(20, 13), 0)).isEqualTo(Outcome.REWIND);
-    queue.rewound();
+    comparedWith(new Broker(0, 20, 13));
     queue.take(messages(0, 20, 10, 11, 12), 0);
     queue.take(others(20, 13), 0);
 
     assertThat(replaced).containsExactly(4L);
     assertThat(recorded()).isEqualTo(5);
+  }
+
+  /**
+   * A broker that lost what it had from an offset on, and was then sent others.
+   *
+   * @param changed offset of the first message that is another one
+   */
+  private record Broker(long min, long max, long changed) implements BrokerOffsets {
+    @Override
+    public Range of(MessageQueue queue) {
+      return new Range(min, max, NONE);
+    }
+
+    @Override
+    public byte[] body(MessageQueue queue, long offset) {
+      assertThat(offset).isBetween(min, max - 1);
+      return (offset < changed ? messages(min, max, offset) : others(max, offset))
+          .getFirst()
+          .getBody();
+    }
+
+    @Override
+    public long max(MessageQueue queue) {
+      return max;
+    }
+
+    @Override
+    public long committed(MessageQueue queue) {
+      return NONE;
+    }
+
+    @Override
+    public void commit(MessageQueue queue, long offset) {}
+  }
+
+  private void comparedWith(Broker broker) throws MQClientException {
+    queue.compare(broker.of(null), broker);
+    queue.rewound();
+  }
+
+  private OwnedQueue queueWhoseWindowEndedAt(long... ends) {
+    LastMessages read = LastMessages.NONE;
+    for (long end : ends) {
+      read = read.with(end, LastMessages.checksum(message(end - 1, 0, end).getBody()), 32);
+    }
+    return new OwnedQueue(
+        ID,
+        new MessageQueue("t", "b", 0),
+        aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
+        listener,
+        ends[ends.length - 1],
+        read,
+        resumed::contains,
+        Set.of());
+  }
+
+  @Test
+  void messagesThatTookThePlaceOfLostOnesBeforeTheTakeAreRead() throws Exception {
+    for (long changed = 3; changed < 10; changed++) {
+      OwnedQueue queue = queueWhoseWindowEndedAt(2, 4, 6, 8, 10);
+
+      queue.compare(new Range(0, 20, 10), new Broker(0, 20, changed));
+
+      assertThat(queue.next()).as("from %d on", changed).isEqualTo(changed / 2 * 2);
+    }
+    assertThat(replaced).containsExactly(8L, 6L, 6L, 4L, 4L, 2L, 2L);
+  }
+
+  @Test
+  void aQueueWhoseLastMessageIsUnchangedIsReadOn() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+
+    queue.compare(new Range(0, 20, 10), new Broker(0, 20, 10));
+
+    assertThat(queue.next()).isEqualTo(10);
+    assertThat(replaced).isEmpty();
+  }
+
+  @Test
+  void aQueueWhoseLastMessageWasDeletedByRetentionIsReadOn() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+
+    queue.compare(new Range(10, 20, 10), new Broker(10, 20, 10));
+
+    assertThat(queue.next()).isEqualTo(10);
+    assertThat(replaced).isEmpty();
+  }
+
+  @Test
+  void aBrokerThatHasNothingOfWhatWasReadIsReadFromItsOldestMessage() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+
+    queue.compare(new Range(5, 20, 10), new Broker(5, 20, 5));
+
+    assertThat(queue.next()).isEqualTo(5);
+    assertThat(replaced).containsExactly(5L);
+  }
+
+  @Test
+  void aBrokerThatEndsBeforeWhatWasReadIsComparedWhereItHasMessages() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 6, 10);
+
+    queue.compare(new Range(0, 7, 10), new Broker(0, 7, 6));
+
+    assertThat(queue.next()).isEqualTo(6);
+    assertThat(replaced).containsExactly(4L);
+  }
+
+  @Test
+  void messagesAreComparedWhereAPullWentOnAfterOneWithoutAnAnswer() throws Exception {
+    queue.take(messages(0, 12, 10, 11), 0);
+    resumed.add(12L);
+
+    assertThat(queue.take(others(20, 12, 13), 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 11));
+    resumed.clear();
+    assertThat(queue.next()).isEqualTo(10);
+    queue.take(messages(0, 20, 10), 0);
+    queue.take(others(20, 11, 12, 13), 0);
+
+    assertThat(replaced).containsExactly(2L);
+    assertThat(recorded()).isEqualTo(5);
+  }
+
+  @Test
+  void messagesAreComparedOnceWhereAnotherMasterStoredTheNextOne() throws Exception {
+    queue.take(messages(0, 12, 10, 11), 0);
+    List<MessageExt> promoted = messages(0, 20, 12, 13);
+    promoted.forEach(message -> message.setStoreHost(new InetSocketAddress("127.0.0.2", 1)));
+    queue.take(messages(0, 12, 10, 11), 0);
+
+    assertThat(queue.take(promoted, 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 20));
+    assertThat(queue.take(promoted, 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(replaced).isEmpty();
+    assertThat(recorded()).isEqualTo(4);
+  }
+
+  @Test
+  void aWindowIsKeptWithTheLastMessagesOfTheNewestOnes() {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+    queue.take(messages(0, 20, 10, 11), 0);
+    queue.swap(1_000);
+
+    LastMessages read = queue.lastMessages();
+    assertThat(read.size()).isEqualTo(3);
+    assertThat(read.lastEnd()).isEqualTo(12);
+    assertThat(read.checksum(2)).isEqualTo(LastMessages.checksum(message(11, 0, 0).getBody()));
   }
 
   @Test
@@ -177,9 +339,14 @@ class OwnedQueueTest {
   }
 
   @Test
-  void aTopicMadeAnewIsReadFromItsStart() {
+  void aTopicMadeAnewIsReadFromItsStart() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(10);
     queue.take(messages(0, 11, 10), 0);
-    assertThat(queue.take(messages(0, 2, 0, 1), 0)).isEqualTo(Outcome.TAKEN);
+    assertThat(queue.take(others(2, 0, 1), 0)).isEqualTo(Outcome.REWIND);
+    queue.compare(new Range(0, 2, 10), new Broker(0, 2, 0));
+    assertThat(queue.next()).isZero();
+    queue.rewound();
+    assertThat(queue.take(others(2, 0, 1), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(queue.next()).isEqualTo(2);
     assertThat(replaced).containsExactly(11L);

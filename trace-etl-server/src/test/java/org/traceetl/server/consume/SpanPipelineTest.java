@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.DeflaterOutputStream;
 import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.junit.jupiter.api.AfterAll;
@@ -50,6 +51,7 @@ class SpanPipelineTest {
   private final MemoryJournals journals =
       new MemoryJournals(aggregation(new WindowConfig(null, null)), LEASE);
   private final List<SpanPipeline> pipelines = new ArrayList<>();
+  private final LongAdder replaced = new LongAdder();
   private String topic;
 
   @BeforeAll
@@ -106,7 +108,15 @@ class SpanPipelineTest {
   }
 
   private SpanPipeline start(int workers, Duration window) {
-    return start(workers, window, PipelineListener.NONE);
+    return start(
+        workers,
+        window,
+        new PipelineListener() {
+          @Override
+          public void replaced(QueueId queue, long messages) {
+            replaced.add(messages);
+          }
+        });
   }
 
   private SpanPipeline start(int workers, Duration window, PipelineListener listener) {
@@ -140,6 +150,39 @@ class SpanPipelineTest {
     for (int i = first; i < first + count; i++) {
       rocketMq.send(topic, i % queues, new Batch("shop").span("a", 5_000_000).message(i));
     }
+  }
+
+  @Test
+  void messagesThatTookThePlaceOfLostOnesWhileNoServerRanAreCounted() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    SpanPipeline before = start(1, Duration.ofMillis(100));
+    send(0, 4, 1);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(4));
+    send(4, 6, 1);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
+    before.drain(Duration.ofSeconds(20));
+    rocketMq.loseFrom(topic, 0, 6);
+    send(100, 8, 1);
+
+    start(1, Duration.ofMillis(100));
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(18));
+    assertThat(replaced.sum()).isBetween(4L, 6L);
+  }
+
+  @Test
+  void messagesThatTookThePlaceOfLostOnesUnderAnOwnerAreCounted() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    start(1, Duration.ofMillis(100));
+    send(0, 10, 1);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
+    rocketMq.loseFrom(topic, 0, 6);
+    for (int i = 100; i < 108; i++) {
+      byte[] body = new Batch("shop").span("a", 5_000_000).message(i);
+      rocketMq.storeAsAnotherMaster(topic, 0, body);
+    }
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(18));
   }
 
   @Test

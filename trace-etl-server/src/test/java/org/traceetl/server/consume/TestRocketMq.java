@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,8 +39,11 @@ import org.apache.rocketmq.remoting.netty.NettyClientConfig;
 import org.apache.rocketmq.remoting.netty.NettyServerConfig;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.remoting.protocol.RequestCode;
+import org.apache.rocketmq.store.DefaultMessageStore;
+import org.apache.rocketmq.store.MessageStore;
 import org.apache.rocketmq.store.PutMessageStatus;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
+import org.rocksdb.RocksDBException;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 
@@ -169,6 +173,15 @@ public final class TestRocketMq implements AutoCloseable {
 
   /** Stores a message with these system flags, which a producer would choose itself. */
   void store(String topic, int queue, byte[] body, int flags) {
+    store(topic, queue, body, flags, broker.getStoreHost());
+  }
+
+  /** Stores a message as one that another master had stored and this replica copied. */
+  void storeAsAnotherMaster(String topic, int queue, byte[] body) {
+    store(topic, queue, body, 0, new InetSocketAddress("127.0.0.2", 1));
+  }
+
+  private void store(String topic, int queue, byte[] body, int flags, SocketAddress master) {
     MessageExtBrokerInner message = new MessageExtBrokerInner();
     message.setTopic(topic);
     message.setQueueId(queue);
@@ -176,12 +189,31 @@ public final class TestRocketMq implements AutoCloseable {
     message.setSysFlag(flags);
     message.setBornTimestamp(System.currentTimeMillis());
     message.setBornHost(new InetSocketAddress("127.0.0.1", 1));
-    message.setStoreHost(broker.getStoreHost());
+    message.setStoreHost(master);
     MessageAccessor.setProperties(message, new HashMap<>());
     message.setPropertiesString("");
     PutMessageStatus status = broker.getMessageStore().putMessage(message).getPutMessageStatus();
     if (status != PutMessageStatus.PUT_OK) {
       throw new IllegalStateException("the broker did not store it: " + status);
+    }
+  }
+
+  /**
+   * The broker loses a queue's messages from an offset on, and all that it stored after that one,
+   * as a replica does that was behind when it became the master.
+   */
+  void loseFrom(String topic, int queue, long offset) {
+    MessageStore store = broker.getMessageStore();
+    await()
+        .until(() ->
+            store.getMaxOffsetInQueue(topic, queue) > offset && store.dispatchBehindBytes() == 0);
+    long place = store.getConsumeQueue(topic, queue).get(offset).getPos();
+    try {
+      if (!((DefaultMessageStore) store).truncateFiles(place)) {
+        throw new IllegalStateException("the broker did not drop what is after " + place);
+      }
+    } catch (RocksDBException e) {
+      throw new IllegalStateException(e);
     }
   }
 

@@ -9,9 +9,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -314,6 +316,76 @@ class LogJournalsTest {
         .containsExactly(1L, 1L);
     assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
     assertThat(counters.rejections(Rejection.STALE)).isZero();
+  }
+
+  private static LastMessages places(long... ends) {
+    LastMessages read = LastMessages.NONE;
+    for (long end : ends) {
+      read = read.with(end, (int) end * -7, LastMessages.MAX_WINDOWS);
+    }
+    return read;
+  }
+
+  @Test
+  void aQueueIsTakenWithTheLastMessagesOfItsWindows() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    owner.append(window(10, 12), places(10, 12));
+
+    Taken taken = other.take(QUEUE);
+
+    assertThat(taken.lastMessages()).isEqualTo(places(10, 12));
+    assertThat(Windows.totals(taken.image())).containsExactly(12, 2, 0);
+  }
+
+  @Test
+  void theLastMessagesAreKnownBehindASnapshot() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    LastMessages many = places(LongStream.rangeClosed(1, 40).toArray());
+    owner.append(window(0, 40), many);
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+    log.deleteBefore(log.mark(GROUP));
+    QueueJournal next = one.take(QUEUE).journal();
+    assertThat(next.snapshot()).isEqualTo(Outcome.KEPT);
+    log.deleteBefore(log.mark(GROUP));
+
+    Taken taken = other.take(QUEUE);
+
+    assertThat(taken.lastMessages()).isEqualTo(many);
+    assertThat(many.size()).isEqualTo(LastMessages.MAX_WINDOWS);
+  }
+
+  @Test
+  void aPlaceIsUnknownWhoseWindowWasNotKept() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    long end = log.end();
+    log.leaveUnconfirmed(true);
+    assertThatThrownBy(() -> owner.append(window(10, 12), places(10, 12)))
+        .isInstanceOf(IOException.class);
+    log.leaveUnconfirmed(false);
+    assertThat(log.end()).isGreaterThan(end);
+
+    assertThat(other.take(QUEUE).lastMessages()).isEqualTo(places(10));
+  }
+
+  @Test
+  void aTailPassesOverTheLastMessages() throws Exception {
+    JournalTail tail = other.tail(QUEUE, "sink");
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    owner.append(window(10, 12), places(10, 12));
+
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(10L, 12L);
+    assertThat(counters.rejections()).allSatisfy((reason, times) -> assertThat(times).isZero());
+  }
+
+  @Test
+  void lastMessagesOfALaterFormatSayNothing() throws Exception {
+    assertThat(LastMessagesFormat.decode(new byte[] {2, 9, 9, 9})).isNull();
+    assertThat(LastMessagesFormat.decode(new byte[0])).isNull();
+    assertThatThrownBy(() -> LastMessagesFormat.decode(new byte[] {1, 9, 9, 9}))
+        .isInstanceOf(MalformedRecordException.class);
   }
 
   @Test

@@ -19,6 +19,7 @@ import java.util.Set;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.JournalReader.Visitor;
 import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -34,6 +35,7 @@ final class ProtocolModel {
   /** What a run has met, so that a test can tell that it was not idle. */
   enum Event {
     TAKEN,
+    LAST_MESSAGE_KNOWN,
     KEPT,
     FENCED,
     SNAPSHOT,
@@ -518,6 +520,7 @@ final class ProtocolModel {
 
     private final long[] totals = new long[Windows.SERIES];
     private boolean created;
+    private LastMessages lastMessages = LastMessages.NONE;
     private long to;
 
     @Override
@@ -549,6 +552,7 @@ final class ProtocolModel {
       System.arraycopy(Windows.totals(next.image()), 0, totals, 0, totals.length);
       to = Math.max(0, next.image().to());
       taken = next;
+      checkLastMessages();
     }
 
     private void own() throws IOException, InterruptedException {
@@ -570,10 +574,14 @@ final class ProtocolModel {
 
     private Outcome append() throws InterruptedException {
       final SealedWindow window = seal();
+      if (window.to() > 0) {
+        lastMessages =
+            lastMessages.with(window.to(), checksum(window.to()), LastMessages.MAX_WINDOWS);
+      }
       Outcome outcome = null;
       while (outcome == null) {
         try {
-          outcome = taken.journal().append(window);
+          outcome = taken.journal().append(window, lastMessages);
         } catch (IOException e) {
           pause();
         }
@@ -589,6 +597,22 @@ final class ProtocolModel {
         met(Event.FENCED);
       }
       return outcome;
+    }
+
+    /** None is known beyond what counts, and each is the one that was read. */
+    private void checkLastMessages() {
+      lastMessages = taken.lastMessages();
+      for (int place = 0; place < lastMessages.size(); place++) {
+        assertThat(lastMessages.end(place)).isLessThanOrEqualTo(to);
+        assertThat(lastMessages.checksum(place)).isEqualTo(checksum(lastMessages.end(place)));
+      }
+      if (!lastMessages.isEmpty() && lastMessages.lastEnd() == to) {
+        met(Event.LAST_MESSAGE_KNOWN);
+      }
+    }
+
+    private static int checksum(long end) {
+      return (int) (end * 0x9E37_79B9L);
     }
 
     private SealedWindow seal() {

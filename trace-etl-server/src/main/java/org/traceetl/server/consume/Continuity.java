@@ -1,0 +1,62 @@
+package org.traceetl.server.consume;
+
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.server.consume.BrokerOffsets.Range;
+import org.traceetl.server.window.LastMessages;
+
+/** Finds out how far a broker still has the messages that were read. */
+final class Continuity {
+  /** The broker has another message, or none, at each place that it should have. */
+  static final long NOWHERE = -1;
+
+  /** The broker has deleted the newest message that was read, so it cannot be compared. */
+  static final long DELETED = -2;
+
+  private Continuity() {}
+
+  /**
+   * Compares the messages at the places with those of the broker, the last one first.
+   *
+   * @param read at least one place
+   * @param range what the broker has
+   * @return the highest place whose message the broker has, {@link #NOWHERE} or {@link #DELETED}
+   */
+  static long unchangedTo(LastMessages read, MessageQueue queue, Range range, BrokerOffsets broker)
+      throws MQClientException {
+    int last = read.size() - 1;
+    if (read.end(last) <= range.min()) {
+      return DELETED;
+    }
+    if (isUnchanged(read, last, queue, range, broker)) {
+      return read.end(last);
+    }
+    // Where one message is unchanged, so are all before it: as many questions as halvings.
+    int low = 0;
+    while (read.end(low) <= range.min()) {
+      low++;
+    }
+    int high = last;
+    long unchanged = NOWHERE;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (isUnchanged(read, middle, queue, range, broker)) {
+        unchanged = read.end(middle);
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return unchanged;
+  }
+
+  private static boolean isUnchanged(
+      LastMessages read, int place, MessageQueue queue, Range range, BrokerOffsets broker)
+      throws MQClientException {
+    if (read.end(place) > range.max()) {
+      return false;
+    }
+    byte[] body = broker.body(queue, read.end(place) - 1);
+    return body != null && LastMessages.checksum(body) == read.checksum(place);
+  }
+}

@@ -1,0 +1,110 @@
+package org.traceetl.server.window;
+
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * Some places in a queue up to which it was read, and the checksum of the message before each. If a
+ * broker still has that message at its offset, it also has all that was read before it. Immutable;
+ * the places ascend.
+ */
+public final class LastMessages {
+  /** No places. */
+  public static final LastMessages NONE = new LastMessages(new long[0], new int[0]);
+
+  /** Most ends of windows that a journal keeps: windows of some minutes. */
+  public static final int MAX_WINDOWS = 32;
+
+  private final long[] ends;
+  private final int[] checksums;
+
+  private LastMessages(long[] ends, int[] checksums) {
+    this.ends = ends;
+    this.checksums = checksums;
+  }
+
+  /**
+   * The checksum of a message: CRC32C of its body. Nothing else of a message is the same on each
+   * replica and names its batch.
+   */
+  public static int checksum(byte[] body) {
+    CRC32C crc = new CRC32C();
+    crc.update(body, 0, body.length);
+    return (int) crc.getValue();
+  }
+
+  public boolean isEmpty() {
+    return ends.length == 0;
+  }
+
+  public int size() {
+    return ends.length;
+  }
+
+  /** A place, the lowest one first: the offset after its message. */
+  public long end(int index) {
+    return ends[index];
+  }
+
+  /** The {@link #checksum(byte[])} of the message before the place. */
+  public int checksum(int index) {
+    return checksums[index];
+  }
+
+  /** The highest place. Only if there is one. */
+  public long lastEnd() {
+    return ends[ends.length - 1];
+  }
+
+  /**
+   * These places and a new one. Places at or above the new one are dropped: they were read before
+   * the queue went back.
+   *
+   * @param most how many places to keep, the highest ones
+   */
+  public LastMessages with(long end, int checksum, int most) {
+    int below = countUpTo(end - 1);
+    int first = Math.max(0, below + 1 - most);
+    int size = below + 1 - first;
+    long[] newEnds = new long[size];
+    int[] newChecksums = new int[size];
+    System.arraycopy(ends, first, newEnds, 0, size - 1);
+    System.arraycopy(checksums, first, newChecksums, 0, size - 1);
+    newEnds[size - 1] = end;
+    newChecksums[size - 1] = checksum;
+    return new LastMessages(newEnds, newChecksums);
+  }
+
+  /** The places that are not above an offset. */
+  public LastMessages upTo(long offset) {
+    int size = countUpTo(offset);
+    return size == ends.length
+        ? this
+        : new LastMessages(Arrays.copyOf(ends, size), Arrays.copyOf(checksums, size));
+  }
+
+  private int countUpTo(long offset) {
+    int count = ends.length;
+    while (count > 0 && ends[count - 1] > offset) {
+      count--;
+    }
+    return count;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof LastMessages that
+        && Arrays.equals(ends, that.ends)
+        && Arrays.equals(checksums, that.checksums);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(ends) + Arrays.hashCode(checksums);
+  }
+
+  @Override
+  public String toString() {
+    return Arrays.toString(ends);
+  }
+}
