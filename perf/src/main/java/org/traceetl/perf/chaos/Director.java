@@ -42,6 +42,9 @@ final class Director {
   private Observation before;
   private Observation now;
 
+  /** When a fault began or ended last; from then on the installation has time to recover. */
+  private long disturbedNanos = System.nanoTime();
+
   Director(
       Installation installation, Observer observer, Load load, HttpClient http, PrintStream out) {
     this.installation = installation;
@@ -125,6 +128,7 @@ final class Director {
       active.add(one);
       begin(one, plan.size());
       one.hold();
+      disturbedNanos = System.nanoTime();
       while (!fault.overlaps() && active.contains(one)) {
         tick();
       }
@@ -297,6 +301,7 @@ final class Director {
     }
     one.ended = true;
     one.endedNanos = System.nanoTime();
+    disturbedNanos = one.endedNanos;
     one.confirmedBefore = load.confirmed();
     say(
         "    %s %s after %.1f s",
@@ -318,14 +323,15 @@ final class Director {
     if (!one.ended && !one.fault.kind().isTakenOver()) {
       return;
     }
-    boolean works = isWorking(one);
+    String missing = missing(one);
+    boolean works = missing == null;
     if (works && one.recoveredMillis < 0) {
       long fromNanos = one.fault.kind().isTakenOver() ? one.beganNanos : one.endedNanos;
       one.recoveredMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - fromNanos);
       say("    recovered from #%d after %.1f s", one.fault.number(), one.recoveredMillis / 1e3);
     }
     boolean patient =
-        System.nanoTime() - one.changedNanos() < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        System.nanoTime() - disturbedNanos < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     if (!one.ended || (!works && patient)) {
       return;
     }
@@ -333,10 +339,11 @@ final class Director {
       surprise(
           String.format(
               Locale.ROOT,
-              "no recovery from #%d (%s) seen within %d s: %s",
+              "no recovery from #%d (%s) seen within %d s after the last act: %s; %s",
               one.fault.number(),
               one.fault.kind().label(),
               PATIENCE_SECONDS,
+              missing,
               now));
     }
     outcomes.add(
@@ -347,15 +354,30 @@ final class Director {
     active.remove(one);
   }
 
-  private boolean isWorking(Active one) throws InterruptedException {
-    return before.askedNanos() > one.changedNanos()
-        && now.eachQueueIsOwnedOnce()
-        && now.agentsWork()
-        && now.lag() <= RECOVERED_LAG_MESSAGES
-        && now.calls() > before.calls()
-        && isConfirming(one)
-        && (!one.fault.kind().needsReplicas() || installation.rocketMq().isInSync())
-        && (!one.ended || targetsWork(one));
+  /** What does not work yet; null if all does. */
+  private String missing(Active one) throws InterruptedException {
+    if (before.askedNanos() <= one.changedNanos()) {
+      return "nobody was asked since";
+    }
+    if (!now.eachQueueIsOwnedOnce()) {
+      return "not each queue has one owner";
+    }
+    if (!now.agentsWork()) {
+      return "an agent is not ready";
+    }
+    if (now.lag() > RECOVERED_LAG_MESSAGES) {
+      return "servers lag";
+    }
+    if (now.calls() <= before.calls()) {
+      return "pages do not grow";
+    }
+    if (!isConfirming(one)) {
+      return "an agent has not confirmed a request since";
+    }
+    if (one.fault.kind().needsReplicas() && !installation.rocketMq().isInSync()) {
+      return "not all replicas are in sync";
+    }
+    return one.ended && !targetsWork(one) ? names(one.targets) + " not ready" : null;
   }
 
   /** Requests confirmed by the agent that the fault happens to. */
