@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -54,7 +56,13 @@ public final class Chaos implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--faults", description = "How many (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--faults",
+      description = {
+        "How many (default: ${DEFAULT-VALUE}). The first ten are of ten kinds, then each other kind"
+            + " comes once, then each of these once more, then rounds of all kinds. With --brokers 3"
+            + " and 60 faults the ten come once at least, all others twice."
+      })
   private int faults = 20;
 
   @Option(names = "--seed", description = "Repeats the plan of another run (default: random).")
@@ -78,6 +86,13 @@ public final class Chaos implements Callable<Integer> {
           "1: one broker without replicas. 3: two brokers, one with three replicas and failover"
               + " (default: ${DEFAULT-VALUE}).")
   private int brokers = 1;
+
+  @Option(
+      names = "--defaults",
+      description =
+          "With --brokers 3: RocketMQ's defaults for replication and flushes, and the agents' for"
+              + " their spools. Faults then lose spans, and the run ends with 1.")
+  private boolean defaults;
 
   @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
   private int rate = 400;
@@ -122,6 +137,9 @@ public final class Chaos implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--brokers = " + brokers + ": must be 1 or " + Installation.REPLICAS);
     }
+    if (defaults && brokers == 1) {
+      throw new ParameterException(spec.commandLine(), "--defaults needs --brokers 3");
+    }
     long seedInUse = seed == null ? new Random().nextInt(1_000_000) : seed;
     boolean keep = directory != null;
     Path home =
@@ -141,7 +159,8 @@ public final class Chaos implements Callable<Integer> {
                 elasticsearch.toAbsolutePath(),
                 prometheus.toAbsolutePath(),
                 brokerSettings.toAbsolutePath()),
-            brokers > 1);
+            safety(),
+            stepsClocks());
     CountDownLatch closed = new CountDownLatch(1);
     endOnSignal(Thread.currentThread(), closed);
     int code = 1;
@@ -159,6 +178,21 @@ public final class Chaos implements Callable<Integer> {
       delete(home);
     }
     return code;
+  }
+
+  /**
+   * Whether the plan can have such a fault: the library for it costs, so a short run is without.
+   */
+  private boolean stepsClocks() {
+    return only.contains(FaultKind.STEP_CLOCKS)
+        && faults > only.stream().filter(FaultKind::isEssential).count();
+  }
+
+  private Installation.Safety safety() {
+    if (brokers == 1) {
+      return Installation.Safety.ONE_BROKER;
+    }
+    return defaults ? Installation.Safety.REPLICATED_BY_DEFAULTS : Installation.Safety.REPLICATED;
   }
 
   /** Has the programs ended by their own thread when the JVM is told to end. */
@@ -185,25 +219,8 @@ public final class Chaos implements Callable<Integer> {
     out.printf(
         "all programs work after %d s%n",
         Duration.ofNanos(System.nanoTime() - startNanos).toSeconds());
-    Set<FaultKind> possible = EnumSet.copyOf(only);
     List<String> notRun = new ArrayList<>();
-    if (installation.spoolDisk() == null && possible.remove(FaultKind.FILL_SPOOL_DISK)) {
-      notRun.add(FaultKind.FILL_SPOOL_DISK.label() + " (needs root and mount)");
-    }
-    if (installation.slowDisk() == null && possible.remove(FaultKind.SLOW_SPOOL_DISK)) {
-      notRun.add(
-          FaultKind.SLOW_SPOOL_DISK.label()
-              + " (needs root, mkfs.ext4, loop devices and control groups for the disk)");
-    }
-    if (!installation.isReplicated()) {
-      possible.removeIf(FaultKind::needsReplicas);
-    } else if (!installation.hasNetwork()) {
-      for (FaultKind kind : List.of(FaultKind.CUT_REPLICA, FaultKind.CUT_MASTER)) {
-        if (possible.remove(kind)) {
-          notRun.add(kind.label() + " (needs root and network namespaces)");
-        }
-      }
-    }
+    Set<FaultKind> possible = possible(installation, notRun);
     if (possible.isEmpty()) {
       throw new IOException("no kind of fault of --only can be run here");
     }
@@ -251,6 +268,7 @@ public final class Chaos implements Callable<Integer> {
           Report.of(
               "bin/chaos"
                   + (brokers > 1 ? " --brokers " + brokers : "")
+                  + (defaults ? " --defaults" : "")
                   + " --faults "
                   + faults
                   + " --seed "
@@ -270,6 +288,49 @@ public final class Chaos implements Callable<Integer> {
     out.println(verdict.line(plan.size()));
     out.flush();
     return good ? 0 : 1;
+  }
+
+  /**
+   * The kinds of faults that can be done here.
+   *
+   * @param notRun gets the others, with what they need
+   */
+  private Set<FaultKind> possible(Installation installation, List<String> notRun)
+      throws IOException, InterruptedException {
+    Set<FaultKind> possible = EnumSet.copyOf(only);
+    if (!installation.isReplicated()) {
+      possible.removeIf(FaultKind::needsReplicas);
+      possible.remove(FaultKind.SLOW_BROKER_DISK);
+    }
+    Map<FaultKind, String> needs = new EnumMap<>(FaultKind.class);
+    if (installation.spoolDisk() == null) {
+      needs.put(FaultKind.FILL_SPOOL_DISK, "root and mount");
+    }
+    String slowDisk = "root, mkfs.ext4, loop devices and control groups for the disk";
+    if (installation.slowDisk() == null || !installation.slowDisk().canBeSlow()) {
+      needs.put(FaultKind.SLOW_SPOOL_DISK, slowDisk);
+    }
+    if (installation.brokerDisk() == null || !installation.brokerDisk().canBeSlow()) {
+      needs.put(FaultKind.SLOW_BROKER_DISK, slowDisk);
+    }
+    if (installation.slowDisk() == null || !LoopDisk.canLosePower()) {
+      needs.put(FaultKind.POWER_LOSS, "root, mkfs.ext4, loop devices and perl");
+    }
+    if (!stepsClocks()) {
+      possible.remove(FaultKind.STEP_CLOCKS);
+    } else if (installation.clocks() == null) {
+      needs.put(FaultKind.STEP_CLOCKS, "libfaketime");
+    }
+    if (!installation.hasNetwork()) {
+      needs.put(FaultKind.CUT_REPLICA, "root and network namespaces");
+      needs.put(FaultKind.CUT_MASTER, "root and network namespaces");
+    }
+    needs.forEach((kind, what) -> {
+      if (possible.remove(kind)) {
+        notRun.add(kind.label() + " (needs " + what + ")");
+      }
+    });
+    return possible;
   }
 
   private static String unanswered(Load load) {

@@ -3,6 +3,7 @@ package org.traceetl.perf.chaos;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.http.HttpClient;
+import java.time.Duration;
 import java.time.LocalTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
@@ -24,6 +25,16 @@ final class Director {
   private static final long TICK_MILLIS = 100;
   private static final long PATIENCE_SECONDS = 120;
   private static final long END_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+  /** What a program's wall clock is ahead of the right one, one after the other. */
+  private static final List<Duration> STEPS =
+      List.of(Duration.ofHours(26), Duration.ofMinutes(-10), Duration.ofMinutes(10));
+
+  private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(8);
+
+  /** From when nothing is appended any more until an agent's metrics tell what it has not read. */
+  private static final long MEASURED_NANOS = TimeUnit.SECONDS.toNanos(3);
+
   private static final long TAIL_NANOS = TimeUnit.SECONDS.toNanos(4);
   private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final double RECOVERED_LAG_MESSAGES = 50;
@@ -143,7 +154,7 @@ final class Director {
     List<Program> targets = new ArrayList<>();
     // Of a whole replica set the order says who is master.
     int first = fault.kind().role() == FaultKind.Role.REPLICATED ? 0 : fault.target();
-    for (int i = 0; i < fault.kind().targets(); i++) {
+    for (int i = 0; i < Math.min(fault.kind().targets(), candidates.size()); i++) {
       targets.add(candidates.get((first + i) % candidates.size()));
     }
     return targets;
@@ -197,7 +208,15 @@ final class Director {
         }
       }
       case FILL -> installation.spoolDisk().fill();
-      case SLOW -> installation.slowDisk().slow(one.targets.getFirst().pid());
+      case SLOW -> disk(one).slow(one.targets.getFirst().pid());
+      case POWER -> {
+        for (Program target : one.targets) {
+          installation.diskOf(target).losePower();
+        }
+        Program.kill(one.targets);
+      }
+      case STEP -> step(one);
+      case TRUNCATE -> truncate();
       case REROUTE -> {
         installation.routingFile().change(one.fault.target());
         reroutes++;
@@ -229,6 +248,49 @@ final class Director {
     }
   }
 
+  private LoopDisk disk(Active one) {
+    return installation.diskOf(one.targets.getFirst());
+  }
+
+  private void step(Active one) throws IOException, InterruptedException {
+    for (Duration ahead : STEPS) {
+      for (Program target : one.targets) {
+        installation.clocks().step(target, ahead);
+      }
+      say("    %s: the clock is at %+d min", names(one.targets), ahead.toMinutes());
+      tickUntil(System.nanoTime() + STEP_NANOS);
+    }
+  }
+
+  /** Truncates the trace log when the agent has read all of it: what it has not read is lost. */
+  private void truncate() throws IOException, InterruptedException {
+    TraceLog traceLog = load.traceLog();
+    traceLog.hold();
+    try {
+      long heldNanos = System.nanoTime();
+      long limitNanos = heldNanos + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+      boolean read = false;
+      while (!read && System.nanoTime() < limitNanos) {
+        tick();
+        read =
+            now.askedNanos() - heldNanos > MEASURED_NANOS && now.agentsWork() && now.unread() == 0;
+      }
+      if (read) {
+        traceLog.truncate();
+      } else {
+        surprise("the agent did not read the trace log, which was not truncated");
+      }
+    } finally {
+      traceLog.release();
+    }
+  }
+
+  private void tickUntil(long nanos) throws IOException, InterruptedException {
+    while (System.nanoTime() < nanos) {
+      tick();
+    }
+  }
+
   /** Leaves a dead master with messages that its followers do not have. */
   private void fork(Active one) throws IOException, InterruptedException {
     Program master = one.targets.getFirst();
@@ -236,10 +298,7 @@ final class Director {
     for (Program follower : followers) {
       follower.pause();
     }
-    long untilNanos = System.nanoTime() + TAIL_NANOS;
-    while (System.nanoTime() < untilNanos) {
-      tick();
-    }
+    tickUntil(System.nanoTime() + TAIL_NANOS);
     master.kill();
     for (Program follower : followers) {
       follower.resume();
@@ -291,9 +350,23 @@ final class Director {
       case CUT -> installation.healNetwork();
       case FILL -> installation.spoolDisk().free();
       case SLOW -> {
-        installation.slowDisk().restore();
-        say("    %d requests were taken over meanwhile", confirmedSince(one));
+        disk(one).restore();
+        if (one.fault.kind() == FaultKind.SLOW_SPOOL_DISK) {
+          say("    %d requests were taken over meanwhile", confirmedSince(one));
+        }
       }
+      case POWER -> {
+        for (Program target : one.targets) {
+          installation.diskOf(target).regainPower();
+          target.start();
+        }
+      }
+      case STEP -> {
+        for (Program target : one.targets) {
+          installation.clocks().step(target, Duration.ZERO);
+        }
+      }
+      case TRUNCATE -> {} // it is written again
       case REROUTE -> {
         installation.routingFile().restore();
         reroutes++;
@@ -307,12 +380,14 @@ final class Director {
         "    %s %s after %.1f s",
         names(one.targets),
         switch (action) {
-          case KILL, TERMINATE, ROLL -> "started again";
+          case KILL, TERMINATE, ROLL, POWER -> "started again";
           case FORK -> "run again, the old master with its tail";
           case CUT -> "reached again";
           case PAUSE -> "resumed";
           case FILL -> "has room again";
           case SLOW -> "writes as before";
+          case STEP -> "has the right time";
+          case TRUNCATE -> "follows the trace log from its start";
           case REROUTE -> "route as before";
         },
         (one.endedNanos - one.beganNanos) / 1e9);

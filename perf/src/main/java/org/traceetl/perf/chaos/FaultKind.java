@@ -1,5 +1,7 @@
 package org.traceetl.perf.chaos;
 
+import java.util.List;
+
 /** What is done to the installation. The first ten are those that a short run holds. */
 enum FaultKind {
   KILL_SERVER("kill -9 of a server", Role.SERVER, Action.KILL, 1, 0, 8),
@@ -57,7 +59,12 @@ enum FaultKind {
       30),
   CUT_REPLICA("partition between master and replica", Role.REPLICA, Action.CUT, 1, 5, 25),
   CUT_MASTER(
-      "partition of a master from replicas and controllers", Role.MASTER, Action.CUT, 1, 20, 30);
+      "partition of a master from replicas and controllers", Role.MASTER, Action.CUT, 1, 20, 30),
+
+  STEP_CLOCKS("wall clocks of an agent and a server stepped", Role.CLOCK, Action.STEP, 2, 5, 10),
+  TRUNCATE_TRACE_LOG("the trace log truncated in place", Role.TRACE_LOG, Action.TRUNCATE, 1, 0, 0),
+  SLOW_BROKER_DISK("a broker's disk slow", Role.BROKER_DISK, Action.SLOW, 1, 10, 16),
+  POWER_LOSS("power lost by an agent's and a broker's host", Role.DISK, Action.POWER, 2, 0, 10);
 
   /** How many a short run begins with. */
   static final int ESSENTIAL = 10;
@@ -81,6 +88,14 @@ enum FaultKind {
     PROMETHEUS,
     SPOOL_DISK,
     SLOW_DISK,
+    /** Of the broker without replicas. */
+    BROKER_DISK,
+    /** Each that can lose power. */
+    DISK,
+    /** Agents and servers, in turn. */
+    CLOCK,
+    /** Of the agent that follows it. */
+    TRACE_LOG,
     ROUTING_FILE
   }
 
@@ -102,6 +117,12 @@ enum FaultKind {
     FILL,
     /** The disk writes less than is sent; as before. */
     SLOW,
+    /** What was not forced to the disks is gone, and the programs with it; started again. */
+    POWER,
+    /** Forward by more than a day, back and forward by minutes; right again. */
+    STEP,
+    /** Cut to nothing once it is read; nothing to end. */
+    TRUNCATE,
     /** The routing file says other queues; as before. */
     REROUTE
   }
@@ -122,6 +143,11 @@ enum FaultKind {
     this.maxSeconds = maxSeconds;
   }
 
+  /** Whether a short run has it. */
+  boolean isEssential() {
+    return List.of(values()).indexOf(this) < ESSENTIAL;
+  }
+
   String label() {
     return label;
   }
@@ -138,6 +164,9 @@ enum FaultKind {
   boolean sparesPrograms() {
     return role == Role.SPOOL_DISK
         || role == Role.SLOW_DISK
+        || role == Role.BROKER_DISK
+        || role == Role.CLOCK
+        || role == Role.TRACE_LOG
         || role == Role.ROUTING_FILE
         || action == Action.CUT;
   }

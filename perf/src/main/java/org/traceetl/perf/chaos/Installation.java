@@ -38,9 +38,13 @@ final class Installation implements AutoCloseable {
   static final Duration WINDOW = Duration.ofSeconds(2);
   static final Duration LEASE = Duration.ofSeconds(5);
 
+  /** A flush that takes longer is not confirmed; below the time after which agents stop waiting. */
+  private static final int FLUSH_MILLIS = 2_000;
+
   private static final Duration START_LIMIT = Duration.ofMinutes(3);
   private static final int SPOOL_DISK_MEBIBYTES = 64;
   private static final int SPOOL_BYTES = 48 << 20;
+  private static final int BROKER_DISK_MEBIBYTES = 2 << 10;
 
   /**
    * What is needed from outside.
@@ -57,7 +61,10 @@ final class Installation implements AutoCloseable {
   private final Parts parts;
   private final String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private final SpoolDisk spoolDisk;
-  private final SlowDisk slowDisk;
+  private final LoopDisk slowDisk;
+  private final LoopDisk brokerDisk;
+  private final WallClocks clocks;
+  private final boolean forced;
   private final RoutingFile routingFile;
   private final boolean replicated;
   private final Network network;
@@ -72,18 +79,35 @@ final class Installation implements AutoCloseable {
   private final List<Integer> serverPorts = new ArrayList<>();
   private final URI prometheusUri;
 
+  /** How brokers and agents keep what they confirm. */
+  enum Safety {
+    /** One broker without replicas. */
+    ONE_BROKER,
+    /** Two brokers, one with replicas and with the settings that are shipped; one forces. */
+    REPLICATED,
+    /** The same brokers, with RocketMQ's defaults; agents force with their default. */
+    REPLICATED_BY_DEFAULTS
+  }
+
   /**
-   * @param replicated whether there are two brokers, of which one has replicas
+   * @param steppedClocks whether the clocks of agents and servers can be stepped, if the library
+   *     for it is installed
    */
-  Installation(Path directory, Parts parts, boolean replicated)
+  Installation(Path directory, Parts parts, Safety safety, boolean steppedClocks)
       throws IOException, InterruptedException {
     this.directory = directory;
-    this.replicated = replicated;
+    this.replicated = safety != Safety.ONE_BROKER;
+    this.forced = safety != Safety.REPLICATED_BY_DEFAULTS;
     this.parts = parts;
+    clocks = steppedClocks ? WallClocks.find(directory.resolve("clocks")) : null;
     Ports ports = new Ports();
     routingFile = new RoutingFile(directory.resolve("routing.yaml"));
     spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
-    slowDisk = SlowDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
+    slowDisk = LoopDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
+    brokerDisk =
+        replicated
+            ? LoopDisk.mount(directory.resolve("broker").resolve("store"), BROKER_DISK_MEBIBYTES)
+            : null;
     network = replicated ? Network.open(RocketMq.Replication.hosts(REPLICAS)) : null;
     rocketMq =
         replicated
@@ -94,7 +118,12 @@ final class Installation implements AutoCloseable {
                 brokerSettings(),
                 new RocketMq.Replication(
                     REPLICAS,
-                    settings(parts.brokerSettings.resolve("broker-replicated.conf")),
+                    forced
+                        ? Map.of("flushDiskType", "SYNC_FLUSH", "syncFlushTimeout", FLUSH_MILLIS)
+                        : Map.of(),
+                    forced
+                        ? settings(parts.brokerSettings.resolve("broker-replicated.conf"))
+                        : Map.of("enableControllerMode", true),
                     settings(parts.brokerSettings.resolve("controller.conf")),
                     network))
             : new RocketMq(
@@ -214,7 +243,7 @@ final class Installation implements AutoCloseable {
                 spoolMountPoint(number),
                 SPOOL_BYTES,
                 // Its answers wait for its disk, which may be slow.
-                number == AGENTS ? "commit" : "os",
+                number == AGENTS && forced ? "commit" : "os",
                 grpcPorts.get(number - 1),
                 otlpPorts.get(number - 1),
                 // Under all names that it is given.
@@ -225,9 +254,13 @@ final class Installation implements AutoCloseable {
     return new Program(
         name,
         command,
-        Map.of(),
+        clock(name),
         log(name),
         URI.create("http://127.0.0.1:" + telemetryPort + "/health"));
+  }
+
+  private Map<String, String> clock(String name) throws IOException {
+    return clocks == null ? Map.of() : clocks.environment(name);
   }
 
   private Program server(int number, int port) throws IOException {
@@ -239,12 +272,13 @@ final class Installation implements AutoCloseable {
     List<String> command = java(name, 320, 256);
     command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
     return new Program(
-        name, command, Map.of(), log(name), URI.create("http://127.0.0.1:" + port + "/ready"));
+        name, command, clock(name), log(name), URI.create("http://127.0.0.1:" + port + "/ready"));
   }
 
   /**
    * Of a server. Hotspots are decided on at every look that finds one. A series may then be on two
-   * queues of two servers, and Prometheus sees no instance: hence the label.
+   * queues of two servers, and Prometheus sees no instance: hence the label. No step of a clock
+   * ends a series.
    *
    * @param address where it listens
    * @param nameServer {@code host:port}
@@ -263,7 +297,7 @@ final class Installation implements AutoCloseable {
         snapshot-interval: 20s
       window:
         length: %dms
-        idle: 1d
+        idle: 7d
       metrics:
         queue-label: always
       series:
@@ -365,9 +399,26 @@ final class Installation implements AutoCloseable {
     return spoolDisk;
   }
 
-  /** The disk of the last agent's spool, if it can be slowed down. */
-  SlowDisk slowDisk() {
+  /** The disk of the last agent's spool; null if this user may not mount. */
+  LoopDisk slowDisk() {
     return slowDisk;
+  }
+
+  /**
+   * The disk of the broker without replicas; null if there are none, or this user may not mount.
+   */
+  LoopDisk brokerDisk() {
+    return brokerDisk;
+  }
+
+  /** The disk of a program with the role of disks. */
+  LoopDisk diskOf(Program program) {
+    return program == agents.getLast() ? slowDisk : brokerDisk;
+  }
+
+  /** Those of agents and servers; null if they cannot be stepped. */
+  WallClocks clocks() {
+    return clocks;
   }
 
   RoutingFile routingFile() {
@@ -411,7 +462,22 @@ final class Installation implements AutoCloseable {
       case ELASTICSEARCH -> List.of(elasticsearch.program());
       case PROMETHEUS -> List.of(prometheus);
       case SPOOL_DISK -> List.of(agents.getFirst());
-      case SLOW_DISK -> List.of(agents.getLast());
+      case SLOW_DISK, TRACE_LOG -> List.of(agents.getLast());
+      case BROKER_DISK -> List.of(rocketMq.broker());
+      case DISK ->
+          brokerDisk == null
+              ? List.of(agents.getLast())
+              : List.of(agents.getLast(), rocketMq.broker());
+      case CLOCK -> {
+        List<Program> inTurn = new ArrayList<>();
+        for (int i = 0; i < SERVERS; i++) {
+          if (i < AGENTS) {
+            inTurn.add(agents.get(i));
+          }
+          inTurn.add(servers.get(i));
+        }
+        yield inTurn;
+      }
       case ROUTING_FILE -> agents;
     };
   }
@@ -465,6 +531,12 @@ final class Installation implements AutoCloseable {
     }
     if (slowDisk != null) {
       slowDisk.close();
+    }
+    if (brokerDisk != null) {
+      brokerDisk.close();
+    }
+    if (clocks != null) {
+      clocks.close();
     }
   }
 }

@@ -90,6 +90,7 @@ final class Load {
           .build();
   private final List<Thread> threads = new ArrayList<>();
   private final List<AtomicLong> confirmed;
+  private final TraceLog traceLog;
   private final AtomicLong repeated = new AtomicLong();
   private final AtomicReference<String> refused = new AtomicReference<>();
   private volatile boolean stopped;
@@ -117,8 +118,8 @@ final class Load {
               .unstarted(() -> send(attempts, traffic, pauseNanos, confirmed.get(agent))));
     }
     Traffic lines = new Traffic(random.split(), List.of("legacy"), "log");
-    TraceLog log = new TraceLog(sources.traceLog, sources.rotates);
-    threads.add(Thread.ofPlatform().name("trace-log").unstarted(() -> write(log, lines)));
+    traceLog = new TraceLog(sources.traceLog, sources.rotates);
+    threads.add(Thread.ofPlatform().name("trace-log").unstarted(() -> write(lines)));
   }
 
   void start() {
@@ -206,16 +207,18 @@ final class Load {
     }
   }
 
-  private void write(TraceLog log, Traffic traffic) {
-    try (log) {
+  private void write(Traffic traffic) {
+    try (traceLog) {
       while (!stopped) {
         List<SentSpan> spans = traffic.next(LINES_PER_SECOND);
-        log.append(spans);
+        traceLog.append(spans);
         truth.add(spans);
         LockSupport.parkNanos(1_000_000_000L);
       }
     } catch (IOException e) {
       refused.set("the trace log cannot be written: " + e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -227,6 +230,11 @@ final class Load {
   /** Senders whose last request has no answer yet. */
   long underWay() {
     return threads.stream().filter(Thread::isAlive).count();
+  }
+
+  /** What is appended to from time to time. */
+  TraceLog traceLog() {
+    return traceLog;
   }
 
   /** Requests with a good answer, by agent. */

@@ -13,6 +13,7 @@ import org.traceetl.perf.process.Program;
  * @param calls spans on the servers' pages
  * @param agents whether each agent says that it can work
  * @param spooled batches in the agents' spools
+ * @param unread bytes of trace logs that are in no spool yet
  */
 record Observation(
     long askedNanos,
@@ -20,7 +21,8 @@ record Observation(
     double lag,
     double calls,
     List<Boolean> agents,
-    double spooled) {
+    double spooled,
+    double unread) {
   /** Whether each queue is shown by one server. */
   boolean eachQueueIsOwnedOnce() {
     List<String> all = queues.values().stream().flatMap(List::stream).toList();

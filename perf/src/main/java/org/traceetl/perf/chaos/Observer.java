@@ -31,7 +31,7 @@ final class Observer {
   private final HttpClient http;
   private final Set<Double> epochs = ConcurrentHashMap.newKeySet();
   private volatile Observation newest =
-      new Observation(System.nanoTime(), Map.of(), 0, 0, List.of(false), 0);
+      new Observation(System.nanoTime(), Map.of(), 0, 0, List.of(false), 0, 0);
 
   Observer(Installation installation, HttpClient http) {
     this.installation = installation;
@@ -94,16 +94,20 @@ final class Observer {
     }
     List<Boolean> well = new ArrayList<>();
     double spooled = 0;
+    double unread = 0;
     for (Program agent : installation.programs(FaultKind.Role.AGENT)) {
       well.add(agent.isReady(http));
       Matcher samples = SAMPLE.matcher(page(agent));
       while (samples.find()) {
-        if (samples.group(1).equals("trace_etl_agent_spool_batches")) {
-          spooled += Double.parseDouble(samples.group(3));
+        switch (samples.group(1)) {
+          case "trace_etl_agent_spool_batches" -> spooled += Double.parseDouble(samples.group(3));
+          case "trace_etl_agent_unread_file_bytes" ->
+              unread += Double.parseDouble(samples.group(3));
+          default -> {}
         }
       }
     }
-    return new Observation(askedNanos, queues, lag, calls, well, spooled);
+    return new Observation(askedNanos, queues, lag, calls, well, spooled, unread);
   }
 
   /** A program's metrics; empty if it does not answer. */

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** A trace log as OzHera's exporter writes it, which an agent follows. */
+/** A trace log as OzHera's exporter writes it, which an agent follows. Thread-safe. */
 final class TraceLog implements AutoCloseable {
   private static final int APPENDS_PER_FILE = 20;
 
@@ -18,6 +18,7 @@ final class TraceLog implements AutoCloseable {
   private final boolean rotates;
   private FileChannel file;
   private int appends;
+  private boolean held;
 
   /**
    * @param rotates whether the file is renamed after some appends, and a new one begun
@@ -39,7 +40,26 @@ final class TraceLog implements AutoCloseable {
     file = open();
   }
 
-  void append(List<SentSpan> spans) throws IOException {
+  /** Makes appends wait. */
+  synchronized void hold() {
+    held = true;
+  }
+
+  /** Cuts the file to nothing, as copytruncate does; the writer keeps its file. */
+  synchronized void truncate() throws IOException {
+    FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING).close();
+  }
+
+  /** Makes appends go on. */
+  synchronized void release() {
+    held = false;
+    notifyAll();
+  }
+
+  synchronized void append(List<SentSpan> spans) throws IOException, InterruptedException {
+    while (held) {
+      wait();
+    }
     if (rotates && appends > 0 && appends % APPENDS_PER_FILE == 0) {
       rotate();
     }
@@ -78,7 +98,7 @@ final class TraceLog implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
     file.close();
   }
 }

@@ -25,12 +25,17 @@ public final class RocketMq implements AutoCloseable {
    * How brokers are replicated.
    *
    * @param replicas of the first broker name, the master among them
-   * @param broker settings of each of them, in addition to those of all brokers
+   * @param alone settings of the broker without replicas, in addition to those of all brokers
+   * @param replica settings of each replica, in addition to those of all brokers
    * @param controller settings of each controller
    * @param network gives each replica and controller a host of its own; null: all on the loopback
    */
   public record Replication(
-      int replicas, Map<String, ?> broker, Map<String, ?> controller, Network network) {
+      int replicas,
+      Map<String, ?> alone,
+      Map<String, ?> replica,
+      Map<String, ?> controller,
+      Network network) {
     /** How many hosts the network needs for so many replicas. */
     public static int hosts(int replicas) {
       return CONTROLLERS + replicas;
@@ -88,13 +93,16 @@ public final class RocketMq implements AutoCloseable {
     address = machine.address() + ":" + port;
     nameServer = nameServer(port);
     Map<String, Object> ofBroker = new TreeMap<>(settings);
+    if (replication != null) {
+      ofBroker.putAll(replication.alone);
+    }
     ofBroker.put("brokerName", replication == null ? REPLICATED_NAME : "broker-b");
     // The broker opens the port two below as well, and the one above.
     broker = broker("broker", machine, ports.next(2, 1), brokerOptions, ofBroker);
     if (replication != null) {
       addControllers(ports);
       Map<String, Object> ofReplica = new TreeMap<>(settings);
-      ofReplica.putAll(replication.broker);
+      ofReplica.putAll(replication.replica);
       ofReplica.put("brokerName", REPLICATED_NAME);
       ofReplica.put("controllerAddr", String.join(";", addresses(controllers)));
       for (int i = 1; i <= replication.replicas; i++) {
