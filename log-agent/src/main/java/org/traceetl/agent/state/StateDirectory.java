@@ -75,13 +75,11 @@ public final class StateDirectory implements AutoCloseable {
     makeReserve();
   }
 
+  /** Into a new file: of one whose force failed, a later force would prove nothing. */
   private static void writeWhole(Path path, byte[] bytes) throws IOException {
+    Files.deleteIfExists(path);
     try (FileChannel file =
-        FileChannel.open(
-            path,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING)) {
+        FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       ByteBuffer buffer = ByteBuffer.wrap(bytes);
       while (buffer.hasRemaining()) {
         file.write(buffer);
