@@ -10,7 +10,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -153,6 +156,50 @@ final class LuceneIndexTest extends TraceIndexContract {
       assertThat(index.search(ALL).documents())
           .containsExactly(document(1, START), document(2, START), document(3, START));
     }
+  }
+
+  /** A second flush of a file would succeed even where the first one lost what was written. */
+  @Test
+  void aFileWhoseFlushFailedIsNotFlushedAgain() throws IOException {
+    AtomicBoolean failing = new AtomicBoolean();
+    Set<String> flushed = new HashSet<>();
+    Set<String> unsound = new HashSet<>();
+    Directory disk =
+        new FilterDirectory(FSDirectory.open(directory.resolve("own"))) {
+          @Override
+          public void sync(Collection<String> names) throws IOException {
+            if (failing.get()) {
+              names.stream().filter(name -> !flushed.contains(name)).forEach(unsound::add);
+              throw new IOException("Input/output error");
+            }
+            assertThat(names).noneMatch(unsound::contains);
+            super.sync(names);
+            flushed.addAll(names);
+          }
+
+          @Override
+          public void deleteFile(String name) throws IOException {
+            super.deleteFile(name);
+            unsound.remove(name);
+            flushed.remove(name);
+          }
+        };
+    try (TraceIndex index = own(Duration.ofDays(1), 100, disk)) {
+      index.write(List.of(document(1, START)));
+      failing.set(true);
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> index.write(List.of(document(2, START))))
+            .hasMessageContaining("Input/output error");
+        assertThat(index.healthy()).isFalse();
+        assertThat(index.search(ALL).documents()).containsExactly(document(1, START));
+      }
+      failing.set(false);
+      index.write(List.of(document(2, START), document(3, START)));
+      assertThat(index.healthy()).isTrue();
+      assertThat(index.search(ALL).documents())
+          .containsExactly(document(1, START), document(2, START), document(3, START));
+    }
+    assertThat(unsound).isEmpty();
   }
 
   @Test
