@@ -28,8 +28,8 @@ import org.traceetl.agent.state.AgentIdentity;
  * Dates are those of {@link Spool#nowMillis}. Kind 1 stands first in a segment, has no batches, and
  * its requests and places take the place of all that earlier segments said. Kind 3 tells what of a
  * segment is settled: 4 how many; for each: 4 ordinal of the batch in its segment, 4 its spans.
- * Kind 4 stands first in a segment that others were merged into: 8 number of the first of them, 8
- * number of the last. It replaces them.
+ * Kind 4 stands first in a segment that others were copied into: 8 number of the first of them, 8
+ * number of the last. It replaces them; if they were the newest, kind 1 follows.
  */
 final class FrameContent {
   static final int STATE = 1;

@@ -3,6 +3,7 @@ package org.traceetl.agent.spool;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
@@ -54,13 +55,23 @@ final class FrameFile implements AutoCloseable {
     END
   }
 
+  /** Brings what was written to a file to the disk. */
+  interface Force {
+    /** The file's content, and of its metadata what is needed to read it. */
+    Force CONTENT = (path, channel) -> channel.force(false);
+
+    void force(Path path, FileChannel channel) throws IOException;
+  }
+
   private volatile Path path;
   private final FileChannel channel;
+  private final Force force;
   private final CRC32C crc = new CRC32C();
   // Owned by the appending thread, like the rest: one size of native memory for frames of any.
   private ByteBuffer staging;
   private long end;
   private boolean torn;
+  private volatile boolean unsound;
 
   // What was read last.
   private long offset;
@@ -69,32 +80,42 @@ final class FrameFile implements AutoCloseable {
   private byte[] content = new byte[0];
   private int contentLength;
 
-  private FrameFile(Path path, FileChannel channel, long end) {
+  private FrameFile(Path path, FileChannel channel, Force force, long end) {
     this.path = path;
     this.channel = channel;
+    this.force = force;
     this.end = end;
   }
 
-  /** Makes an empty one. */
+  /** Makes an empty one that is never forced. */
   static FrameFile create(Path path) throws IOException {
+    return create(path, Force.CONTENT);
+  }
+
+  /** Makes an empty one, also where a file of that name is left from a force that failed. */
+  static FrameFile create(Path path, Force force) throws IOException {
+    Files.deleteIfExists(path);
     return open(
         path,
-        Set.of(
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE));
+        force,
+        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
+  }
+
+  /** Opens one that is there and is never forced, to be read from its start. */
+  static FrameFile open(Path path) throws IOException {
+    return open(path, Force.CONTENT);
   }
 
   /** Opens one that is there, to be read from its start. */
-  static FrameFile open(Path path) throws IOException {
-    return open(path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+  static FrameFile open(Path path, Force force) throws IOException {
+    return open(path, force, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
-  private static FrameFile open(Path path, Set<OpenOption> options) throws IOException {
+  private static FrameFile open(Path path, Force force, Set<OpenOption> options)
+      throws IOException {
     FileChannel channel = FileChannel.open(path, options);
     try {
-      return new FrameFile(path, channel, channel.size());
+      return new FrameFile(path, channel, force, channel.size());
     } catch (IOException e) {
       channel.close();
       throw e;
@@ -163,7 +184,7 @@ final class FrameFile implements AutoCloseable {
       }
       at = writeStaged(at);
       if (force) {
-        channel.force(false);
+        force();
       }
       end = at;
       torn = false;
@@ -234,9 +255,29 @@ final class FrameFile implements AutoCloseable {
     staging = null;
   }
 
-  /** Brings what was appended to the disk. Safe for any thread. */
+  /**
+   * Brings what was appended to the disk. Safe for any thread.
+   *
+   * @throws IOException when it failed; from then on the file is unsound
+   */
   void force() throws IOException {
-    channel.force(false);
+    try {
+      force.force(path, channel);
+    } catch (ClosedChannelException e) {
+      throw e;
+    } catch (IOException e) {
+      unsound = true;
+      throw e;
+    }
+  }
+
+  /**
+   * True once a force failed. The system may have dropped what it could not write, and a later
+   * force succeeds all the same: what is needed of the file is to be written to another one. Safe
+   * for any thread.
+   */
+  boolean isUnsound() {
+    return unsound;
   }
 
   /** Reads what stands behind the frame that was read last. */

@@ -56,7 +56,7 @@ final class Merge {
         grows = false;
       }
     }
-    return fits(from, to) && hasNumber(to) ? segments.subList(from, to) : List.of();
+    return fits(from, to) && hasNumber(segments, to) ? segments.subList(from, to) : List.of();
   }
 
   private boolean pays(int from, int to) {
@@ -79,8 +79,8 @@ final class Merge {
     return bytes <= mostBytes && batches <= mostBatches;
   }
 
-  /** Whether a number is free behind the last one, so that the order of the segments stays. */
-  private boolean hasNumber(int to) {
+  /** Whether a number is free before the segment at this index, so that the order stays. */
+  static boolean hasNumber(List<Segment> segments, int to) {
     return to == segments.size() || segments.get(to - 1).number + 1 < segments.get(to).lowest();
   }
 }

@@ -24,6 +24,7 @@ final class Recovery {
   private static final Logger log = LoggerFactory.getLogger(Recovery.class);
 
   private final Path directory;
+  private final FrameFile.Force force;
   private final AnsweredRequests answered;
   final List<Segment> segments = new ArrayList<>();
   final SequencedMap<String, Note.Place> places = new LinkedHashMap<>();
@@ -33,10 +34,12 @@ final class Recovery {
   long damagedSpans;
 
   /**
+   * @param force for the segments
    * @param answered is given the requests found
    */
-  Recovery(Path directory, AnsweredRequests answered) {
+  Recovery(Path directory, FrameFile.Force force, AnsweredRequests answered) {
     this.directory = directory;
+    this.force = force;
     this.answered = answered;
   }
 
@@ -52,8 +55,9 @@ final class Recovery {
     }
     paths.removeIf(path -> number(path) < 0);
     paths.sort(Comparator.comparingLong(Recovery::number));
+    deleteReplaced(paths);
     for (Path path : paths) {
-      Segment segment = new Segment(number(path), FrameFile.open(path));
+      Segment segment = new Segment(number(path), FrameFile.open(path, force));
       segments.add(segment);
       read(segment);
       segment.frames.endReading();
@@ -85,7 +89,7 @@ final class Recovery {
       switch (found) {
         case FRAME -> {
           if (isMerged(frames.content())) {
-            forgetMerged(segment, frames.content());
+            segment.replaces(frames.content().getLong(1));
             continue;
           }
           FrameContent content =
@@ -120,21 +124,30 @@ final class Recovery {
     }
   }
 
-  private static boolean isMerged(ByteBuffer content) {
-    return content.get(0) == FrameContent.MERGED && content.remaining() == 1 + 2 * Long.BYTES;
-  }
-
-  /** The agent was killed before it deleted what it had merged: it is in this segment once more. */
-  private void forgetMerged(Segment merged, ByteBuffer content) throws IOException {
-    long first = content.getLong(1);
-    long last = content.getLong(1 + Long.BYTES);
-    merged.replaces(first);
-    for (Segment segment : List.copyOf(segments)) {
-      if (segment.number >= first && segment.number <= last) {
-        segments.remove(segment);
-        segment.delete();
+  /**
+   * Deletes the segments of which another says that it replaces them: the agent was killed before
+   * it did. They are not read, as they may have frames whose senders were refused.
+   */
+  private static void deleteReplaced(List<Path> paths) throws IOException {
+    for (Path path : List.copyOf(paths)) {
+      try (FrameFile frames = FrameFile.open(path)) {
+        if (frames.next() == Found.FRAME && isMerged(frames.content())) {
+          long first = frames.content().getLong(1);
+          long last = frames.content().getLong(1 + Long.BYTES);
+          for (Path other : List.copyOf(paths)) {
+            boolean isBefore = number(other) < number(path);
+            if (isBefore && number(other) >= first && number(other) <= last) {
+              paths.remove(other);
+              Files.delete(other);
+            }
+          }
+        }
       }
     }
+  }
+
+  private static boolean isMerged(ByteBuffer content) {
+    return content.get(0) == FrameContent.MERGED && content.remaining() == 1 + 2 * Long.BYTES;
   }
 
   private void take(Segment segment, FrameContent content, Map<Integer, Integer> settled) {

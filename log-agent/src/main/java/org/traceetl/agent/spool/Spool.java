@@ -20,7 +20,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.SpoolConfig;
@@ -42,6 +41,11 @@ import org.traceetl.agent.telemetry.LogThrottle;
  *
  * <p>A new segment begins with all places and remembered requests, so that each segment can go as
  * soon as its batches are settled. Only the newest has to stay.
+ *
+ * <p>A force (fsync) that failed is not repeated: the system may have dropped what it could not
+ * write, and the next force of that file succeeds all the same. The segment's unsettled batches are
+ * written under their names to a new segment that replaces it. No sender is answered before that
+ * one was forced.
  *
  * <p>The files are written, rolled and deleted by the pipeline's thread alone, and after its end by
  * the one that closes. Any thread may read bodies and settle batches.
@@ -91,6 +95,7 @@ public final class Spool implements AutoCloseable {
   private final AgentIdentity agent;
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
+  private final FrameFile.Force force;
   private final long startMillis;
   private final long startNanos;
   private final LogThrottle failureLog;
@@ -135,6 +140,7 @@ public final class Spool implements AutoCloseable {
       AgentIdentity agent,
       AgentMetrics metrics,
       LongSupplier nanoClock,
+      FrameFile.Force force,
       long startMillis,
       DirectoryLock directoryLock,
       AnsweredRequests answered,
@@ -144,6 +150,7 @@ public final class Spool implements AutoCloseable {
     this.agent = agent;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    this.force = force;
     this.startMillis = startMillis;
     this.startNanos = nanoClock.getAsLong();
     this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
@@ -176,11 +183,24 @@ public final class Spool implements AutoCloseable {
       LongSupplier nanoClock,
       LongSupplier unixMillis)
       throws IOException {
+    return open(config, agent, metrics, nanoClock, unixMillis, FrameFile.Force.CONTENT);
+  }
+
+  /** Opens a spool whose segments are brought to the disk so. */
+  static Spool open(
+      SpoolConfig config,
+      AgentIdentity agent,
+      AgentMetrics metrics,
+      LongSupplier nanoClock,
+      LongSupplier unixMillis,
+      FrameFile.Force force)
+      throws IOException {
     try {
       Files.createDirectories(config.directory());
       DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory");
       AnsweredRequests answered = new AnsweredRequests(mostRequests(config));
-      Recovery recovery = new Recovery(config.directory(), answered);
+      FrameFile.Force counted = counted(force, metrics);
+      Recovery recovery = new Recovery(config.directory(), counted, answered);
       boolean opened = false;
       try {
         recovery.read();
@@ -188,7 +208,15 @@ public final class Spool implements AutoCloseable {
         answered.goOn(startMillis);
         Spool spool =
             new Spool(
-                config, agent, metrics, nanoClock, startMillis, directoryLock, answered, recovery);
+                config,
+                agent,
+                metrics,
+                nanoClock,
+                counted,
+                startMillis,
+                directoryLock,
+                answered,
+                recovery);
         spool.begin(recovery);
         opened = true;
         return spool;
@@ -203,6 +231,19 @@ public final class Spool implements AutoCloseable {
     } catch (IOException e) {
       throw isNoSpace(e) ? new IOException(cannotBeUsed(config, e), e) : e;
     }
+  }
+
+  private static FrameFile.Force counted(FrameFile.Force force, AgentMetrics metrics) {
+    return (path, channel) -> {
+      try {
+        force.force(path, channel);
+      } catch (ClosedChannelException e) {
+        throw e;
+      } catch (IOException e) {
+        metrics.spoolFlushFailures.inc();
+        throw e;
+      }
+    };
   }
 
   private static String cannotBeUsed(SpoolConfig config, IOException e) {
@@ -253,17 +294,31 @@ public final class Spool implements AutoCloseable {
           batches,
           spans);
     }
+    forceRecovered();
     try {
       roll();
+      replaceUnsound();
     } catch (IOException e) {
-      if (!isNoSpace(e) || recovered.isEmpty()) {
+      if (recovered.isEmpty() || !isNoSpace(e) && unsound().isEmpty()) {
         throw e;
       }
-      // What is sent makes room: an agent that did not start would keep its disk full for ever.
+      // What is sent makes room: an agent that did not start would keep its disk full for ever. And
+      // its next start would not know of the force that failed.
       failed(e);
     }
     deleteSettled();
     flusher.start();
+  }
+
+  /** The run before may have been killed between a write and its force; its requests are known. */
+  private void forceRecovered() {
+    for (Segment segment : segments) {
+      if (config.flush() == Flush.OS) {
+        unforced.add(segment.frames);
+      } else {
+        force(segment.frames);
+      }
+    }
   }
 
   private void register() {
@@ -384,15 +439,20 @@ public final class Spool implements AutoCloseable {
   }
 
   private void write(Frame frame, long frameBytes) throws IOException {
+    boolean triedAnotherFile = false;
     while (true) {
       try {
         writeOnce(frame, frameBytes);
         return;
       } catch (IOException e) {
-        boolean again = config.whenFull() == WhenFull.DROP_OLDEST && isNoSpace(e) && dropOldest();
+        // Before a sender is refused, once in a segment of its own.
+        boolean another = !triedAnotherFile && active != null && active.frames.isUnsound();
+        boolean again =
+            another || config.whenFull() == WhenFull.DROP_OLDEST && isNoSpace(e) && dropOldest();
         if (!again) {
           throw e;
         }
+        triedAnotherFile |= another;
         encode(frame);
       } finally {
         measure();
@@ -401,10 +461,14 @@ public final class Spool implements AutoCloseable {
   }
 
   private void writeOnce(Frame frame, long frameBytes) throws IOException {
+    Segment before = active;
+    replaceUnsound();
     if (active == null
         || active.count() >= mostSegmentBatches
         || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit)) {
       roll();
+    }
+    if (active != before) {
       encode(frame);
     }
     FrameFile file = active.frames;
@@ -518,28 +582,28 @@ public final class Spool implements AutoCloseable {
     return true;
   }
 
-  /** Begins a new segment. When it fails, the last one is gone on with. */
+  /**
+   * Begins a new segment. When it fails, the last one is gone on with, unless that is unsound: then
+   * the new one takes its place.
+   */
   private void roll() throws IOException {
+    if (active != null && active.frames.isUnsound()) {
+      replace(List.of(active));
+      return;
+    }
     if (active != null) {
       // Until then the last frame is neither there nor not.
       active.frames.mend();
     }
     long segmentBytes = segmentBytes();
     Path path = config.directory().resolve(Recovery.name(nextNumber));
-    FrameFile file = FrameFile.create(path);
+    FrameFile file = FrameFile.create(path, force);
     Segment begun = new Segment(nextNumber, file);
     boolean done = false;
     try {
-      FrameContent.write(
-          content,
-          FrameContent.STATE,
-          agent,
-          List.of(),
-          // Of the newest no more than all else in the segment, however small that is.
-          newest(answered.all(nowMillis()), (int) (segmentBytes / REQUEST_BYTES)),
-          places.values());
+      appendState(file, segmentBytes);
       // Older segments may be deleted from now on.
-      file.append(content, List.of(), true);
+      file.force();
       forceDirectory();
       done = true;
     } finally {
@@ -547,18 +611,34 @@ public final class Spool implements AutoCloseable {
         begun.delete();
       }
     }
-    nextNumber += NUMBER_STEP;
     if (active != null) {
       active.frames.endAppending();
     }
-    active = begun;
-    activeStart = file.end();
-    activeLimit = activeStart + segmentBytes;
-    begun.hasState();
     synchronized (lock) {
       segments.addLast(begun);
     }
+    activate(begun, segmentBytes);
     measure();
+  }
+
+  private void appendState(FrameFile file, long segmentBytes) throws IOException {
+    FrameContent.write(
+        content,
+        FrameContent.STATE,
+        agent,
+        List.of(),
+        // Of the newest no more than all else in the segment, however small that is.
+        newest(answered.all(nowMillis()), (int) (segmentBytes / REQUEST_BYTES)),
+        places.values());
+    file.append(content, List.of(), false);
+  }
+
+  private void activate(Segment begun, long segmentBytes) {
+    nextNumber += NUMBER_STEP;
+    active = begun;
+    activeStart = begun.frames.end();
+    activeLimit = activeStart + segmentBytes;
+    begun.hasState();
   }
 
   private static List<Answered> newest(List<Answered> all, int most) {
@@ -654,9 +734,7 @@ public final class Spool implements AutoCloseable {
 
   private static byte[] read(SpooledBatch batch, FrameFile file, long offset) throws IOException {
     byte[] body = file.read(offset, batch.length());
-    CRC32C crc = new CRC32C();
-    crc.update(body, 0, body.length);
-    if ((int) crc.getValue() != batch.crc()) {
+    if (!batch.isBody(body)) {
       throw new DamagedBatchException(
           file.path() + " has other bytes at " + offset + " than were written");
     }
@@ -673,7 +751,11 @@ public final class Spool implements AutoCloseable {
       nextTendNanos = now + TEND_NANOS;
       deleteSettled();
       writeSettled();
-      tryAgain(now);
+      if (failure.isEmpty()) {
+        tryToReplaceUnsound();
+      } else {
+        tryAgain(now);
+      }
       measure();
       if (bytes > config.maxBytes() / 2) {
         merge();
@@ -686,7 +768,7 @@ public final class Spool implements AutoCloseable {
    * none may come while the agent says that it has a problem.
    */
   private void tryAgain(long now) {
-    if (failure.isEmpty() || now - retryNanos < 0 || now - nextTryNanos < 0) {
+    if (now - retryNanos < 0 || now - nextTryNanos < 0) {
       return;
     }
     nextTryNanos = now + RETRY_NANOS;
@@ -694,10 +776,77 @@ public final class Spool implements AutoCloseable {
       // With less a segment might find room, and the next payload not.
       if (config.directory().toFile().getUsableSpace() >= LEAST_ROOM_BYTES) {
         roll();
+        replaceUnsound();
         writtenAgain();
       }
     } catch (IOException e) {
       failure = String.valueOf(e.getMessage());
+    }
+  }
+
+  private void tryToReplaceUnsound() {
+    try {
+      replaceUnsound();
+    } catch (IOException e) {
+      failed(e);
+    }
+  }
+
+  /**
+   * Writes what is unsettled in segments whose force failed to new ones. Until it succeeds no
+   * sender is answered: a frame that was refused may still be in the old ones.
+   */
+  private void replaceUnsound() throws IOException {
+    List<Segment> unsound = unsound();
+    if (unsound.isEmpty()) {
+      return;
+    }
+    if (active == null || active.frames.isUnsound()) {
+      roll();
+    }
+    for (Segment segment : unsound) {
+      // It may have been replaced along with another one.
+      if (segments().contains(segment)) {
+        replace(upToFreeNumber(segment));
+      }
+    }
+    measure();
+    if (failureLog.permits()) {
+      log.warn(
+          "Wrote {} segments of the spool again because their flush to the disk failed. Check the"
+              + " disk of {}",
+          unsound.size(),
+          config.directory().toAbsolutePath());
+    }
+  }
+
+  private List<Segment> unsound() {
+    List<Segment> unsound = List.of();
+    synchronized (lock) {
+      for (Segment segment : segments) {
+        if (segment.frames.isUnsound() && (segment == active || segment.unsettled() > 0)) {
+          unsound = new ArrayList<>(unsound);
+          unsound.add(segment);
+        }
+      }
+    }
+    return unsound;
+  }
+
+  /** The segment and those behind it, up to the first that has a free number behind it. */
+  private List<Segment> upToFreeNumber(Segment first) {
+    List<Segment> all = segments();
+    int from = all.indexOf(first);
+    int to = from + 1;
+    while (!Merge.hasNumber(all, to)) {
+      to++;
+    }
+    return all.subList(from, to);
+  }
+
+  private List<Segment> segments() {
+    synchronized (lock) {
+      return new ArrayList<>(segments);
     }
   }
 
@@ -738,8 +887,7 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Copies what is unsettled of some segments into one that takes their place. A kill at any moment
-   * leaves either them, or the new one, which says that it replaces them.
+   * Merges segments that hold little that is unsettled.
    *
    * @return whether bytes became free
    */
@@ -749,7 +897,6 @@ public final class Spool implements AutoCloseable {
       return false;
     }
     List<Segment> sources;
-    List<SpooledBatch> unsettled = new ArrayList<>();
     // Also in a full spool: what was confirmed must make room for others.
     long mostBytes = segmentBytes();
     synchronized (lock) {
@@ -757,13 +904,12 @@ public final class Spool implements AutoCloseable {
           List.copyOf(
               new Merge(List.copyOf(segments), deletable().size(), mostBytes, mostSegmentBatches)
                   .sources());
-      sources.forEach(segment -> unsettled.addAll(segment.allUnsettled()));
     }
     if (sources.isEmpty()) {
       return false;
     }
     try {
-      merge(sources, unsettled);
+      replace(sources);
       return true;
     } catch (IOException e) {
       nextMergeNanos = now + RETRY_NANOS;
@@ -779,11 +925,23 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  private void merge(List<Segment> sources, List<SpooledBatch> unsettled) throws IOException {
-    long number = sources.getLast().number + 1;
+  /**
+   * Copies what is unsettled of some segments into one that takes their place, and is the active
+   * one if one of them was. A kill at any moment leaves either them, or the new one, which says
+   * that it replaces them.
+   */
+  private void replace(List<Segment> sources) throws IOException {
+    boolean isActive = sources.getLast() == active;
+    long number = isActive ? nextNumber : sources.getLast().number + 1;
+    long segmentBytes = segmentBytes();
     Path path = config.directory().resolve(Recovery.name(number));
     FrameFile file =
-        FrameFile.create(path.resolveSibling(path.getFileName() + Segment.UNFINISHED_SUFFIX));
+        FrameFile.create(
+            path.resolveSibling(path.getFileName() + Segment.UNFINISHED_SUFFIX), force);
+    List<SpooledBatch> unsettled = new ArrayList<>();
+    synchronized (lock) {
+      sources.forEach(segment -> unsettled.addAll(segment.allUnsettled()));
+    }
     long[] offsets = new long[unsettled.size()];
     boolean done = false;
     try {
@@ -791,12 +949,14 @@ public final class Spool implements AutoCloseable {
       mergeContent.putByte(FrameContent.MERGED);
       mergeContent.putLong(sources.getFirst().number).putLong(sources.getLast().number);
       file.append(mergeContent, List.of(), false);
+      if (isActive) {
+        appendState(file, segmentBytes);
+      }
       int copied = 0;
       while (copied < unsettled.size()) {
         copied = copy(unsettled, copied, file, offsets);
       }
       file.force();
-      file.endAppending();
       file.moveTo(path);
       forceDirectory();
       done = true;
@@ -806,9 +966,14 @@ public final class Spool implements AutoCloseable {
         Files.deleteIfExists(file.path());
       }
     }
-    Segment merged = new Segment(number, file);
-    merged.replaces(sources.getFirst().number);
-    replace(sources, unsettled, offsets, merged);
+    Segment replacement = new Segment(number, file);
+    replacement.replaces(sources.getFirst().number);
+    replace(sources, unsettled, offsets, replacement);
+    if (isActive) {
+      activate(replacement, segmentBytes);
+    } else {
+      file.endAppending();
+    }
     delete(sources);
   }
 
@@ -823,8 +988,7 @@ public final class Spool implements AutoCloseable {
         && from.get(end).agent().equals(run)
         && (end == start || copyBytes + from.get(end).length() <= COPY_BYTES)) {
       SpooledBatch batch = from.get(end);
-      // As it is on disk: who reads it to send it checks it.
-      copies.add(batch.with(batch.segment.frames.read(batch.offset, batch.length())));
+      copies.add(batch.with(bodyOf(batch)));
       copyBytes += batch.length();
       end++;
     }
@@ -836,6 +1000,20 @@ public final class Spool implements AutoCloseable {
     }
     to.append(mergeContent, copies, false);
     return end;
+  }
+
+  /**
+   * The body as it is on disk; who reads it to send it checks it. After a failed force the system
+   * may have dropped what it did not write, so that the body in memory is better, if there is one.
+   */
+  private static byte[] bodyOf(SpooledBatch batch) throws IOException {
+    FrameFile file = batch.segment.frames;
+    // The publisher's thread may let go of it, or load it, meanwhile: the checksum tells.
+    byte[] inMemory = file.isUnsound() ? batch.body() : null;
+    if (inMemory != null && batch.isBody(inMemory)) {
+      return inMemory;
+    }
+    return file.read(batch.offset, batch.length());
   }
 
   private void replace(
@@ -901,13 +1079,21 @@ public final class Spool implements AutoCloseable {
   }
 
   private void force(FrameFile file) {
+    if (file.isUnsound()) {
+      // Another force would succeed and prove nothing.
+      return;
+    }
     try {
       file.force();
     } catch (ClosedChannelException e) {
       // Deleted meanwhile.
     } catch (IOException e) {
       if (failureLog.permits()) {
-        log.error("{} cannot be flushed to the disk: {}", file.path(), e.toString());
+        log.error(
+            "Failed to flush {} to the disk: {}. Its unpublished batches are written again, to a"
+                + " new segment. Check the disk",
+            file.path(),
+            e.toString());
       }
     }
   }
@@ -979,6 +1165,7 @@ public final class Spool implements AutoCloseable {
     deleteSettled();
     writeSettled();
     unforced.forEach(this::force);
+    tryToReplaceUnsound();
     closeSegments();
     directoryLock.close();
   }

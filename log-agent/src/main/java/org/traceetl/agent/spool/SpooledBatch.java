@@ -1,5 +1,6 @@
 package org.traceetl.agent.spool;
 
+import java.util.zip.CRC32C;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
@@ -82,6 +83,13 @@ public final class SpooledBatch {
   /** CRC-32C of the body. */
   int crc() {
     return crc;
+  }
+
+  /** Whether these bytes are what was written. */
+  boolean isBody(byte[] bytes) {
+    CRC32C found = new CRC32C();
+    found.update(bytes, 0, bytes.length);
+    return bytes.length == length && (int) found.getValue() == crc;
   }
 
   /** The message, not to be written to; null while it is on disk only. */

@@ -107,6 +107,11 @@ public final class AgentMetrics {
   public final Counter spoolWriteFailures =
       counter("spool_write_failures_total", "Frames that could not be written to the spool.");
 
+  public final Counter spoolFlushFailures =
+      counter(
+          "spool_flush_failures_total",
+          "Failed flushes (fsync) of segments of the spool to the disk.");
+
   public final Counter spoolDamagedFrames =
       counter("spool_damaged_frames_total", "Frames found damaged in the spool at the start.");
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,6 +39,8 @@ final class DiskFullTest {
   private AgentIdentity agent;
   private long epoch;
   private WhenFull whenFull = WhenFull.REFUSE;
+  private Flush flush = Flush.OS;
+  private volatile boolean failNextForce;
   private Spool spool;
 
   @BeforeEach
@@ -106,6 +109,41 @@ final class DiskFullTest {
     for (SpooledBatch batch : kept.subList(40, kept.size())) {
       assertThat(spool.read(batch)).hasSize(BODY_BYTES);
     }
+  }
+
+  @Test
+  void whatCannotBeWrittenAgainAfterAFailedForceStaysAndIsWrittenWhenThereIsSpace()
+      throws Exception {
+    flush = Flush.COMMIT;
+    open();
+    List<SpooledBatch> kept = new ArrayList<>();
+    for (int sequence = 0; sequence < 48; sequence++) {
+      kept.add(commit(sequence));
+    }
+    Path room = Files.write(disk.resolve("room"), new byte[BODY_BYTES + 50_000]);
+    Path filler = fillDisk();
+    Files.delete(room);
+    failNextForce = true;
+    assertThatThrownBy(() -> commit(48)).isInstanceOf(IOException.class);
+    assertThat(spool.problem()).contains("cannot be written", "No space left");
+    pass(TimeUnit.SECONDS.toNanos(2));
+    spool.tend();
+    assertThat(sample("spool_writable")).isZero();
+    assertThat(spool.batches()).isEqualTo(48);
+    for (SpooledBatch batch : kept) {
+      assertThat(spool.read(batch)).hasSize(BODY_BYTES);
+    }
+
+    Files.delete(filler);
+    pass(TimeUnit.SECONDS.toNanos(2));
+    spool.tend();
+    assertThat(spool.problem()).isEmpty();
+    kept.add(commit(49));
+    spool.close();
+    open();
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactlyElementsOf(kept.stream().map(SpooledBatch::sequence).toList());
   }
 
   @Test
@@ -246,11 +284,12 @@ final class DiskFullTest {
     metrics = new AgentMetrics();
     spool =
         Spool.open(
-            new SpoolConfig(disk, 1L << 30, 1 << 18, 24, whenFull, Flush.OS),
+            new SpoolConfig(disk, 1L << 30, 1 << 18, 24, whenFull, flush),
             agent,
             metrics,
             nowNanos::get,
-            System::currentTimeMillis);
+            System::currentTimeMillis,
+            this::force);
     spool.outlet(
         new Outlet() {
           @Override
@@ -259,6 +298,14 @@ final class DiskFullTest {
           @Override
           public void forget(List<SpooledBatch> batches) {}
         });
+  }
+
+  private void force(Path path, FileChannel channel) throws IOException {
+    if (failNextForce) {
+      failNextForce = false;
+      throw new IOException("Input/output error");
+    }
+    channel.force(false);
   }
 
   private SpooledBatch commit(int number) throws IOException {

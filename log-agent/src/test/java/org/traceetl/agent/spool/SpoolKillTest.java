@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -13,10 +14,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.route.BrokerQueue;
@@ -25,7 +29,6 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 
 /** A process that writes frames is killed at any instant, again and again. */
 final class SpoolKillTest {
-  private static final int ROUNDS = 8;
   private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue AWAY = new BrokerQueue("broker-b", 0);
 
@@ -40,18 +43,27 @@ final class SpoolKillTest {
 
   @Test
   void whatWasAnsweredIsThereAndNothingIsThereByHalves() throws Exception {
-    Random random = new Random();
-    int first = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-      writeAndKill(first, 2 * round + 1, 500 + random.nextInt(20_000));
-      first = check(first, 2 * round + 2);
-    }
-    assertThat(answered).hasSizeGreaterThan(1_000);
+    writeAndKillOften(Flush.OS, 8);
     assertThat(merged).isPositive();
   }
 
+  @Test
+  void whatWasAnsweredIsThereOnceWhereForcesFail() throws Exception {
+    writeAndKillOften(Flush.COMMIT, 4);
+  }
+
+  private void writeAndKillOften(Flush flush, int rounds) throws Exception {
+    Random random = new Random();
+    int first = 0;
+    for (int round = 0; round < rounds; round++) {
+      writeAndKill(first, 2 * round + 1, flush, 500 + random.nextInt(20_000));
+      first = check(first, 2 * round + 2);
+    }
+    assertThat(answered).hasSizeGreaterThan(1_000);
+  }
+
   /** Kills the writer when it has said so many lines, wherever it is by then. */
-  private void writeAndKill(int first, int epoch, int lines) throws Exception {
+  private void writeAndKill(int first, int epoch, Flush flush, int lines) throws Exception {
     Process writer =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -61,7 +73,8 @@ final class SpoolKillTest {
                 Writer.class.getName(),
                 directory.toString(),
                 Integer.toString(epoch),
-                Integer.toString(first))
+                Integer.toString(first),
+                flush.name())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     int left = lines;
@@ -141,11 +154,7 @@ final class SpoolKillTest {
       int number = Integer.parseInt(arguments[2]);
       Random random = new Random();
       ArrayBlockingQueue<SpooledBatch> unpublished = new ArrayBlockingQueue<>(200);
-      try (Spool spool =
-          TestSpool.open(
-              TestSpool.config(Path.of(arguments[0]), MAX_BYTES, WhenFull.REFUSE),
-              agent,
-              new AgentMetrics())) {
+      try (Spool spool = open(Path.of(arguments[0]), agent, Flush.valueOf(arguments[3]))) {
         spool.outlet(
             new Outlet() {
               @Override
@@ -172,7 +181,13 @@ final class SpoolKillTest {
             frame.add(new Note.Place("file", Integer.toString(number)), 0, 0, "");
             number++;
           }
-          spool.commit(frame);
+          try {
+            spool.commit(frame);
+          } catch (IOException e) {
+            // Refused: its senders repeat it.
+            number = start;
+            continue;
+          }
           for (int request = start; request < number; request++) {
             System.out.println("answered " + request + " .");
           }
@@ -184,6 +199,29 @@ final class SpoolKillTest {
           }
           spool.tend();
         }
+      }
+    }
+
+    private static Spool open(Path directory, AgentIdentity agent, Flush flush) throws IOException {
+      while (true) {
+        try {
+          return Spool.open(
+              new SpoolConfig(directory, MAX_BYTES, 1 << 18, 24, WhenFull.REFUSE, flush),
+              agent,
+              new AgentMetrics(),
+              System::nanoTime,
+              System::currentTimeMillis,
+              flush == Flush.COMMIT ? Writer::force : FrameFile.Force.CONTENT);
+        } catch (IOException e) {
+          // The next start: its first segment may not have been forced.
+        }
+      }
+    }
+
+    /** Fails now and then. What it does not force outlives the process all the same. */
+    private static void force(Path path, FileChannel channel) throws IOException {
+      if (ThreadLocalRandom.current().nextInt(20) == 0) {
+        throw new IOException("Input/output error");
       }
     }
 

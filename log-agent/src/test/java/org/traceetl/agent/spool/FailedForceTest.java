@@ -1,0 +1,475 @@
+package org.traceetl.agent.spool;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.SpoolConfig.Flush;
+import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.telemetry.AgentMetrics;
+
+/** A force that fails proves nothing about the forces after it. */
+final class FailedForceTest {
+  private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
+  private static final int BODY_BYTES = 10_000;
+
+  @TempDir private Path directory;
+
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final Outlet outlet =
+      new Outlet() {
+        @Override
+        public void append(List<SpooledBatch> batches) {}
+
+        @Override
+        public void forget(List<SpooledBatch> batches) {}
+      };
+  private AgentMetrics metrics;
+  private AgentIdentity agent;
+  private FailingDisk disk;
+  private Frame frame;
+  private Spool spool;
+  private long epoch;
+  private Flush flush = Flush.COMMIT;
+
+  @AfterEach
+  void stop() throws IOException {
+    if (spool != null) {
+      spool.close();
+    }
+  }
+
+  @Test
+  void batchesWhoseForceFailedAreWrittenAgainBeforeTheHostFails() throws IOException {
+    flush = Flush.OS;
+    open();
+    commit(0, 3);
+    disk.failNext(1);
+    await().until(() -> disk.failures() == 1);
+    int before = disk.successes();
+    commit(3, 4);
+    await()
+        .until(() -> {
+          tend();
+          return disk.successes() > before;
+        });
+    losePower();
+    open();
+
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(recovered).extracting(SpooledBatch::sequence).startsWith(0L, 1L, 2L);
+    for (SpooledBatch batch : recovered) {
+      assertThat(spool.read(batch)).isEqualTo(body(batch.sequence()));
+    }
+    assertThat(sample("spool_damaged_frames_total")).isZero();
+  }
+
+  @Test
+  void aFrameWhoseForceFailedIsWrittenToANewSegment() throws IOException {
+    open();
+    commit(0, 2);
+    Path first = segments().getLast();
+    disk.failNext(1);
+    commit(2, 3);
+
+    assertThat(spool.problem()).isEmpty();
+    assertThat(sample("spool_flush_failures_total")).isEqualTo(1);
+    assertThat(sample("spool_write_failures_total")).isZero();
+    assertThat(sample("spool_batches")).isEqualTo(3);
+    assertThat(first).doesNotExist();
+    commit(3, 4);
+    losePower();
+    open();
+    assertRecovered(0, 1, 2, 3);
+    assertThat(spool.answered().find(request(2))).isNotNull();
+    assertThat(spool.places()).containsExactly(new Note.Place("file", "3"));
+  }
+
+  @Test
+  void sendersAreRefusedUntilAllIsForcedInANewSegment() throws IOException {
+    open();
+    List<SpooledBatch> kept = commit(0, 2);
+    disk.failsIf(() -> true);
+    assertThatThrownBy(() -> commit(2, 3)).hasMessage("Input/output error");
+    assertThat(spool.problem()).isEqualTo("the spool cannot be written: Input/output error");
+    assertThat(spool.hasRoom(1, true)).isFalse();
+    assertThat(sample("spool_writable")).isZero();
+    assertThat(sample("spool_write_failures_total")).isEqualTo(1);
+    assertThatThrownBy(() -> commit(3, 4)).hasMessage("Input/output error");
+    pass(2_000);
+    spool.tend();
+    assertThat(sample("spool_writable")).isZero();
+    assertThat(spool.batches()).isEqualTo(2);
+    for (SpooledBatch batch : kept) {
+      assertThat(spool.read(batch)).isEqualTo(body(batch.sequence()));
+    }
+
+    disk.failsIf(() -> false);
+    pass(2_000);
+    spool.tend();
+    assertThat(spool.problem()).isEmpty();
+    assertThat(sample("spool_writable")).isEqualTo(1);
+    commit(4, 5);
+    losePower();
+    open();
+    assertRecovered(0, 1, 4);
+    assertThat(spool.answered().find(request(2))).isNull();
+    assertThat(spool.answered().find(request(3))).isNull();
+  }
+
+  @Test
+  void ofASegmentAndTheOneThatReplacesItOneCounts() throws IOException {
+    open();
+    commit(0, 3);
+    Path first = segments().getLast();
+    byte[] written = Files.readAllBytes(first);
+    disk.failsIf(() -> true);
+    assertThatThrownBy(() -> commit(3, 4)).isInstanceOf(IOException.class);
+    disk.failsIf(() -> false);
+    commit(4, 5);
+    assertThat(first).doesNotExist();
+    kill();
+    // As if neither the deletion nor the truncation had reached the disk.
+    Files.write(first, withFrame(written, 3));
+    open();
+
+    assertRecovered(0, 1, 2, 4);
+    assertThat(sample("spool_batches")).isEqualTo(4);
+    assertThat(sample("spans_recovered_total")).isEqualTo(4);
+    assertThat(first).doesNotExist();
+    // Its sender was refused: it must not be answered as if its spans were kept.
+    assertThat(spool.answered().find(request(3))).isNull();
+    assertThat(spool.answered().find(request(2))).isNotNull();
+    assertThat(spool.places()).containsExactly(new Note.Place("file", "4"));
+  }
+
+  /** The file with one more frame. */
+  private byte[] withFrame(byte[] file, int number) throws IOException {
+    Path path = Files.write(directory.resolveSibling("with-frame"), file);
+    Content content = new Content();
+    add(number);
+    FrameContent.write(
+        content, FrameContent.BATCHES, agent, frame.batches(), frame.requests(), frame.places());
+    try (FrameFile frames = FrameFile.open(path)) {
+      frames.append(content, frame.batches(), false);
+    }
+    return Files.readAllBytes(path);
+  }
+
+  @Test
+  void whatWasSettledStaysSettledInTheNewSegment() throws IOException {
+    open();
+    List<SpooledBatch> batches = commit(0, 4);
+    spool.settle(batches.get(1), Settlement.PUBLISHED);
+    disk.failNext(1);
+    commit(4, 5);
+    spool.settle(batches.get(2), Settlement.PUBLISHED);
+    tend();
+    kill();
+    open();
+
+    assertRecovered(0, 3, 4);
+  }
+
+  @Test
+  void aBatchWhosePagesTheSystemDroppedIsWrittenFromMemory() throws IOException {
+    open();
+    List<SpooledBatch> batches = commit(0, 2);
+    batches.get(1).body(null);
+    Path segment = segments().getLast();
+    disk.failNext(1);
+    byte[] bytes = Files.readAllBytes(segment);
+    for (SpooledBatch batch : batches) {
+      bytes[(int) batch.offset] ^= 1;
+    }
+    Files.write(segment, bytes);
+    commit(2, 3);
+
+    assertThat(spool.read(batches.get(0))).isEqualTo(body(0));
+    // Nobody has it: it is found and counted when it is to be sent.
+    assertThatThrownBy(() -> spool.read(batches.get(1))).isInstanceOf(DamagedBatchException.class);
+    assertThat(spool.batches()).isEqualTo(3);
+  }
+
+  @Test
+  void whatAKilledRunMayNotHaveForcedIsForcedBeforeAnythingIsAnswered() throws IOException {
+    flush = Flush.OS;
+    open();
+    commit(0, 2);
+    kill();
+    flush = Flush.COMMIT;
+    openUnforced(0);
+    commit(2, 3);
+    losePower();
+    open();
+
+    assertRecovered(0, 1, 2);
+  }
+
+  @Test
+  void aSegmentOfAnEarlierRunWhoseForceFailsIsReplacedInItsPlace() throws IOException {
+    open();
+    commit(0, 2);
+    kill();
+    open();
+    commit(2, 4);
+    kill();
+    openUnforced(2);
+
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactly(0L, 1L, 2L, 3L);
+    assertThat(spool.problem()).isEmpty();
+    assertThat(sample("spool_flush_failures_total")).isEqualTo(2);
+    losePower();
+    open();
+    assertRecovered(0, 1, 2, 3);
+  }
+
+  @Test
+  void theOrderStaysHoweverOftenSegmentsAreReplaced() throws IOException {
+    open();
+    for (int run = 0; run < 40; run++) {
+      if (run < 3) {
+        commit(run, run + 1);
+      }
+      kill();
+      openUnforced(1);
+      assertThat(spool.takeRecovered())
+          .extracting(SpooledBatch::sequence)
+          .containsExactlyElementsOf(LongStream.rangeClosed(0, Math.min(run, 2)).boxed().toList());
+      assertThat(spool.problem()).isEmpty();
+      assertThat(sample("spool_flush_failures_total")).isEqualTo(1);
+    }
+    losePower();
+    open();
+    assertRecovered(0, 1, 2);
+  }
+
+  @Test
+  void anAgentStartsToSendWhatItHasWhereNothingCanBeForced() throws IOException {
+    open();
+    commit(0, 2);
+    kill();
+    openUnforced(100);
+
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(recovered).hasSize(2);
+    assertThat(spool.read(recovered.getFirst())).isEqualTo(body(0));
+    assertThat(spool.problem()).isEqualTo("the spool cannot be written: Input/output error");
+    disk.failsIf(() -> false);
+    pass(2_000);
+    spool.tend();
+    assertThat(spool.problem()).isEmpty();
+    losePower();
+    open();
+    assertRecovered(0, 1);
+  }
+
+  @Test
+  void aSpoolThatIsClosedWritesAgainWhatItsLastForceDidNotBringToTheDisk() throws IOException {
+    flush = Flush.OS;
+    open();
+    commit(0, 2);
+    disk.failNext(1);
+    spool.close();
+    restore(disk.afterPowerLoss());
+    open();
+
+    assertRecovered(0, 1);
+  }
+
+  @Test
+  void whatWasAnsweredIsThereOnceWhateverFails() throws IOException {
+    for (long seed = 1; seed <= 40; seed++) {
+      Random random = new Random(seed);
+      TreeSet<Long> expected = new TreeSet<>();
+      TreeSet<Long> mayBeThere = new TreeSet<>();
+      restore(Map.of());
+      open();
+      Map<Long, SpooledBatch> unsettled = new HashMap<>();
+      int number = 0;
+      for (int step = 0; step < 120; step++) {
+        switch (random.nextInt(10)) {
+          case 0 -> disk.failNext(1 + random.nextInt(4));
+          case 1 -> disk.failsIf(() -> false);
+          case 2 -> {
+            if (!unsettled.isEmpty()) {
+              long sequence = List.copyOf(unsettled.keySet()).get(random.nextInt(unsettled.size()));
+              spool.settle(unsettled.remove(sequence), Settlement.PUBLISHED);
+              expected.remove(sequence);
+              mayBeThere.add(sequence);
+            }
+          }
+          case 3 -> {
+            pass(1_500);
+            spool.tend();
+          }
+          case 4 -> {
+            if (random.nextInt(3) == 0) {
+              disk.failsIf(() -> false);
+              if (random.nextBoolean()) {
+                losePower();
+              } else {
+                kill();
+              }
+              open();
+              unsettled.clear();
+              for (SpooledBatch batch : spool.takeRecovered()) {
+                assertThat(unsettled.put(batch.sequence(), batch)).as("seed %d", seed).isNull();
+                assertThat(spool.read(batch)).isEqualTo(body(batch.sequence()));
+              }
+              mayBeThere.retainAll(unsettled.keySet());
+              expected.addAll(mayBeThere);
+              mayBeThere.clear();
+              assertThat(new TreeSet<>(unsettled.keySet()))
+                  .as("seed %d, step %d", seed, step)
+                  .isEqualTo(expected);
+              assertThat(sample("spool_damaged_frames_total")).isZero();
+            }
+          }
+          default -> {
+            try {
+              SpooledBatch batch = commit(number, number + 1).getFirst();
+              unsettled.put(batch.sequence(), batch);
+              expected.add(batch.sequence());
+            } catch (IOException e) {
+              assertThat(e).hasMessage("Input/output error");
+            }
+            number++;
+          }
+        }
+        assertThat(spool.batches()).isEqualTo(unsettled.size());
+      }
+      spool.close();
+    }
+  }
+
+  private void assertRecovered(long... sequences) throws IOException {
+    List<SpooledBatch> recovered = spool.takeRecovered();
+    assertThat(recovered)
+        .extracting(SpooledBatch::sequence)
+        .containsExactlyElementsOf(LongStream.of(sequences).boxed().toList());
+    for (SpooledBatch batch : recovered) {
+      assertThat(spool.read(batch)).isEqualTo(body(batch.sequence()));
+    }
+  }
+
+  private void open() throws IOException {
+    disk = FailingDisk.withAllOf(directory);
+    openSpool();
+  }
+
+  /** Opens the spool on a disk that has nothing of it yet, and that fails so often at first. */
+  private void openUnforced(int failures) throws IOException {
+    disk = FailingDisk.withNothingOf(directory);
+    disk.failNext(failures);
+    openSpool();
+  }
+
+  private void openSpool() throws IOException {
+    agent = new AgentIdentity(7, 8, ++epoch);
+    metrics = new AgentMetrics();
+    frame = new Frame(agent, () -> spool.nowMillis());
+    SpoolConfig config = new SpoolConfig(directory, 8 << 20, 1 << 18, 24, WhenFull.REFUSE, flush);
+    spool = Spool.open(config, agent, metrics, nowNanos::get, () -> 1_795_255_028_000L, disk);
+    spool.outlet(outlet);
+  }
+
+  /** Goes on with what is on the disk, as a host does that lost its power. */
+  private void losePower() throws IOException {
+    Map<Path, byte[]> found = disk.afterPowerLoss();
+    spool.close();
+    restore(found);
+  }
+
+  /** Goes on with the files as they are now, as a process does that was killed. */
+  private void kill() throws IOException {
+    Map<Path, byte[]> found = new HashMap<>();
+    for (Path path : files()) {
+      found.put(path, Files.readAllBytes(path));
+    }
+    spool.close();
+    restore(found);
+  }
+
+  private void restore(Map<Path, byte[]> contents) throws IOException {
+    for (Path path : files()) {
+      Files.delete(path);
+    }
+    for (Map.Entry<Path, byte[]> content : contents.entrySet()) {
+      Files.write(content.getKey(), content.getValue());
+    }
+  }
+
+  /** Commits frames of a batch, a request and a place each. */
+  private List<SpooledBatch> commit(int from, int to) throws IOException {
+    List<SpooledBatch> batches = new ArrayList<>();
+    for (int number = from; number < to; number++) {
+      add(number);
+      spool.commit(frame);
+      batches.addAll(frame.batches());
+    }
+    return batches;
+  }
+
+  private void add(int number) {
+    frame.clear();
+    frame.add(QUEUE, number, body(number), 1);
+    frame.add(request(number), 1, 0, "");
+    frame.add(new Note.Place("file", Integer.toString(number)), 0, 0, "");
+  }
+
+  private static byte[] body(long number) {
+    return Long.toString(number).repeat(BODY_BYTES).substring(0, BODY_BYTES).getBytes(UTF_8);
+  }
+
+  private static Note.Request request(int number) {
+    return new Note.Request(number, -number, 100);
+  }
+
+  private void tend() {
+    pass(200);
+    spool.tend();
+  }
+
+  private void pass(long millis) {
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  private double sample(String name) {
+    Double value = metrics.registry.getSampleValue("trace_etl_agent_" + name);
+    return value == null ? 0 : value;
+  }
+
+  private List<Path> segments() throws IOException {
+    return files().stream().filter(path -> path.toString().endsWith(Segment.SUFFIX)).toList();
+  }
+
+  private List<Path> files() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.sorted().toList();
+    }
+  }
+}
