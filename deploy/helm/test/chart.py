@@ -135,6 +135,18 @@ CASES = {
             }
         },
     },
+    "ozhera-cumulative": {
+        "server": {
+            "config": {
+                "trace-etl": {
+                    "metrics": {"profile": "ozhera"},
+                    "ozhera": {"temporality": "cumulative"},
+                    "rocketmq": {"messages": "any"},
+                }
+            },
+        },
+        "monitoring": {"enabled": True},
+    },
     "passed-on": {
         "nameOverride": "etl",
         "fullnameOverride": "a-name-that-is-so-long-that-it-has-to-be-cut-somewhere-before-its-end",
@@ -565,7 +577,11 @@ class ChartTest(unittest.TestCase):
                 self.assertEqual(scaler["spec"]["scaleTargetRef"]["name"], deployment["metadata"]["name"])
 
     def test_a_span_series_has_no_label_that_tells_servers_apart(self):
-        for name, series in {"monitored": "traces_span_metrics_calls_total", "ozhera": None}.items():
+        for name, series in {
+            "monitored": "traces_span_metrics_calls_total",
+            "ozhera": None,
+            "ozhera-cumulative": "staging_hera_aopTotalMethodCount_total",
+        }.items():
             (monitor,) = of_kind(self.rendered[name], "ServiceMonitor")
             for endpoint in monitor["spec"]["endpoints"]:
                 self.assertIs(endpoint["honorLabels"], True)
@@ -584,6 +600,13 @@ class ChartTest(unittest.TestCase):
                 for e in of_kind(self.rendered["ozhera"], "ServiceMonitor")[0]["spec"]["endpoints"]
             ],
             [("/metrics", {"scraper": ["prometheus-a"]}), ("/jvm", None)],
+        )
+        self.assertEqual(
+            [
+                (e["path"], e.get("params"))
+                for e in of_kind(self.rendered["ozhera-cumulative"], "ServiceMonitor")[0]["spec"]["endpoints"]
+            ],
+            [("/metrics", None)],
         )
 
     def test_rules_that_are_read_live_restart_nobody(self):

@@ -146,6 +146,16 @@ trace-etl/ozhera/rules-file: server.ozheraRules
 
 {{/* Names of span metrics, as a regular expression. */}}
 {{- define "trace-etl.server.spanMetrics" -}}
+{{- if eq "true" (include "trace-etl.server.cumulativeOzhera" .) }}
+{{- printf "%s_(?:hera|trace_statistics)_.*" (dig "trace-etl" "ozhera" "env" "staging" .Values.server.config) }}
+{{- else }}
 {{- $namespace := dig "trace-etl" "metrics" "namespace" "traces" .Values.server.config }}
 {{- ternary "traces_.*" (printf "(?:traces|%s)_.*" $namespace) (hasPrefix "traces" $namespace) }}
+{{- end }}
+{{- end }}
+
+{{/* Whether servers have cumulative pages under OzHera's names */}}
+{{- define "trace-etl.server.cumulativeOzhera" -}}
+{{- $config := .Values.server.config }}
+{{- and (eq "ozhera" (dig "trace-etl" "metrics" "profile" "" $config)) (eq "cumulative" (dig "trace-etl" "ozhera" "temporality" "" $config)) }}
 {{- end }}

@@ -31,7 +31,8 @@ import org.traceetl.server.discovery.Announcement;
 import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.discovery.QueueWatch;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.OzheraNaming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.history.HistoryFollower;
@@ -89,7 +90,7 @@ final class Pipeline implements Service {
   /** Null where there are {@link #deltas}. */
   private final SpanPages pages;
 
-  /** Null but in profile ozhera. */
+  /** Null but in profile ozhera with deltas. */
   private final DeltaPages deltas;
 
   private final JournalCounters journalCounters = new JournalCounters();
@@ -119,9 +120,8 @@ final class Pipeline implements Service {
     Aggregation aggregation = aggregation(config, rules);
     logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journals = journals(config, logs, keys(config.journal()), aggregation, journalCounters, clock);
-    boolean ozhera = config.metrics().profile() == Profile.OZHERA;
-    deltas = ozhera ? deltas(config, clock) : null;
-    pages = ozhera ? null : spanPages(config);
+    deltas = config.givesDeltas() ? deltas(config, clock) : null;
+    pages = deltas == null ? spanPages(config) : null;
     // What they look at is what the history's follower reads.
     boolean decides = decides(config);
     SignedLog.check(config.hotspots().signing(), config.hotspots().topic());
@@ -139,7 +139,7 @@ final class Pipeline implements Service {
         new Sinks(config, logs, journals, aggregation.schema(), new Deciders(), telemetry, clock);
     List<WindowFollower> followers =
         new ArrayList<>(
-            List.of(ozhera ? deltas : pages, telemetry.books(), telemetry.cardinality()));
+            List.of(deltas == null ? pages : deltas, telemetry.books(), telemetry.cardinality()));
     followers.addAll(sinks.followers());
     spans =
         new SpanPipeline(
@@ -156,11 +156,13 @@ final class Pipeline implements Service {
     observeQueues();
     observeDiscovery();
     observeJournal();
-    if (ozhera) {
-      observeDeltas();
-      observeRules();
-    } else {
+    if (deltas == null) {
       observePages();
+    } else {
+      observeDeltas();
+    }
+    if (isOzhera(config)) {
+      observeRules();
     }
     if (hotspots != null) {
       observeHotspots();
@@ -211,14 +213,18 @@ final class Pipeline implements Service {
         keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),
         config.rocketmq().topic(),
         config.rocketmq().consumerGroup(),
-        aggregation::newImage,
+        isOzhera(config) && !config.givesDeltas()
+            ? () -> aggregation.newImage().keepReceived()
+            : aggregation::newImage,
         JournalTiming.system(clock, journal.lease(), journal.snapshotInterval()),
         counters);
   }
 
   private SpanPages spanPages(ServerConfig config) {
     return new SpanPages(
-        new Naming(config.metrics(), config.series(), config.histogram()),
+        isOzhera(config)
+            ? new OzheraNaming(config.metrics(), config.ozhera())
+            : new SpanNaming(config.metrics(), config.series(), config.histogram()),
         System::nanoTime,
         telemetry.timer(
                 "trace_etl_page_render_seconds", "Time to render the pages anew after a window.")
@@ -362,7 +368,7 @@ final class Pipeline implements Service {
     if (!wanted || !config.history().enabled()) {
       return false;
     }
-    boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS || isOzhera(config);
+    boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS || config.givesDeltas();
     if (!told) {
       log.info(
           "Automatic hotspots and the learning of names are off here: they need"

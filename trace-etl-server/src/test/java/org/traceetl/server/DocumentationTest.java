@@ -179,7 +179,7 @@ final class DocumentationTest {
                 index,
                 d.history(),
                 d.hotspots(),
-                new OzheraConfig(null, null, List.of("prometheus"), null),
+                new OzheraConfig(null, null, null, List.of("prometheus"), null),
                 null,
                 d.discovery(),
                 d.web(),

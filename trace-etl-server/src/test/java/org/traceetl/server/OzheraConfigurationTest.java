@@ -11,6 +11,7 @@ import java.time.Clock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.web.WebServer;
 
@@ -42,6 +43,38 @@ class OzheraConfigurationTest {
         .startsWith("trace-etl.ozhera.scrapers = []: must name each Prometheus")
         .contains("such as trace-etl.ozhera.scrapers: [prometheus-a, prometheus-b]")
         .contains("params: {scraper: [prometheus-a]}");
+  }
+
+  @Test
+  void cumulativePagesNeedNoScrapersAndRefuseThem() {
+    assertThat(run("--check-config", PROFILE, "--trace-etl.ozhera.temporality=sum")).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("trace-etl.ozhera.temporality = sum: must be one of delta, cumulative");
+    err.getBuffer().setLength(0);
+    assertThat(check("--trace-etl.ozhera.temporality=cumulative")).isEqualTo(2);
+    assertThat(err.toString())
+        .contains(
+            "trace-etl.ozhera.scrapers = [prometheus-a, prometheus-b]: must be absent with"
+                + " trace-etl.ozhera.temporality = cumulative");
+    ServerConfig config =
+        WebServer.check(List.of(PROFILE, "--trace-etl.ozhera.temporality=cumulative"));
+    assertThat(config.givesDeltas()).isFalse();
+    assertThat(config.metrics().queueLabel()).isEqualTo(MetricsConfig.QueueLabel.ALWAYS);
+    assertThat(WebServer.check(List.of(PROFILE, SCRAPERS)).givesDeltas()).isTrue();
+  }
+
+  @Test
+  void aCumulativePipelineHasPagesInPlaceOfDeltas() {
+    var pipeline =
+        new Pipeline(
+            WebServer.check(List.of(PROFILE, "--trace-etl.ozhera.temporality=cumulative")),
+            Clock.systemUTC());
+    try {
+      assertThat(pipeline.deltas()).isNull();
+      assertThat(pipeline.pages()).isNotNull();
+    } finally {
+      pipeline.close();
+    }
   }
 
   @Test

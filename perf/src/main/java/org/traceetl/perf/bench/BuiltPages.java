@@ -25,8 +25,8 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.window.SealedWindow;
 
@@ -95,7 +95,7 @@ final class BuiltPages {
     boolean openMetrics = encoding.name().startsWith("OPENMETRICS");
     try (var pages =
         new SpanPages(
-            new Naming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
+            new SpanNaming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
             System::nanoTime,
             nanos -> {})) {
       pages.start();

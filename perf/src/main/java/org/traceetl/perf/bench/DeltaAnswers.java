@@ -112,7 +112,7 @@ public final class DeltaAnswers {
 
   private static DeltaPages pages() {
     return new DeltaPages(
-        new OzheraConfig(null, null, SCRAPERS, null),
+        new OzheraConfig(null, null, null, SCRAPERS, null),
         STRIDE,
         "group",
         Duration.ofSeconds(15),

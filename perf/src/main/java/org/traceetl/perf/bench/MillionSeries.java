@@ -32,8 +32,8 @@ import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.journal.RecordWriter;
 import org.traceetl.server.journal.WindowFormat;
@@ -96,7 +96,7 @@ public final class MillionSeries {
   static SpanPages pages() {
     SpanPages pages =
         new SpanPages(
-            new Naming(MetricsConfig.defaults(), SERIES, new HistogramConfig(null)),
+            new SpanNaming(MetricsConfig.defaults(), SERIES, new HistogramConfig(null)),
             System::nanoTime,
             nanos -> {});
     pages.start();

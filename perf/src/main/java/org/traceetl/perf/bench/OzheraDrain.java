@@ -236,7 +236,7 @@ public final class OzheraDrain implements Callable<Integer> {
             null,
             null,
             null,
-            new OzheraConfig(null, null, List.of("prometheus"), null),
+            new OzheraConfig(null, null, null, List.of("prometheus"), null),
             null,
             null,
             null,

@@ -17,7 +17,7 @@ import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
@@ -53,7 +53,9 @@ final class PipelineOnTopic implements AutoCloseable {
     HistogramConfig histogram = new HistogramConfig(null);
     pages =
         new SpanPages(
-            new Naming(MetricsConfig.defaults(), series, histogram), System::nanoTime, nanos -> {});
+            new SpanNaming(MetricsConfig.defaults(), series, histogram),
+            System::nanoTime,
+            nanos -> {});
     pages.start();
     WindowConfig windows = new WindowConfig(window, Duration.ofMinutes(15));
     RocketMqConfig config = new RocketMqConfig(nameServer, topic, null, null, null, workers);

@@ -46,7 +46,7 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.discovery.QueueWatch;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots;
@@ -121,7 +121,7 @@ final class ScrapedIngest {
   void measure(String prefix, List<Integer> periods, Map<String, Object> summary) throws Exception {
     var pages =
         new SpanPages(
-            new Naming(MetricsConfig.defaults(), series, histogram),
+            new SpanNaming(MetricsConfig.defaults(), series, histogram),
             () -> System.nanoTime() + skippedNanos.get(),
             nanos -> {});
     List<Integer> modes = new ArrayList<>(List.of(NEVER));

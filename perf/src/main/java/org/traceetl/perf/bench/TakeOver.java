@@ -21,7 +21,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.JournalCounters;
@@ -209,7 +209,7 @@ public final class TakeOver implements Callable<Integer> {
       throws Exception {
     SpanPages pages =
         new SpanPages(
-            new Naming(
+            new SpanNaming(
                 MetricsConfig.defaults(), SeriesConfig.defaults(), new HistogramConfig(null)),
             System::nanoTime,
             nanos -> {});

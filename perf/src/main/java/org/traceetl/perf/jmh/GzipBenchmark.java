@@ -22,7 +22,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 
 /**
@@ -55,7 +55,7 @@ public class GzipBenchmark {
     HistogramConfig histogram = new HistogramConfig(null);
     try (var pages =
         new SpanPages(
-            new Naming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
+            new SpanNaming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
             System::nanoTime,
             nanos -> {})) {
       pages.start();

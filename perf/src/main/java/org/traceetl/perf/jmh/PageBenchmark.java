@@ -23,7 +23,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.window.SealedWindow;
 
@@ -59,7 +59,7 @@ public class PageBenchmark {
     HistogramConfig histogram = new HistogramConfig(null);
     pages =
         new SpanPages(
-            new Naming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
+            new SpanNaming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
             System::nanoTime,
             nanos -> {});
     pages.start();

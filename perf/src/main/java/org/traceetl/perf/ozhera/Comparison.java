@@ -41,11 +41,19 @@ record Comparison(
   record Row(String what, int answers, double truth, List<Double> found, int differing) {}
 
   static Comparison of(
-      Oracle oracle, List<PrometheusCounts> all, Duration since, long firstSecond, long lastSecond)
+      Oracle oracle,
+      List<PrometheusCounts> all,
+      Temporality temporality,
+      Duration since,
+      long firstSecond,
+      long lastSecond)
       throws IOException, InterruptedException {
-    Builder builder = new Builder(oracle, all, since);
+    Builder builder = new Builder(oracle, all, temporality, since);
     builder.samples();
-    builder.charts(firstSecond, lastSecond);
+    if (temporality == Temporality.DELTA) {
+      // Charts of counters are increases, which Prometheus extrapolates.
+      builder.charts(firstSecond, lastSecond);
+    }
     builder.quantiles();
     return builder.build();
   }
@@ -59,6 +67,7 @@ record Comparison(
     private final Map<Sample, Double> truth;
     private final Map<Sample, Oracle.Observations> histograms;
     private final List<PrometheusCounts> all;
+    private final Temporality temporality;
     private final Duration since;
     private final List<Row> rows = new ArrayList<>();
     private final List<String> differences = new ArrayList<>();
@@ -66,7 +75,8 @@ record Comparison(
     private long lost;
     private long doubled;
 
-    Builder(Oracle oracle, List<PrometheusCounts> all, Duration since) {
+    Builder(Oracle oracle, List<PrometheusCounts> all, Temporality temporality, Duration since) {
+      this.temporality = temporality;
       truth = oracle.samples();
       histograms = oracle.histograms();
       this.all = all;
@@ -164,10 +174,9 @@ record Comparison(
       String expression =
           String.format(
               Locale.ROOT,
-              "histogram_quantile(%s, sum(sum_over_time(%s_bucket[%ds])) by (le, application))",
+              "histogram_quantile(%s, sum(%s) by (le, application))",
               q,
-              name,
-              since.toSeconds());
+              temporality.overTime(temporality.name(name + "_bucket"), since));
       Map<Object, Double> expected = new HashMap<>();
       given.forEach((labels, observations) -> {
         double[] bounds = observations.boundsMillis();

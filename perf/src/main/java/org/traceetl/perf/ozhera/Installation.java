@@ -31,6 +31,7 @@ final class Installation implements AutoCloseable {
 
   private final Path directory;
   private final Parts parts;
+  private final boolean cumulative;
   private final RocketMq rocketMq;
 
   /** Null if no documents are wanted. */
@@ -50,10 +51,14 @@ final class Installation implements AutoCloseable {
    */
   record Parts(Path serverJar, Path elasticsearch, Path prometheus) {}
 
-  Installation(Path directory, Parts parts, Duration window)
+  /**
+   * @param cumulative whether the servers' pages are, in place of deltas by scraper
+   */
+  Installation(Path directory, Parts parts, Duration window, boolean cumulative)
       throws IOException, InterruptedException {
     this.directory = directory;
     this.parts = parts;
+    this.cumulative = cumulative;
     Ports ports = new Ports();
     rocketMq =
         new RocketMq(
@@ -113,7 +118,7 @@ final class Installation implements AutoCloseable {
           ozhera:
             env: %s
             rules-file: %s
-            scrapers: [%s]
+            %s
           window:
             length: %dms
           documents:
@@ -127,7 +132,7 @@ final class Installation implements AutoCloseable {
                 TOPIC,
                 ENV,
                 rules,
-                scrapers(),
+                temporality(),
                 window.toMillis(),
                 index()));
     List<String> command =
@@ -152,8 +157,12 @@ final class Installation implements AutoCloseable {
         URI.create("http://127.0.0.1:" + port + "/ready"));
   }
 
-  private static String scrapers() {
-    return SCRAPE_SECONDS.stream().map(Installation::scraper).collect(Collectors.joining(", "));
+  private String temporality() {
+    return cumulative
+        ? "temporality: cumulative"
+        : SCRAPE_SECONDS.stream()
+            .map(Installation::scraper)
+            .collect(Collectors.joining(", ", "scrapers: [", "]"));
   }
 
   private static String scraper(int seconds) {
@@ -191,17 +200,16 @@ final class Installation implements AutoCloseable {
         scrape_configs:
           - job_name: trace-etl
             metrics_path: /metrics
-            params:
-              scraper: [%2$s]
             static_configs:
-              - targets: [%3$s]
+              - targets: [%2$s]
+        %3$s\
         """
             .formatted(
                 seconds,
-                name,
                 String.join(
                     ", ",
-                    serverPorts.stream().map(target -> "\"127.0.0.1:" + target + "\"").toList())));
+                    serverPorts.stream().map(target -> "\"127.0.0.1:" + target + "\"").toList()),
+                scrapeOptions(name)));
     return new Program(
         name,
         List.of(
@@ -212,6 +220,25 @@ final class Installation implements AutoCloseable {
         Map.of(),
         directory.resolve(name + ".log"),
         prometheusUris.getLast().resolve("/-/ready"));
+  }
+
+  /** A cumulative series is one, whichever server shows it. */
+  private String scrapeOptions(String name) {
+    if (!cumulative) {
+      return """
+          params:
+            scraper: [%s]
+      """
+          .formatted(name);
+    }
+    return """
+        metric_relabel_configs:
+          - source_labels: [__name__]
+            regex: %s_.*
+            target_label: instance
+            replacement: ""
+    """
+        .formatted(ENV);
   }
 
   /** Starts all, in the order that they need, and makes the topics. */

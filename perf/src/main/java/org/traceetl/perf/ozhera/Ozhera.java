@@ -97,6 +97,13 @@ public final class Ozhera implements Callable<Integer> {
               + " given: it then comes twice, and differs.")
   private boolean killAnyTime;
 
+  @Option(
+      names = "--temporality",
+      description =
+          "What the servers' pages have: delta or cumulative (default: ${DEFAULT-VALUE}). Cumulative"
+              + " series are compared by their last values, and need no pause around a scrape.")
+  private Temporality temporality = Temporality.DELTA;
+
   @Option(names = "--no-documents", description = "Runs without Elasticsearch.")
   private boolean noDocuments;
 
@@ -124,7 +131,8 @@ public final class Ozhera implements Callable<Integer> {
       new Oracle(Installation.ENV, Installation.DOMAIN, SpanGenerator.RULES);
 
   public static void main(String... arguments) {
-    System.exit(new CommandLine(new Ozhera()).execute(arguments));
+    System.exit(
+        new CommandLine(new Ozhera()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
   }
 
   @Override
@@ -152,7 +160,8 @@ public final class Ozhera implements Callable<Integer> {
                 serverJar.toAbsolutePath(),
                 noDocuments ? null : elasticsearch.toAbsolutePath(),
                 prometheus.toAbsolutePath()),
-            windowLength);
+            windowLength,
+            temporality == Temporality.CUMULATIVE);
     CountDownLatch closed = new CountDownLatch(1);
     endOnSignal(Thread.currentThread(), closed);
     int code = 1;
@@ -218,8 +227,13 @@ public final class Ozhera implements Callable<Integer> {
     differences.stream().limit(MOST_TOLD).forEach(line -> out.println("  " + line));
     boolean equal = comparison.isEqual() && documents.isEqual() && oracle.spans() > 0;
     out.printf(
-        "seed=%d seconds=%d window=%s pages_of_others=%d killed=%d%n",
-        seedInUse, since(startNanos).toSeconds(), window, pages, noKill ? 0 : 1);
+        "temporality=%s seed=%d seconds=%d window=%s pages_of_others=%d killed=%d%n",
+        temporality.name().toLowerCase(Locale.ROOT),
+        seedInUse,
+        since(startNanos).toSeconds(),
+        window,
+        pages,
+        noKill ? 0 : 1);
     if (!equal) {
       out.printf("FAILED: logs are in %s, all differences in differences.txt there%n", home);
     }
@@ -243,7 +257,7 @@ public final class Ozhera implements Callable<Integer> {
     long startNanos = System.nanoTime();
     for (URI uri : installation.prometheusUris()) {
       for (int server = 0; server < Installation.SERVERS; server++) {
-        PrometheusCounts counts = new PrometheusCounts(uri, http);
+        PrometheusCounts counts = new PrometheusCounts(uri, http, temporality);
         while (Double.isNaN(counts.lastSuccess(installation.instance(server), Double.MAX_VALUE))) {
           if (since(startNanos).compareTo(READY_LIMIT) > 0) {
             throw new IOException(uri + " cannot scrape " + installation.instance(server));
@@ -268,7 +282,7 @@ public final class Ozhera implements Callable<Integer> {
       }
       for (int i = 0; i < Installation.SCRAPE_SECONDS.size(); i++) {
         double last =
-            new PrometheusCounts(installation.prometheusUris().get(i), http)
+            new PrometheusCounts(installation.prometheusUris().get(i), http, Temporality.DELTA)
                 .lastSuccess(installation.instance(server), millis / 1e3);
         out.printf(
             Locale.ROOT,
@@ -305,7 +319,9 @@ public final class Ozhera implements Callable<Integer> {
         if (!noKill
             && kill.millis == 0
             && ran > killNanos
-            && (killAnyTime || sinceScrape(installation, kill.server) > UNSURE_SECONDS)) {
+            && (killAnyTime
+                || temporality == Temporality.CUMULATIVE
+                || sinceScrape(installation, kill.server) > UNSURE_SECONDS)) {
           kill = new Kill(kill.server, System.currentTimeMillis());
           victim.kill();
           out.printf("%s is killed after %d s%n", victim.name(), ran / 1_000_000_000);
@@ -338,7 +354,9 @@ public final class Ozhera implements Callable<Integer> {
     double shortest = Double.MAX_VALUE;
     double now = System.currentTimeMillis() / 1e3;
     for (URI uri : installation.prometheusUris()) {
-      double last = new PrometheusCounts(uri, http).lastSuccess(installation.instance(server), now);
+      double last =
+          new PrometheusCounts(uri, http, temporality)
+              .lastSuccess(installation.instance(server), now);
       shortest = Math.min(shortest, now - last);
     }
     return shortest;
@@ -348,7 +366,9 @@ public final class Ozhera implements Callable<Integer> {
   private Comparison compare(Installation installation, long firstSecond)
       throws IOException, InterruptedException {
     List<PrometheusCounts> all =
-        installation.prometheusUris().stream().map(uri -> new PrometheusCounts(uri, http)).toList();
+        installation.prometheusUris().stream()
+            .map(uri -> new PrometheusCounts(uri, http, temporality))
+            .toList();
     long deadlineNanos = System.nanoTime() + DRAIN_LIMIT.toNanos();
     long changedNanos = System.nanoTime();
     long toldNanos = System.nanoTime();
@@ -416,6 +436,7 @@ public final class Ozhera implements Callable<Integer> {
     return Comparison.of(
         oracle,
         all,
+        temporality,
         sinceSecond(firstSecond),
         first,
         Instant.now().getEpochSecond() + PrometheusCounts.STEP_SECONDS);

@@ -27,17 +27,19 @@ final class PrometheusCounts {
 
   private final URI prometheus;
   private final HttpClient http;
+  private final Temporality temporality;
 
-  PrometheusCounts(URI prometheus, HttpClient http) {
+  PrometheusCounts(URI prometheus, HttpClient http, Temporality temporality) {
+    this.temporality = temporality;
     this.prometheus = prometheus;
     this.http = http;
   }
 
-  /** Names of metrics that begin so. */
+  /** Names of metrics that begin so. Creation times, a series to older versions, are no metrics. */
   List<String> names(String prefix) throws IOException, InterruptedException {
     List<String> names = new ArrayList<>();
     for (JsonNode name : data("/api/v1/label/__name__/values")) {
-      if (name.asString().startsWith(prefix)) {
+      if (name.asString().startsWith(prefix) && !name.asString().endsWith("_created")) {
         names.add(name.asString());
       }
     }
@@ -46,8 +48,7 @@ final class PrometheusCounts {
 
   /** All that was ever added to each series of a metric, whichever server has shown it. */
   Map<Sample, Double> totals(String name, Duration since) throws IOException, InterruptedException {
-    String expression =
-        "sum without (instance, job) (sum_over_time(" + name + "[" + since.toSeconds() + "s]))";
+    String expression = temporality.totals(name, since);
     Map<Sample, Double> totals = new HashMap<>();
     for (JsonNode series : data("/api/v1/query?query=" + encode(expression)).path("result")) {
       totals.put(Sample.of(name, labels(series)), number(series.path("value")));

@@ -18,13 +18,18 @@ import org.traceetl.server.config.SeriesConfig.From;
  * @param env what all names of metrics begin with; default {@code staging}
  * @param rulesFile thresholds, exclusions and degradations by application, read anew when it
  *     changes; null: OzHera's defaults for all
+ * @param temporality what values are; default {@link Temporality#DELTA}
  * @param scrapers names of those who take deltas, each all of them; default none, which {@link
- *     #requireScrapers} refuses
+ *     #requireScrapers} refuses unless values are cumulative
  * @param forgetScraperAfter after so long without a scrape nothing is kept for a scraper any more;
  *     default 1 h
  */
 public record OzheraConfig(
-    String env, Path rulesFile, List<String> scrapers, Duration forgetScraperAfter) {
+    String env,
+    Path rulesFile,
+    Temporality temporality,
+    List<String> scrapers,
+    Duration forgetScraperAfter) {
   private static final String PREFIX = "trace-etl.ozhera.";
   private static final int MOST_SCRAPERS = 256;
   private static final Pattern SCRAPER = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
@@ -43,6 +48,7 @@ public record OzheraConfig(
 
   public OzheraConfig {
     env = orElse(env, "staging");
+    temporality = orElse(temporality, Temporality.DELTA);
     scrapers = List.copyOf(orElse(scrapers, List.of()));
     forgetScraperAfter = orElse(forgetScraperAfter, Duration.ofHours(1));
     check(
@@ -75,6 +81,15 @@ public record OzheraConfig(
         "must be 1 minute to 7 days");
   }
 
+  /** What the values of metrics are. */
+  public enum Temporality {
+    /** What came since the scraper's last answer, as in OzHera. */
+    DELTA,
+
+    /** What came since the series began, as in Prometheus. */
+    CUMULATIVE
+  }
+
   /**
    * Upper bounds of the finite buckets of calls, milliseconds: no other histogram of the profile
    * has more of them.
@@ -89,21 +104,32 @@ public record OzheraConfig(
   }
 
   /**
-   * Checks that somebody may take deltas: the names are not guessed from who asks.
+   * Checks that somebody may take deltas, whose names are not guessed from who asks; and that
+   * nobody is named who would take none.
    *
-   * @throws ConfigException if nobody may
+   * @throws ConfigException if it is not so
    */
   void requireScrapers() {
+    if (temporality == Temporality.CUMULATIVE) {
+      check(
+          scrapers.isEmpty(),
+          PREFIX + "scrapers",
+          scrapers,
+          "must be absent with trace-etl.ozhera.temporality = cumulative, where everybody may scrape"
+              + " every server at any time");
+      return;
+    }
     check(
         !scrapers.isEmpty(),
         PREFIX + "scrapers",
         "[]",
         "must name each Prometheus that takes deltas, such as trace-etl.ozhera.scrapers:"
             + " [prometheus-a, prometheus-b]; each of them then has params: {scraper: [prometheus-a]}"
-            + " in its scrape configuration");
+            + " in its scrape configuration; or set trace-etl.ozhera.temporality: cumulative, which"
+            + " needs no names");
   }
 
   public static OzheraConfig defaults() {
-    return new OzheraConfig(null, null, null, null);
+    return new OzheraConfig(null, null, null, null, null);
   }
 }

@@ -95,6 +95,12 @@ public record ServerConfig(
         "must be above 0, at most 10 minutes");
   }
 
+  /** Whether scrapers are given deltas, in place of cumulative pages. */
+  public boolean givesDeltas() {
+    return metrics.profile() == MetricsConfig.Profile.OZHERA
+        && ozhera.temporality() == OzheraConfig.Temporality.DELTA;
+  }
+
   /** All that makes a series there is OzHera's. */
   private static SeriesConfig ofOzhera(SeriesConfig series, HistogramConfig histogram) {
     check(

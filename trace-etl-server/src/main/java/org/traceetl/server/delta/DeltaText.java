@@ -14,6 +14,7 @@ import org.traceetl.server.delta.LabelSet.Role;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.LineBuffer;
 import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.ozhera.TypeMetrics;
 
 /**
  * Writes pages as Prometheus text 0.0.4 with OzHera's names. A counter that has nothing to add is

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -16,6 +17,9 @@ import org.traceetl.server.window.SeriesDefinition;
  */
 final class QueueSeries {
   private static final int INITIAL_BLOCKS = 4;
+
+  /** Odd, so that different bits stay different. */
+  private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
   private final QueueId queue;
   private final Naming naming;
@@ -32,6 +36,12 @@ final class QueueSeries {
   private int size;
   private long labelBytes;
 
+  /** Null where pages do not have them. */
+  private final ReceivedSpans received;
+
+  /** By format, of {@link #received}; null: to be rendered anew. */
+  private final Section[] receivedSections = new Section[Format.values().length];
+
   /**
    * @param labelSets hashes of the labels of every series on the page, of all queues
    */
@@ -39,6 +49,7 @@ final class QueueSeries {
     this.queue = queue;
     this.naming = naming;
     this.labelSets = labelSets;
+    received = naming.received() == null ? null : new ReceivedSpans();
     text = new SeriesText(naming, true);
     forms = new SeriesForm[] {new SeriesText(naming, false), text, new SeriesProtobuf(naming)};
   }
@@ -58,6 +69,10 @@ final class QueueSeries {
    * @return rows that belong to no series, which a window in order never has
    */
   int fold(SealedWindow window) {
+    if (received != null) {
+      received.add(window);
+      Arrays.fill(receivedSections, null);
+    }
     window.created().forEach(this::create);
     int unknown = 0;
     for (int row = 0; row < window.rows(); row++) {
@@ -77,6 +92,9 @@ final class QueueSeries {
 
   /** Goes on with the series of another process. The image is read in this call alone. */
   void restore(QueueImage image) {
+    if (received != null && image.received() != null) {
+      received.set(image.received());
+    }
     for (int series = 0; series < image.slots(); series++) {
       SeriesDefinition definition = image.definition(series);
       if (definition != null) {
@@ -91,7 +109,7 @@ final class QueueSeries {
     for (SeriesBlock block : blocks) {
       for (int place = 0; block != null && place < SeriesBlock.SERIES; place++) {
         if (block.labels(place) != null) {
-          labelSets.remove(hash(block.labels(place), block.isOfEvents(place)));
+          labelSets.remove(hash(block.labels(place), block.familyBits(place)));
         }
       }
     }
@@ -108,11 +126,11 @@ final class QueueSeries {
       blocks = Arrays.copyOf(blocks, Math.max(number + 1, blocks.length + blocks.length / 2));
     }
     if (blocks[number] == null) {
-      blocks[number] = new SeriesBlock(naming.stride());
+      blocks[number] = new SeriesBlock(naming.stride(), naming.families().size());
     }
-    boolean ofEvents = naming.isOfEvents(definition);
-    byte[] labels = label(definition, ofEvents);
-    blocks[number].create(place(series), labels, definition.createdMillis(), ofEvents);
+    long familyBits = naming.families(definition);
+    byte[] labels = label(definition, familyBits);
+    blocks[number].create(place(series), labels, definition.createdMillis(), familyBits);
     size++;
     labelBytes += labels.length;
   }
@@ -122,11 +140,11 @@ final class QueueSeries {
    * as Prometheus keeps the first; adding them up would look like a reset when one of the queues
    * leaves. So the later one is told apart by its queue, and if need be by its number as well.
    */
-  private byte[] label(SeriesDefinition definition, boolean ofEvents) {
-    String queueLabel = naming.queueLabel(definition, queue);
+  private byte[] label(SeriesDefinition definition, long familyBits) {
+    String queueLabel = naming.queueLabel(queue, definition.overflow());
     while (true) {
       byte[] candidate = naming.labels(definition, queueLabel);
-      if (labelSets.add(hash(candidate, ofEvents))) {
+      if (labelSets.add(hash(candidate, familyBits))) {
         return candidate;
       }
       queueLabel = queueLabel == null ? queue.toString() : queueLabel + "/" + definition.series();
@@ -141,7 +159,7 @@ final class QueueSeries {
     byte[] labels = block.labels(place(series));
     size--;
     labelBytes -= labels.length;
-    labelSets.remove(hash(labels, block.isOfEvents(place(series))));
+    labelSets.remove(hash(labels, block.familyBits(place(series))));
     block.evict(place(series));
     if (block.size() == 0) {
       blocks[series / SeriesBlock.SERIES] = null;
@@ -159,10 +177,12 @@ final class QueueSeries {
     return series % SeriesBlock.SERIES;
   }
 
-  /** Events have a family of their own: there the same labels are another series. */
-  private static long hash(byte[] labels, boolean ofEvents) {
-    long hash = Hashing.farmHashFingerprint64().hashBytes(labels).asLong();
-    return ofEvents ? ~hash : hash;
+  /**
+   * In other families the same labels are another series. Series that share one family share all,
+   * or differ in a label.
+   */
+  private static long hash(byte[] labels, long familyBits) {
+    return Hashing.farmHashFingerprint64().hashBytes(labels).asLong() ^ familyBits * SPREAD;
   }
 
   /** Adds the sections of a family, rendering those that are not there in the wanted forms. */
@@ -173,6 +193,10 @@ final class QueueSeries {
       boolean wantGzip,
       SectionWriter writer,
       List<Section> to) {
+    if (family == naming.received()) {
+      addReceived(family, format, wantPlain, wantGzip, writer, to);
+      return;
+    }
     for (SeriesBlock block : blocks) {
       if (block != null) {
         block.sections(family, format, wantPlain, wantGzip, forms[format.ordinal()], writer, to);
@@ -180,8 +204,37 @@ final class QueueSeries {
     }
   }
 
+  private void addReceived(
+      Family family,
+      Format format,
+      boolean wantPlain,
+      boolean wantGzip,
+      SectionWriter writer,
+      List<Section> to) {
+    Section section = receivedSections[format.ordinal()];
+    if (section == null || !section.has(wantPlain, wantGzip)) {
+      writer.begin(wantPlain, wantGzip);
+      SeriesForm form = forms[format.ordinal()];
+      String queueLabel = naming.queueLabel(queue, true);
+      received.forEach(one ->
+          form.write(
+              family,
+              naming.labels(one.application(), queueLabel),
+              one.spans(),
+              one.createdMillis(),
+              writer));
+      section = writer.finish();
+    }
+    section = section.only(wantPlain, wantGzip);
+    receivedSections[format.ordinal()] = section;
+    if (section.length() > 0) {
+      to.add(section);
+    }
+  }
+
   /** Forgets the sections of a format that nobody asks for any more. */
   void forget(Format format) {
+    receivedSections[format.ordinal()] = null;
     for (SeriesBlock block : blocks) {
       if (block != null) {
         block.forget(format);

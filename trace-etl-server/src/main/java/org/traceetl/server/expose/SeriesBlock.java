@@ -1,7 +1,6 @@
 package org.traceetl.server.expose;
 
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.NativeTotals;
@@ -13,7 +12,7 @@ import org.traceetl.server.window.TraceDocument;
  * sections of pages made of them. A section covers a run of places and is forgotten when one of its
  * series changes: so only what changed is rendered and compressed again. Owned by the fold thread.
  *
- * <p>Bytes of a series: 4 a bucket and 24, and what its labels take.
+ * <p>Bytes of a series: 4 a bucket and 32, and what its labels take.
  */
 final class SeriesBlock {
   static final int SERIES = 128;
@@ -22,7 +21,6 @@ final class SeriesBlock {
   private static final long EXEMPLAR_MILLIS = 5 * 60_000;
 
   private static final int NANOS_PER_MILLI = 1_000_000;
-  private static final Family[] FAMILIES = Family.values();
   private static final long LOW = 0xffff_ffffL;
 
   private final int stride;
@@ -33,8 +31,11 @@ final class SeriesBlock {
 
   private final long[] createdMillis = new long[SERIES];
 
-  /** Those that count events. */
-  private final BitSet ofEvents = new BitSet(SERIES);
+  /** The families in which each series stands, as {@link Family#bit}s. */
+  private final long[] familyBits = new long[SERIES];
+
+  /** Those in which any series has stood. */
+  private long anyFamilyBits;
 
   /** Lower halves of the counts, by place, then bucket; not cumulative over the buckets. */
   private final int[] counts;
@@ -53,10 +54,15 @@ final class SeriesBlock {
   private Exemplar[] exemplars;
 
   /** By format, family and section; null: to be rendered anew. */
-  private final Section[][][] sections = new Section[Format.values().length][FAMILIES.length][];
+  private final Section[][][] sections;
 
-  SeriesBlock(int stride) {
+  /**
+   * @param stride buckets of a series
+   * @param families that there are
+   */
+  SeriesBlock(int stride, int families) {
     this.stride = stride;
+    sections = new Section[Format.values().length][families][];
     counts = new int[SERIES * stride];
   }
 
@@ -84,9 +90,9 @@ final class SeriesBlock {
     return labels[place];
   }
 
-  /** Whether a series counts events. */
-  boolean isOfEvents(int place) {
-    return ofEvents.get(place);
+  /** The families in which a series stands, as {@link Family#bit}s. */
+  long familyBits(int place) {
+    return familyBits[place];
   }
 
   /** When the first span of a series was recorded, milliseconds since 1970. */
@@ -99,6 +105,15 @@ final class SeriesBlock {
     int at = place * stride + bucket;
     long low = counts[at] & LOW;
     return highCounts == null ? low : (long) highCounts[at] << 32 | low;
+  }
+
+  /** Spans of a series. */
+  long count(int place) {
+    long spans = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      spans += count(place, bucket);
+    }
+    return spans;
   }
 
   /** Sum of the durations of a series, whole milliseconds. */
@@ -122,8 +137,9 @@ final class SeriesBlock {
   }
 
   /** Begins a series with nothing in it at a place that is free. */
-  void create(int place, byte[] ofSeries, long sinceMillis, boolean countsEvents) {
-    ofEvents.set(place, countsEvents);
+  void create(int place, byte[] ofSeries, long sinceMillis, long ofFamilies) {
+    familyBits[place] = ofFamilies;
+    anyFamilyBits |= ofFamilies;
     touch(place);
     size++;
     labels[place] = ofSeries;
@@ -221,7 +237,7 @@ final class SeriesBlock {
     for (Section[][] format : sections) {
       for (int family = 0; family < format.length; family++) {
         if (format[family] != null) {
-          format[family][place / FAMILIES[family].sectionSeries()] = null;
+          format[family][place * format[family].length / SERIES] = null;
         }
       }
     }
@@ -236,17 +252,20 @@ final class SeriesBlock {
       SeriesForm form,
       SectionWriter writer,
       List<Section> to) {
-    Section[][] ofFormat = sections[format.ordinal()];
-    if (ofFormat[family.ordinal()] == null) {
-      ofFormat[family.ordinal()] = new Section[SERIES / family.sectionSeries()];
+    if ((anyFamilyBits & family.bit()) == 0) {
+      return;
     }
-    Section[] ofFamily = ofFormat[family.ordinal()];
+    Section[][] ofFormat = sections[format.ordinal()];
+    if (ofFormat[family.index()] == null) {
+      ofFormat[family.index()] = new Section[SERIES / family.sectionSeries()];
+    }
+    Section[] ofFamily = ofFormat[family.index()];
     for (int i = 0; i < ofFamily.length; i++) {
       if (ofFamily[i] == null || !ofFamily[i].has(wantPlain, wantGzip)) {
         writer.begin(wantPlain, wantGzip);
         int first = i * family.sectionSeries();
         for (int place = first; place < first + family.sectionSeries(); place++) {
-          if (labels[place] != null && ofEvents.get(place) == (family == Family.EVENTS)) {
+          if (labels[place] != null && (familyBits[place] & family.bit()) != 0) {
             form.write(family, this, place, writer);
           }
         }

@@ -4,4 +4,7 @@ package org.traceetl.server.expose;
 interface SeriesForm {
   /** Writes what one family has of a series that there is. */
   void write(Family family, SeriesBlock block, int place, SectionWriter writer);
+
+  /** Writes a counter with a value of its own. */
+  void write(Family family, byte[] labels, long value, long createdMillis, SectionWriter writer);
 }

@@ -24,7 +24,6 @@ final class SeriesProtobuf implements SeriesForm {
   private static final byte[] SPAN_ID = Naming.bytes("span_id");
 
   private final Naming naming;
-  private final int stride;
   private final MessageBuffer out = new MessageBuffer();
   private final byte[] hex = new byte[TraceId.HEX_LENGTH];
 
@@ -36,38 +35,42 @@ final class SeriesProtobuf implements SeriesForm {
 
   SeriesProtobuf(Naming naming) {
     this.naming = naming;
-    stride = naming.stride();
   }
 
   @Override
   public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
     out.clear();
-    switch (family) {
-      case CALLS, EVENTS -> writeCounter(block, place);
-      case DURATION -> writeDuration(block, place);
+    if (family.isHistogram()) {
+      writeDuration(family, block, place);
+    } else {
+      writeCounter(block.count(place), block.createdMillis(place));
     }
-    writeLabels(block.labels(place));
+    end(block.labels(place), writer);
+  }
+
+  @Override
+  public void write(
+      Family family, byte[] labels, long value, long createdMillis, SectionWriter writer) {
+    out.clear();
+    writeCounter(value, createdMillis);
+    end(labels, writer);
+  }
+
+  private void end(byte[] labels, SectionWriter writer) {
+    writeLabels(labels);
     out.enclose(MetricProto.FAMILY_METRIC, 0);
     writer.ensure(out.size());
     writer.write(out.array(), out.begin(), out.size());
   }
 
-  private long calls(SeriesBlock block, int place) {
-    long calls = 0;
-    for (int bucket = 0; bucket < stride; bucket++) {
-      calls += block.count(place, bucket);
-    }
-    return calls;
-  }
-
-  private void writeCounter(SeriesBlock block, int place) {
+  private void writeCounter(long value, long createdMillis) {
     int before = out.size();
-    out.timestamp(MetricProto.COUNTER_CREATED, block.createdMillis(place));
-    out.decimal(MetricProto.VALUE, calls(block, place));
+    out.timestamp(MetricProto.COUNTER_CREATED, createdMillis);
+    out.decimal(MetricProto.VALUE, value);
     out.enclose(MetricProto.METRIC_COUNTER, before);
   }
 
-  private void writeDuration(SeriesBlock block, int place) {
+  private void writeDuration(Family family, SeriesBlock block, int place) {
     int before = out.size();
     SeriesBlock.Exemplar exemplar = block.exemplar(place);
     NativeBuckets nativeBuckets = naming.nativeBuckets();
@@ -78,9 +81,9 @@ final class SeriesProtobuf implements SeriesForm {
     if (nativeBuckets != null) {
       writeNative(nativeBuckets, block.natives(), place);
     }
-    long calls = calls(block, place);
+    long calls = block.count(place);
     if (naming.classic()) {
-      writeClassic(block, place, calls, exemplar);
+      writeClassic(family, block, place, calls, exemplar);
     }
     out.decimal(MetricProto.SAMPLE_SUM, inUnit(block.sumMillis(place), block.sumNanos(place)));
     out.integer(MetricProto.SAMPLE_COUNT, calls);
@@ -89,16 +92,19 @@ final class SeriesProtobuf implements SeriesForm {
 
   /** Counts are of all spans up to a bound: those of all, less what the buckets above have. */
   private void writeClassic(
-      SeriesBlock block, int place, long calls, SeriesBlock.Exemplar exemplar) {
+      Family family, SeriesBlock block, int place, long calls, SeriesBlock.Exemplar exemplar) {
+    int last = family.buckets() - 1;
     long count = calls;
-    for (int bucket = stride - 1; bucket >= 0; bucket--) {
-      int before = out.size();
-      if (exemplar != null && exemplar.bucket() == bucket) {
-        writeExemplar(MetricProto.BUCKET_EXEMPLAR, exemplar);
+    for (int bucket = naming.stride() - 1; bucket >= 0; bucket--) {
+      if (bucket <= last) {
+        int before = out.size();
+        if (exemplar != null && Math.min(exemplar.bucket(), last) == bucket) {
+          writeExemplar(MetricProto.BUCKET_EXEMPLAR, exemplar);
+        }
+        out.decimal(MetricProto.BUCKET_BOUND, family.bound(bucket));
+        out.integer(MetricProto.BUCKET_COUNT, bucket == last ? calls : count);
+        out.enclose(MetricProto.HISTOGRAM_BUCKET, before);
       }
-      out.decimal(MetricProto.BUCKET_BOUND, naming.bound(bucket));
-      out.integer(MetricProto.BUCKET_COUNT, count);
-      out.enclose(MetricProto.HISTOGRAM_BUCKET, before);
       count -= block.count(place, bucket);
     }
   }

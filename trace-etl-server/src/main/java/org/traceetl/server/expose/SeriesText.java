@@ -27,6 +27,7 @@ final class SeriesText implements SeriesForm {
   private final boolean openMetrics;
   private final int stride;
   private final int maxLeBytes;
+  private final int usualNameBytes;
 
   /**
    * @param openMetrics with exemplars and creation times
@@ -35,7 +36,15 @@ final class SeriesText implements SeriesForm {
     this.naming = naming;
     this.openMetrics = openMetrics;
     stride = naming.stride();
-    maxLeBytes = Arrays.stream(naming.le).mapToInt(le -> le.length).max().orElseThrow();
+    maxLeBytes =
+        naming.families().stream()
+            .filter(Family::isHistogram)
+            .flatMap(family -> Arrays.stream(family.le))
+            .mapToInt(le -> le.length)
+            .max()
+            .orElseThrow();
+    usualNameBytes =
+        naming.families().stream().mapToInt(family -> family.bucket.length).max().orElseThrow();
   }
 
   /** Lines of a series on an OpenMetrics page. */
@@ -45,68 +54,66 @@ final class SeriesText implements SeriesForm {
 
   /** About as many bytes as a line has besides the labels of its series. */
   int lineBytes() {
-    return naming.durationBucket.length + USUAL_VALUE_BYTES;
+    return usualNameBytes + USUAL_VALUE_BYTES;
   }
 
   @Override
   public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
-    switch (family) {
-      case CALLS -> writeCounter(naming.callsTotal, naming.callsCreated, block, place, writer);
-      case EVENTS -> writeCounter(naming.eventsTotal, naming.eventsCreated, block, place, writer);
-      case DURATION -> writeDuration(block, place, writer);
+    if (family.isHistogram()) {
+      writeDuration(family, block, place, writer);
+    } else {
+      write(family, block.labels(place), block.count(place), block.createdMillis(place), writer);
     }
   }
 
-  private void writeCounter(
-      byte[] total, byte[] created, SeriesBlock block, int place, SectionWriter writer) {
-    byte[] labels = block.labels(place);
-    writer.ensure(2 * (created.length + labels.length + MAX_VALUE_BYTES));
-    long calls = 0;
-    for (int bucket = 0; bucket < stride; bucket++) {
-      calls += block.count(place, bucket);
-    }
-    begin(writer, total, labels);
-    writer.write(calls);
+  @Override
+  public void write(
+      Family family, byte[] labels, long value, long createdMillis, SectionWriter writer) {
+    writer.ensure(2 * (family.created.length + labels.length + MAX_VALUE_BYTES));
+    begin(writer, family.total, labels);
+    writer.write(value);
     writer.write('\n');
     if (openMetrics) {
-      writeCreated(writer, created, labels, block.createdMillis(place));
+      writeCreated(writer, family.created, labels, createdMillis);
     }
   }
 
-  private void writeDuration(SeriesBlock block, int place, SectionWriter writer) {
+  private void writeDuration(Family family, SeriesBlock block, int place, SectionWriter writer) {
     byte[] labels = block.labels(place);
-    int nameBytes = naming.durationBucket.length;
+    int nameBytes = family.bucket.length;
+    int last = family.buckets() - 1;
     writer.ensure(
-        (stride + OTHER_LINES)
+        (family.buckets() + OTHER_LINES)
                 * (nameBytes + 1 + labels.length + maxLeBytes + SectionWriter.MAX_NUMBER_BYTES)
             + MAX_VALUE_BYTES);
     SeriesBlock.Exemplar exemplar = openMetrics ? block.exemplar(place) : null;
     int first = writer.position();
     int prefixBytes = nameBytes + labels.length;
     long count = 0;
-    for (int bucket = 0; bucket < stride; bucket++) {
-      count += block.count(place, bucket);
+    for (int bucket = 0; bucket <= last; bucket++) {
+      // A window has nothing above the last bucket of a family that has fewer than others.
+      count = bucket == last ? block.count(place) : count + block.count(place, bucket);
       if (bucket == 0) {
-        writer.write(naming.durationBucket);
+        writer.write(family.bucket);
         writer.write(labels);
       } else {
         writer.repeat(first, prefixBytes);
       }
-      writer.write(naming.le[bucket]);
+      writer.write(family.le[bucket]);
       writer.write(count);
-      if (exemplar != null && exemplar.bucket() == bucket) {
+      if (exemplar != null && Math.min(exemplar.bucket(), last) == bucket) {
         writeExemplar(writer, exemplar);
       }
       writer.write('\n');
     }
-    begin(writer, naming.durationSum, labels);
+    begin(writer, family.sum, labels);
     writeDuration(writer, block.sumMillis(place), block.sumNanos(place));
     writer.write('\n');
-    begin(writer, naming.durationCount, labels);
+    begin(writer, family.count, labels);
     writer.write(count);
     writer.write('\n');
     if (openMetrics) {
-      writeCreated(writer, naming.durationCreated, labels, block.createdMillis(place));
+      writeCreated(writer, family.created, labels, block.createdMillis(place));
     }
   }
 

@@ -346,16 +346,13 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     // An asked-for page that is not there is worse than one that takes long to send.
     boolean inflated = plain && textBytes() > maxPlainBytes;
     List<Section> sections = new ArrayList<>();
-    for (Family family : Family.values()) {
-      if (!naming.has(family)) {
-        continue;
-      }
+    for (Family family : naming.families()) {
       List<Section> ofFamily = new ArrayList<>();
       for (QueueSeries queue : shown) {
         queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofFamily);
       }
       long bytes = ofFamily.stream().mapToLong(Section::length).sum();
-      sections.add(header(naming.header(family, format, bytes)));
+      sections.add(header(family.header(format, bytes)));
       sections.addAll(ofFamily);
     }
     if (plain) {

@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.util.Arrays;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.window.NativeTotals;
+import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -44,6 +45,9 @@ public final class QueueImage {
   private final NativeTotals natives = new NativeTotals();
   private long unknownRows;
 
+  /** Null where none are kept. */
+  private ReceivedSpans received;
+
   /**
    * An empty image.
    *
@@ -56,6 +60,21 @@ public final class QueueImage {
     this.stride = stride;
     history = new BatchHistory(maxAgents);
     counts = new long[INITIAL_SERIES * stride];
+  }
+
+  /**
+   * Has it keep the spans received by application as well. Snapshots of it are of a later version.
+   *
+   * @return this
+   */
+  public QueueImage keepReceived() {
+    received = new ReceivedSpans();
+    return this;
+  }
+
+  /** Spans received by application; null where they are not kept. */
+  public ReceivedSpans received() {
+    return received;
   }
 
   /** Notes that the queue had an owner at this time, milliseconds since 1970. */
@@ -86,6 +105,9 @@ public final class QueueImage {
     if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
       return;
+    }
+    if (received != null) {
+      received.add(window);
     }
     window.created().forEach(this::create);
     for (int row = 0; row < window.rows(); row++) {
@@ -173,6 +195,9 @@ public final class QueueImage {
       evict(series);
     }
     slots = 0;
+    if (received != null) {
+      received.clear();
+    }
   }
 
   private void grow(int capacity) {

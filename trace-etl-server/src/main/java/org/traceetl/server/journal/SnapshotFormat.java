@@ -2,6 +2,7 @@ package org.traceetl.server.journal;
 
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.ReceivedSpans;
 
 /**
  * A queue's state as bytes, in the words of {@link RecordWriter}:
@@ -24,19 +25,29 @@ import org.traceetl.server.window.AcceptedBatches;
  *     unsigned  sum of durations, milliseconds; nanoseconds below
  *     signed    base - touched, milliseconds
  *     unsigned  carry
+ *   from version 3 on: unsigned  applications n, n times, the quietest first:
+ *     text      application
+ *     unsigned  spans received
+ *     signed    base - created, milliseconds; base - touched
  * </pre>
  *
- * <p>The version is that of {@link WindowFormat}: without native histograms, 1.
+ * <p>The version is that of {@link WindowFormat}: without native histograms, 1. It is 3 where the
+ * image keeps spans received by application.
  */
 public final class SnapshotFormat {
+  /** With spans received by application. */
+  static final int RECEIVED_VERSION = 3;
+
   private static final int NANOS_PER_MILLI = 1_000_000;
+  private static final int MIN_RECEIVED_BYTES = 4;
 
   private SnapshotFormat() {}
 
   /** Writes an image at the writer's position. */
   public static void encode(QueueImage image, RecordWriter out) {
-    boolean hasNative = image.hasNative();
-    out.octet(hasNative ? WindowFormat.NATIVE_VERSION : WindowFormat.CLASSIC_VERSION);
+    int version = version(image);
+    boolean hasNative = version >= WindowFormat.NATIVE_VERSION;
+    out.octet(version);
     out.signed(image.to());
     writeHistory(image.history(), out);
     out.fixed(image.schema());
@@ -67,6 +78,16 @@ public final class SnapshotFormat {
       out.signed(baseMillis - image.touchedMillis(series));
       out.unsigned(image.carry(series));
     }
+    if (version >= RECEIVED_VERSION) {
+      writeReceived(image.received(), baseMillis, out);
+    }
+  }
+
+  private static int version(QueueImage image) {
+    if (image.received() != null) {
+      return RECEIVED_VERSION;
+    }
+    return image.hasNative() ? WindowFormat.NATIVE_VERSION : WindowFormat.CLASSIC_VERSION;
   }
 
   /**
@@ -80,7 +101,7 @@ public final class SnapshotFormat {
   public static void decode(byte[] bytes, int offset, int length, QueueImage image)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = WindowFormat.version(in);
+    int version = WindowFormat.version(in, RECEIVED_VERSION);
     image.to(in.signed());
     readHistory(in, image.history());
     long schema = in.fixed();
@@ -96,14 +117,46 @@ public final class SnapshotFormat {
     for (int i = 0; i < size; i++) {
       int row = image.create(definitions.read(in));
       in.sparse(image.counts(), row * image.stride(), image.stride(), "counts");
-      if (version == WindowFormat.NATIVE_VERSION) {
+      if (version >= WindowFormat.NATIVE_VERSION) {
         NativeFormat.read(in, image.natives(), row);
       }
       long sumMillis = in.amount("sum of durations");
       int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
       image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
     }
+    if (version >= RECEIVED_VERSION) {
+      readReceived(in, baseMillis, image.received());
+    }
     in.end();
+  }
+
+  private static void writeReceived(ReceivedSpans received, long baseMillis, RecordWriter out) {
+    out.unsigned(received.size());
+    received.forEach(one -> {
+      out.text(one.application());
+      out.unsigned(one.spans());
+      out.signed(baseMillis - one.createdMillis());
+      out.signed(baseMillis - one.touchedMillis());
+    });
+  }
+
+  /**
+   * @param received null to read over it
+   */
+  private static void readReceived(RecordReader in, long baseMillis, ReceivedSpans received)
+      throws MalformedRecordException {
+    int size = in.count(MIN_RECEIVED_BYTES, "applications");
+    for (int i = 0; i < size; i++) {
+      var one =
+          new ReceivedSpans.Received(
+              in.text("application"),
+              in.amount("spans"),
+              baseMillis - in.signed(),
+              baseMillis - in.signed());
+      if (received != null) {
+        received.put(one);
+      }
+    }
   }
 
   private static void writeHistory(BatchHistory history, RecordWriter out) {

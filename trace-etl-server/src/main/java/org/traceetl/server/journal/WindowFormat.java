@@ -107,7 +107,7 @@ public final class WindowFormat {
   public static SealedWindow decode(byte[] bytes, int offset, int length, QueueId queue)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = version(in);
+    int version = version(in, NATIVE_VERSION);
     long from = in.signed();
     long to = from + in.signed();
     long openedMillis = in.signed();
@@ -144,11 +144,15 @@ public final class WindowFormat {
         rows.natives);
   }
 
-  /** Reads the version of a window or a snapshot. */
-  static int version(RecordReader in) throws MalformedRecordException {
+  /**
+   * Reads the version of a window or a snapshot.
+   *
+   * @param last that is known
+   */
+  static int version(RecordReader in, int last) throws MalformedRecordException {
     int version = in.octet();
-    if (version > NATIVE_VERSION) {
-      throw new UnknownVersionException(version, NATIVE_VERSION);
+    if (version > last) {
+      throw new UnknownVersionException(version, last);
     }
     if (version < CLASSIC_VERSION) {
       throw in.malformed("has version " + version);

@@ -26,8 +26,12 @@ public final class OzheraProfile implements MappedProfile {
   public long[] boundsNanos(int kind) {
     SpanType type = SpanType.of(kind);
     // A kind that no span has: any bounds will do.
-    SpanType bounded = type == null ? SpanType.HTTP_SERVER : type;
-    return bounded.boundsMillis().stream()
+    return boundsNanos(type == null ? SpanType.HTTP_SERVER : type);
+  }
+
+  /** Upper bounds of the finite buckets of a type's histograms, nanoseconds, rising. */
+  public static long[] boundsNanos(SpanType type) {
+    return type.boundsMillis().stream()
         .mapToLong(millis -> Math.round(millis * NANOS_PER_MILLI))
         .toArray();
   }

@@ -32,7 +32,10 @@ final class Configuration {
 
   private static final int MAX_PORT = 65_535;
 
-  /** Names are as OzHera has them, and nothing there shows exemplars. */
+  /**
+   * Names are as OzHera has them, nothing there shows exemplars, and a cumulative series keeps its
+   * labels when its queue moves.
+   */
   private static final Map<String, Object> DEFAULTS_OF_OZHERA =
       Map.of(
           PREFIX + ".series.templates.enabled",
@@ -40,7 +43,9 @@ final class Configuration {
           PREFIX + ".series.templates.learn.enabled",
           "false",
           PREFIX + ".documents.exemplars-per-queue",
-          "0");
+          "0",
+          PREFIX + ".metrics.queue-label",
+          "always");
 
   private Configuration() {}
 

@@ -19,7 +19,7 @@ public interface Service extends AutoCloseable {
   /** Null where there are {@link #deltas}. */
   SpanPages pages();
 
-  /** Null but in profile {@code ozhera}. */
+  /** Null but in profile {@code ozhera} with deltas. */
   DeltaPages deltas();
 
   ServerTelemetry telemetry();

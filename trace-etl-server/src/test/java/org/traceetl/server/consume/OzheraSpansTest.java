@@ -88,7 +88,7 @@ class OzheraSpansTest {
         null,
         null,
         null,
-        new OzheraConfig(null, null, List.of("prometheus"), null),
+        new OzheraConfig(null, null, null, List.of("prometheus"), null),
         null,
         null,
         null,

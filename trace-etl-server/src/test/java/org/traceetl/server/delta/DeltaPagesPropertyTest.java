@@ -141,7 +141,7 @@ class DeltaPagesPropertyTest {
     private DeltaPages server() {
       DeltaPages server =
           new DeltaPages(
-              new OzheraConfig("t", null, SCRAPERS, null),
+              new OzheraConfig("t", null, null, SCRAPERS, null),
               STRIDE,
               "group",
               WINDOW,

@@ -42,7 +42,7 @@ class DeltaPagesTest {
 
   private DeltaPages pages() {
     return new DeltaPages(
-        new OzheraConfig("staging", null, List.of("a", "b"), Duration.ofHours(1)),
+        new OzheraConfig("staging", null, null, List.of("a", "b"), Duration.ofHours(1)),
         STRIDE,
         "group",
         WINDOW,

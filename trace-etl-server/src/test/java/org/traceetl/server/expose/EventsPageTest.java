@@ -30,7 +30,7 @@ class EventsPageTest {
               + "trace_etl_queue=\"broker-a/3\"} 5");
 
   private static Naming naming(MetricsConfig.Profile profile, Boolean enabled) {
-    return new Naming(
+    return new SpanNaming(
         new MetricsConfig(profile, null, null, null),
         new EventsConfig(enabled, null).addTo(SeriesConfig.defaults(), profile),
         PageFixture.BOUNDS);

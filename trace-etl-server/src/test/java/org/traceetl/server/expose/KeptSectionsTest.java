@@ -22,7 +22,7 @@ import org.traceetl.server.window.SealedWindow;
 class KeptSectionsTest {
   private static final int QUEUES = 2;
   private static final int SERIES = 3 * SeriesBlock.SERIES;
-  private static final int SECTION = Family.DURATION.sectionSeries();
+  private static final int SECTION = SpanNaming.SECTION_SERIES;
 
   /** Gives the same windows to pages that are read now and then and to pages read at the end. */
   @Property(tries = 40)
@@ -256,7 +256,7 @@ class KeptSectionsTest {
       QueueSeries series, boolean plain, boolean gzip, SectionWriter writer) {
     List<Section> sections = new ArrayList<>();
     // Those that a page has where no events are counted.
-    for (Family family : List.of(Family.CALLS, Family.DURATION)) {
+    for (Family family : PageFixture.naming(PageFixture.OTEL).families()) {
       series.sections(family, Format.OPENMETRICS, plain, gzip, writer, sections);
     }
     return sections;

@@ -30,7 +30,7 @@ final class PageFixture {
   }
 
   static Naming naming(MetricsConfig metrics, HistogramConfig histogram) {
-    return new Naming(
+    return new SpanNaming(
         metrics,
         new SeriesConfig(
             List.of(

@@ -3,7 +3,9 @@ package org.traceetl.server.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -11,6 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.NativeTotals;
+import org.traceetl.server.window.ReceivedSpans;
 
 class SnapshotFormatTest {
   private static final int MAX_AGENTS = 20;
@@ -82,6 +85,49 @@ class SnapshotFormatTest {
       natives.put(copy.bucket(0, i), copy.count(0, i));
     }
     return natives;
+  }
+
+  @Property(tries = 50)
+  void spansReceivedByApplicationAreReadAsTheyWereWritten(@ForAll long seed)
+      throws MalformedRecordException {
+    RandomWindows windows = new RandomWindows(seed);
+    QueueImage image = empty(windows).keepReceived();
+    for (int i = 0; i < 10; i++) {
+      image.apply(windows.next());
+    }
+    byte[] record = encoded(image);
+    assertThat(record[0]).isEqualTo((byte) SnapshotFormat.RECEIVED_VERSION);
+
+    QueueImage read = empty(windows).keepReceived();
+    SnapshotFormat.decode(record, 0, record.length, read);
+    assertSameImage(read, image);
+    assertThat(received(read)).isEqualTo(received(image));
+    assertThat(encoded(read)).isEqualTo(record);
+
+    QueueImage without = empty(windows);
+    SnapshotFormat.decode(record, 0, record.length, without);
+    assertSameImage(without, image);
+    assertThat(without.received()).isNull();
+  }
+
+  @Test
+  void aSnapshotWithoutSpansReceivedIsReadByWhoKeepsThem() throws MalformedRecordException {
+    RandomWindows windows = new RandomWindows(1);
+    QueueImage image = image(windows, 3);
+    byte[] record = encoded(image);
+    assertThat(record[0]).isLessThan((byte) SnapshotFormat.RECEIVED_VERSION);
+
+    QueueImage read = empty(windows).keepReceived();
+    SnapshotFormat.decode(record, 0, record.length, read);
+
+    assertSameImage(read, image);
+    assertThat(received(read)).isEmpty();
+  }
+
+  private static List<ReceivedSpans.Received> received(QueueImage image) {
+    List<ReceivedSpans.Received> received = new ArrayList<>();
+    image.received().forEach(received::add);
+    return received;
   }
 
   @Property(tries = 20)

@@ -21,7 +21,8 @@ import org.traceetl.server.delta.MemoryPlaces;
 import org.traceetl.server.discovery.Announcement;
 import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.discovery.QueueWatch;
-import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.OzheraNaming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.history.History;
 import org.traceetl.server.hotspot.Hotspots;
@@ -82,16 +83,18 @@ final class HandMadeService implements Service {
             config.history().maxOperations(),
             config.histogram().boundsNanos(),
             () -> NOW);
-    boolean ozhera = config.metrics().profile() == MetricsConfig.Profile.OZHERA;
+    boolean givesDeltas = config.givesDeltas();
     pages =
-        ozhera
+        givesDeltas
             ? null
             : new SpanPages(
-                new Naming(config.metrics(), config.series(), config.histogram()),
+                config.metrics().profile() == MetricsConfig.Profile.OZHERA
+                    ? new OzheraNaming(config.metrics(), config.ozhera())
+                    : new SpanNaming(config.metrics(), config.series(), config.histogram()),
                 System::nanoTime,
                 nanos -> {});
     deltas =
-        ozhera
+        givesDeltas
             ? new DeltaPages(
                 config.ozhera(),
                 config.histogram().boundsNanos().length + 1,

@@ -1,6 +1,4 @@
-package org.traceetl.server.delta;
-
-import org.traceetl.server.ozhera.SpanType;
+package org.traceetl.server.ozhera;
 
 /**
  * What OzHera calls the metrics of a type of spans, and what it calls their labels.
@@ -16,7 +14,7 @@ import org.traceetl.server.ozhera.SpanType;
  * @param target label of its target; null where it has none
  * @param detail label of its detail; null where it has none
  */
-record TypeMetrics(
+public record TypeMetrics(
     String total,
     String success,
     String slow,
@@ -30,7 +28,8 @@ record TypeMetrics(
   private static final String METHOD_NAME = "methodName";
   private static final String SERVICE_NAME = "serviceName";
 
-  static TypeMetrics of(SpanType type) {
+  /** What OzHera has for a type. */
+  public static TypeMetrics of(SpanType type) {
     return switch (type) {
       case HTTP_SERVER ->
           new TypeMetrics(

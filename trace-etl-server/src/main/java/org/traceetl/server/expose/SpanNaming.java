@@ -1,0 +1,169 @@
+package org.traceetl.server.expose;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Profile;
+import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+
+/** The families of spans: calls, durations and events. */
+public final class SpanNaming implements Naming {
+  /** Of histograms, in a section. */
+  static final int SECTION_SERIES = 16;
+
+  private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
+  private static final String EVENTS_HELP =
+      "Events of spans, by the span's service, name, kind and status and the event's name.";
+
+  private static final String[] KINDS = {
+    "SPAN_KIND_UNSPECIFIED",
+    "SPAN_KIND_INTERNAL",
+    "SPAN_KIND_SERVER",
+    "SPAN_KIND_CLIENT",
+    "SPAN_KIND_PRODUCER",
+    "SPAN_KIND_CONSUMER"
+  };
+  private static final String[] STATUSES = {
+    "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"
+  };
+
+  /** Label of each dimension, in the order of {@link SeriesDefinition#values}. */
+  private final List<String> labels;
+
+  private final boolean seconds;
+  private final boolean namesQueues;
+
+  /** Null where there are classic buckets alone. */
+  private final NativeBuckets nativeBuckets;
+
+  private final boolean classic;
+  private final int stride;
+  private final boolean countsEvents;
+  private final List<Family> families;
+  private final long ofSpans;
+  private final long ofEvents;
+
+  /** The parts of one {@link ServerConfig}, which has settled that no label stands twice. */
+  public SpanNaming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
+    seconds = metrics.unit() == Unit.SECONDS;
+    namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
+    labels = new ArrayList<>(metrics.profile().labels());
+    series.dimensions().forEach(dimension -> labels.add(dimension.label()));
+    boolean durationNamesUnit = metrics.profile() == Profile.OTEL;
+    String unit = seconds ? "seconds" : "milliseconds";
+    Family calls = Family.counter(0, metrics.namespace() + "_calls", CALLS_HELP);
+    Family duration =
+        Family.histogram(
+            1,
+            metrics.namespace() + (durationNamesUnit ? "_duration_" + unit : "_latency"),
+            "Duration of spans in " + unit + ".",
+            durationNamesUnit ? unit : null,
+            SECTION_SERIES,
+            histogram.boundsNanos(),
+            seconds);
+    Family events = Family.counter(2, metrics.namespace() + "_events", EVENTS_HELP);
+    countsEvents = series.countsEvents();
+    families = countsEvents ? List.of(calls, duration, events) : List.of(calls, duration);
+    ofSpans = calls.bit() | duration.bit();
+    ofEvents = events.bit();
+    stride = duration.buckets();
+    classic = histogram.kind() != HistogramConfig.Kind.NATIVE;
+    nativeBuckets =
+        histogram.hasNative()
+            ? new NativeBuckets(histogram.nativeSchema(), metrics.unit().nanos())
+            : null;
+  }
+
+  @Override
+  public int stride() {
+    return stride;
+  }
+
+  @Override
+  public boolean seconds() {
+    return seconds;
+  }
+
+  @Override
+  public boolean classic() {
+    return classic;
+  }
+
+  @Override
+  public NativeBuckets nativeBuckets() {
+    return nativeBuckets;
+  }
+
+  @Override
+  public List<Family> families() {
+    return families;
+  }
+
+  @Override
+  public Family received() {
+    return null;
+  }
+
+  @Override
+  public long families(SeriesDefinition definition) {
+    return countsEvents && definition.isOfEvents() ? ofEvents : ofSpans;
+  }
+
+  @Override
+  public byte[] labels(SeriesDefinition definition, String queue) {
+    StringBuilder out = new StringBuilder(128);
+    String application = definition.values().get(SeriesDefinition.APPLICATION);
+    // Written even if it is empty, so that what follows can begin with a comma.
+    LabelText.append(out, labels.getFirst(), application == null ? "" : application);
+    if (definition.overflow()) {
+      LabelText.append(out, MetricsConfig.OVERFLOW_LABEL, "true");
+    } else {
+      for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
+        String value = definition.values().get(i);
+        // To Prometheus an empty label is an absent one.
+        if (value != null && !value.isEmpty()) {
+          LabelText.append(out, labels.get(i), shown(i, value));
+        }
+      }
+    }
+    if (queue != null) {
+      LabelText.append(out, MetricsConfig.QUEUE_LABEL, queue);
+    }
+    return Naming.bytes(out.toString());
+  }
+
+  @Override
+  public byte[] labels(String application, String queue) {
+    throw new UnsupportedOperationException("no family has them");
+  }
+
+  @Override
+  public String queueLabel(QueueId queue, boolean overflow) {
+    return namesQueues || overflow ? queue.toString() : null;
+  }
+
+  private String shown(int dimension, String value) {
+    return switch (dimension) {
+      case SeriesDefinition.SPAN_KIND -> named(KINDS, kindOfSpan(Integer.parseInt(value)));
+      case SeriesDefinition.STATUS_CODE -> named(STATUSES, Integer.parseInt(value));
+      default -> value;
+    };
+  }
+
+  private int kindOfSpan(int kind) {
+    return countsEvents && kind >= SeriesDefinition.OF_EVENTS
+        ? kind - SeriesDefinition.OF_EVENTS
+        : kind;
+  }
+
+  private static String named(String[] names, int number) {
+    return number >= 0 && number < names.length ? names[number] : names[0];
+  }
+}
