@@ -33,6 +33,10 @@ final class AuthenticatedLog implements JournalLog {
   private final Set<Announcement> announcements = new HashSet<>();
 
   private long firstRead = Long.MAX_VALUE;
+
+  /** Messages that are left out are counted from here on: those before were counted. */
+  private long countedTo;
+
   private boolean anyAccepted;
   private boolean anyLeftOut;
 
@@ -93,7 +97,7 @@ final class AuthenticatedLog implements JournalLog {
         // What came before it is the caller's first.
         return read;
       }
-      read.add(new Entry(entry.offset(), opened(entry.body(), sealed, ring)));
+      read.add(new Entry(entry.offset(), opened(entry, sealed, ring)));
     }
     if (!read.isEmpty()) {
       requireAny(read.getLast().offset());
@@ -105,20 +109,21 @@ final class AuthenticatedLog implements JournalLog {
     return ring.key(sealed.keyId()) == null && used.contains(sealed.keyId());
   }
 
-  private byte[] opened(byte[] message, Sealed sealed, Ring ring) {
+  private byte[] opened(Entry entry, Sealed sealed, Ring ring) {
+    byte[] message = entry.body();
     if (sealed == null) {
       if (!keys.acceptUnsigned() || AuthenticatedFormat.begins(message)) {
-        return leftOut(Rejection.UNAUTHENTICATED);
+        return leftOut(entry, Rejection.UNAUTHENTICATED);
       }
       anyAccepted = true;
       return message;
     }
     JournalKey key = ring.key(sealed.keyId());
     if (key == null) {
-      return leftOut(Rejection.UNKNOWN_KEY);
+      return leftOut(entry, Rejection.UNKNOWN_KEY);
     }
     if (!format.verifies(sealed, key)) {
-      return leftOut(Rejection.UNAUTHENTICATED);
+      return leftOut(entry, Rejection.UNAUTHENTICATED);
     }
     anyAccepted = true;
     used.add(sealed.keyId());
@@ -133,8 +138,11 @@ final class AuthenticatedLog implements JournalLog {
     return LEFT_OUT;
   }
 
-  private byte[] leftOut(Rejection reason) {
-    counters.rejected(reason);
+  private byte[] leftOut(Entry entry, Rejection reason) {
+    if (entry.offset() >= countedTo) {
+      counters.rejected(reason);
+      countedTo = entry.offset() + 1;
+    }
     anyLeftOut = true;
     return LEFT_OUT;
   }

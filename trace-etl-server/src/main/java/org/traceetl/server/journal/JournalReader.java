@@ -2,6 +2,7 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import org.traceetl.server.journal.JournalLog.Entry;
+import org.traceetl.server.window.LastMessages;
 
 /** Folds a log, message by message, into a {@link Chain}. One thread at a time. */
 final class JournalReader {
@@ -26,6 +27,9 @@ final class JournalReader {
     default void renewed(LogRecord record) throws MalformedRecordException {}
   }
 
+  /** Most messages remembered as read last. */
+  private static final int LAST_READ = 8;
+
   private final JournalLog log;
   private final RecordAssembler assembler;
   private final JournalCounters counters;
@@ -37,6 +41,7 @@ final class JournalReader {
   /** Where a window begins that is known to count, or {@link JournalLog#NONE}. */
   private long base = JournalLog.NONE;
 
+  private LastMessages lastRead = LastMessages.NONE;
   private boolean missed;
   private long bytesSinceSnapshot;
   private long snapshotMillis = JournalLog.NONE;
@@ -74,6 +79,11 @@ final class JournalReader {
   /** Offset after the last message read. */
   long next() {
     return next;
+  }
+
+  /** Some messages of the log, the last ones read: to find out whether the log still has them. */
+  LastMessages lastRead() {
+    return lastRead;
   }
 
   /** Whether messages were deleted before they were read. */
@@ -135,6 +145,7 @@ final class JournalReader {
     next = entry.offset();
     LogRecord record = assembler.accept(entry);
     next = entry.offset() + 1;
+    lastRead = lastRead.with(next, LastMessages.checksum(entry.body()), LAST_READ);
     bytesSinceSnapshot += entry.body().length;
     if (record != null) {
       follow(record, visitor);

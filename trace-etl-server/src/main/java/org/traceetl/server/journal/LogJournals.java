@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.QueueLog.Placed;
 import org.traceetl.server.journal.QueueLog.Recovered;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -128,6 +129,7 @@ public final class LogJournals implements Journal {
     // and
     // must not be taken for this one's.
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
+    LastMessages unconfirmed = reader.lastRead();
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
       long epoch = reader.chain().nextEpoch(timing.clock().millis());
       long beganNanos = timing.nowNanos();
@@ -144,6 +146,8 @@ public final class LogJournals implements Journal {
             "The journal of queue " + queue + " was deleted while it was read: to be taken anew");
       }
       if (reader.chain().isOwner(epoch, writer)) {
+        // What was read before the first claim was confirmed may have been lost meanwhile.
+        queueLog.requireUnchanged(unconfirmed);
         return taken(queueLog, writer, recovered, beganNanos);
       }
       timing.pause().nanos(timing.random().nextLong(MAX_PAUSE_NANOS));

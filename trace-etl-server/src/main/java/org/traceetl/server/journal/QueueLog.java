@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.journal.JournalReader.Visitor;
+import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /** One queue's log with all that it takes to write to it and to read it. One thread at a time. */
@@ -144,6 +146,47 @@ final class QueueLog {
         timing.pause().nanos(POLL_NANOS);
       }
     }
+  }
+
+  /**
+   * Compares messages that were read with those that the log has now. If the last ones are there,
+   * so are all before them.
+   *
+   * @throws IOException if the log has others in their place, or none
+   */
+  void requireUnchanged(LastMessages read) throws IOException, InterruptedException {
+    int place = 0;
+    while (place < read.size()) {
+      List<Entry> entries = messages.read(read.end(place) - 1);
+      int before = place;
+      for (Entry entry : entries) {
+        while (place < read.size() && read.end(place) <= entry.offset()) {
+          place++; // deleted since
+        }
+        if (place < read.size() && read.end(place) == entry.offset() + 1) {
+          requireSame(entry, read.checksum(place));
+          place++;
+        }
+      }
+      if (place == before) {
+        throw lost(read.end(place) - 1);
+      }
+    }
+  }
+
+  private void requireSame(Entry entry, int checksum) throws IOException {
+    if (LastMessages.checksum(entry.body()) != checksum) {
+      throw lost(entry.offset());
+    }
+  }
+
+  private IOException lost(long offset) {
+    return new IOException(
+        "The journal of queue "
+            + queue
+            + " lost its message "
+            + offset
+            + ", which had been read and was not confirmed: to be taken anew");
   }
 
   /** A record made into messages. */

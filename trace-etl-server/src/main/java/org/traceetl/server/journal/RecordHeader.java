@@ -10,8 +10,8 @@ import java.util.UUID;
  * @param epoch of the claim under which it was written, 1 or above
  * @param number how many windows the chain has with it, 0 or above
  * @param from of a window: offset of the span queue where it begins; of a snapshot: offset of this
- *     log where it has to stand; of a step: that of the message it is over; of a repeated claim with
- *     places: the last of them; else {@link JournalLog#NONE}
+ *     log where it has to stand; of a step: that of the message it is over; of a repeated claim
+ *     with places: the last of them; else {@link JournalLog#NONE}
  * @param to offset of the span queue after the last message that counts, {@link JournalLog#NONE}
  *     without any
  * @param writtenMillis when it was made by the writer's clock, milliseconds since 1970; decides

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.UUID;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.Journal.Taken;
@@ -324,6 +325,34 @@ class LogJournalsTest {
       read = read.with(end, (int) end * -7, LastMessages.MAX_WINDOWS);
     }
     return read;
+  }
+
+  @Test
+  void aQueueIsNotTakenByWhatItsJournalLostBeforeTheClaim() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    final long confirmed = log.end();
+    log.store(new byte[] {1, 2, 3});
+
+    // Its master loses that message and is the master again, and a rival has claimed the queue.
+    assertThatThrownBy(() ->
+            other.take(
+                QUEUE,
+                Duration.ZERO,
+                () -> {
+                  log.deleteFrom(confirmed);
+                  claim(2, confirmed);
+                  return true;
+                }))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("lost its message " + confirmed);
+    assertThat(other.take(QUEUE).image().to()).isEqualTo(10);
+  }
+
+  /** A claim of somebody else. */
+  private void claim(long epoch, long offset) {
+    RecordHeader rival = new RecordHeader(RecordKind.CLAIM, new UUID(7, 7), epoch, 1, -1, 10, 0);
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    assertThat(log.store(format.write(rival, LogRecord.NO_PAYLOAD).getFirst())).isEqualTo(offset);
   }
 
   @Test

@@ -28,8 +28,9 @@ import org.traceetl.server.window.SealedWindow;
  * answers, stores late, stores twice and lags, with a clock that leaps. The log is on a master with
  * replicas: a message is confirmed once all replicas have it, and with it all before it. When
  * another master is elected, it has what was confirmed, and any part of the rest; the superseded
- * one still stores and answers reads for whoever reaches it, but confirms nothing. A {@link Tape}
- * decides every step. After each one the model asks whether what is shown is exact.
+ * one still stores and answers reads for whoever reaches it, but confirms nothing. A master may
+ * also lose what was not confirmed and be elected again, unnoticed by those who call it. A {@link
+ * Tape} decides every step. After each one the model asks whether what is shown is exact.
  */
 final class ProtocolModel {
   /** What a run has met, so that a test can tell that it was not idle. */
@@ -48,6 +49,7 @@ final class ProtocolModel {
     UNCONFIRMED,
     ELECTED,
     TAIL_LOST,
+    ELECTED_AGAIN,
     SUPERSEDED_MASTER_ASKED,
     RUBBISH,
     MARK_LOST,
@@ -179,14 +181,20 @@ final class ProtocolModel {
     } else {
       switch (choice) {
         case 228 -> advance(tape.next(200) * MILLI);
-        case 229, 246, 247, 248, 249 -> elect();
+        case 229, 246, 247, 248 -> elect();
         case 230, 231 -> freeze();
         case 232, 233, 234, 235, 236, 237 -> thaw();
         case 238 -> crash(tape.next(SERVER_COUNT));
         case 239 -> crashSink();
         case 240, 241 -> rubbish();
-        case 242 -> loseMark();
-        case 243, 244, 250, 251, 252 -> delete();
+        case 242 -> {
+          if (tape.next(2) == 0) {
+            loseMark();
+          } else {
+            delete();
+          }
+        }
+        case 243, 244, 249, 250, 251, 252 -> delete();
         case 245 -> repeat();
         default -> storeLate();
       }
@@ -256,8 +264,26 @@ final class ProtocolModel {
     if (kept < master.log.size()) {
       met(Event.TAIL_LOST);
     }
+    if (tape.next(4) == 0) {
+      electAgain(kept);
+      return;
+    }
     superseded = master;
     master = new Broker(master.log.subList(0, kept), master.confirmed);
+  }
+
+  /**
+   * Another one was the master meanwhile, had no more than this, and got repeats of older messages.
+   * Whoever calls the first one does not notice.
+   */
+  private void electAgain(int kept) {
+    met(Event.ELECTED_AGAIN);
+    int lost = master.log.size() - kept;
+    master.log.subList(kept, master.log.size()).clear();
+    for (int i = 0; i < lost && kept > 0; i++) {
+      store(master.message(tape.next(Math.min(256, kept))));
+    }
+    master.confirmed = master.log.size();
   }
 
   private void rubbish() {

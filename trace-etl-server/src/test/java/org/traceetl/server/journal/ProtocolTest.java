@@ -25,7 +25,7 @@ class ProtocolTest {
         .withDistribution(RandomDistribution.uniform())
         .array(byte[].class)
         .ofMinSize(100)
-        .ofMaxSize(2_000);
+        .ofMaxSize(3_000);
   }
 
   @Property(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
