@@ -180,7 +180,8 @@ final class Pipeline implements Service {
         config.window(),
         config.metrics().unit(),
         config.rocketmq().messages(),
-        isOzhera(config) ? new OzheraProfile(rules) : null);
+        isOzhera(config) ? new OzheraProfile(rules) : null,
+        config.deduplication());
   }
 
   /** Null where messages of the journal bear no code. */

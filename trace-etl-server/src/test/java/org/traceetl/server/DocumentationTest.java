@@ -181,6 +181,7 @@ final class DocumentationTest {
                 d.hotspots(),
                 new OzheraConfig(null, null, null, List.of("prometheus"), null),
                 null,
+                null,
                 d.discovery(),
                 d.web(),
                 d.drainWithin()),

@@ -240,6 +240,7 @@ public final class OzheraDrain implements Callable<Integer> {
             null,
             null,
             null,
+            null,
             null);
     Aggregation aggregation =
         new Aggregation(

@@ -67,6 +67,7 @@ public class OzheraDecodeBenchmark {
             null,
             null,
             null,
+            null,
             null);
     mapped =
         new BatchDecoder(

@@ -25,6 +25,7 @@ public record ServerConfig(
     HotspotsConfig hotspots,
     OzheraConfig ozhera,
     EventsConfig events,
+    DeduplicationConfig deduplication,
     DiscoveryConfig discovery,
     WebConfig web,
     Duration drainWithin) {
@@ -49,6 +50,7 @@ public record ServerConfig(
     hotspots = orElse(hotspots, HotspotsConfig.defaults());
     ozhera = orElse(ozhera, OzheraConfig.defaults());
     events = orElse(events, EventsConfig.defaults());
+    deduplication = orElse(deduplication, DeduplicationConfig.defaults());
     discovery = orElse(discovery, DiscoveryConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
@@ -125,6 +127,7 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+        null);
   }
 }

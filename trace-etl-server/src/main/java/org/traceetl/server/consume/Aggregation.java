@@ -4,6 +4,7 @@ import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -14,7 +15,6 @@ import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.MappedProfile;
-import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SeriesBudget;
@@ -31,9 +31,6 @@ import org.traceetl.server.window.QueueId;
  * shared by all queues.
  */
 public final class Aggregation {
-  /** Agents remembered on one queue: each takes about 1 KB. */
-  private static final int MAX_AGENTS = 10_000;
-
   /** Kinds that a series may have. */
   private static final int KINDS = 16;
 
@@ -61,6 +58,7 @@ public final class Aggregation {
 
   private final DocumentsConfig documents;
   private final long idleMillis;
+  private final long maxAgentBytes;
   private final long schema;
   private volatile LearntNames learnt = LearntNames.NONE;
 
@@ -108,6 +106,8 @@ public final class Aggregation {
   }
 
   /**
+   * With the default bound of de-duplication.
+   *
    * @param unit of durations on the page: native buckets go by it
    * @param messages what spans come in
    * @param profile null where series are made of attributes as they are
@@ -120,6 +120,31 @@ public final class Aggregation {
       MetricsConfig.Unit unit,
       Messages messages,
       MappedProfile profile) {
+    this(
+        series,
+        histogram,
+        documents,
+        window,
+        unit,
+        messages,
+        profile,
+        DeduplicationConfig.defaults());
+  }
+
+  /**
+   * @param unit of durations on the page: native buckets go by it
+   * @param messages what spans come in
+   * @param profile null where series are made of attributes as they are
+   */
+  public Aggregation(
+      SeriesConfig series,
+      HistogramConfig histogram,
+      DocumentsConfig documents,
+      WindowConfig window,
+      MetricsConfig.Unit unit,
+      Messages messages,
+      MappedProfile profile,
+      DeduplicationConfig deduplication) {
     this.series = series;
     this.documents = documents;
     budget = new SeriesBudget(series.max());
@@ -140,6 +165,7 @@ public final class Aggregation {
     nativeBuckets =
         histogram.hasNative() ? new NativeBuckets(histogram.nativeSchema(), unit.nanos()) : null;
     idleMillis = window.idle().toMillis();
+    maxAgentBytes = deduplication.maxBytes();
     schema = schema(series, histogram, unit, profile);
   }
 
@@ -206,7 +232,7 @@ public final class Aggregation {
 
   /** The image of a queue without windows, to which a journal's windows can be added. */
   public QueueImage newImage() {
-    return new QueueImage(schema, stride, MAX_AGENTS);
+    return new QueueImage(schema, stride, maxAgentBytes);
   }
 
   /** Batches from the next one on are joined by what is learnt now. Any thread. */
@@ -235,9 +261,5 @@ public final class Aggregation {
 
   long idleMillis() {
     return idleMillis;
-  }
-
-  long agentSilenceMillis() {
-    return BatchHistory.SILENCE_MILLIS;
   }
 }

@@ -18,6 +18,11 @@ public interface PipelineListener {
   /** A batch that was seen before. */
   default void duplicate(int bytes) {}
 
+  /**
+   * So many agents of a queue were forgotten to make room for others: a repeat from them counts.
+   */
+  default void agentsEvicted(QueueId queue, long agents) {}
+
   /** A batch that was refused. */
   default void rejected(int bytes, Rejection reason) {}
 

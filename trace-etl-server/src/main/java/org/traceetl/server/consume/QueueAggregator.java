@@ -87,7 +87,6 @@ public final class QueueAggregator {
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
   private final long idleMillis;
-  private final long agentSilenceMillis;
 
   private final SpanNames names;
   private final SymbolTable symbols;
@@ -157,7 +156,6 @@ public final class QueueAggregator {
     documentKeys = aggregation.documentKeys;
     maxValueBytes = aggregation.series.maxValueBytes();
     idleMillis = aggregation.idleMillis();
-    agentSilenceMillis = aggregation.agentSilenceMillis();
     names = aggregation.newSpanNames();
     symbols =
         new SymbolTable(
@@ -773,8 +771,11 @@ public final class QueueAggregator {
     if (displaced > 0) {
       listener.displaced(queue, displaced);
     }
-    long heardMillis = openedMillis < 0 ? nowMillis : Math.min(openedMillis, nowMillis);
-    history.forgetSilent(heardMillis - agentSilenceMillis);
+    history.forgetSilent(nowMillis);
+    long agentsEvicted = history.takeEvicted();
+    if (agentsEvicted > 0) {
+      listener.agentsEvicted(queue, agentsEvicted);
+    }
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
     if (to != from || !open.isEmpty() || evicted.length > 0) {

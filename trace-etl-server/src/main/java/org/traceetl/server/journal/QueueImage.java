@@ -53,12 +53,12 @@ public final class QueueImage {
    *
    * @param schema of the series: buckets and dimensions
    * @param stride buckets of a series
-   * @param maxAgents most agents remembered
+   * @param maxAgentBytes most heap for the agents remembered
    */
-  public QueueImage(long schema, int stride, int maxAgents) {
+  public QueueImage(long schema, int stride, long maxAgentBytes) {
     this.schema = schema;
     this.stride = stride;
-    history = new BatchHistory(maxAgents);
+    history = new BatchHistory(maxAgentBytes);
     counts = new long[INITIAL_SERIES * stride];
   }
 
@@ -100,8 +100,7 @@ public final class QueueImage {
           window.batches().last(run),
           window.sealedMillis());
     }
-    history.forgetSilent(
-        Math.min(window.openedMillis(), window.sealedMillis()) - BatchHistory.SILENCE_MILLIS);
+    history.forgetSilent();
     if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
       return;

@@ -187,12 +187,8 @@ public final class SnapshotFormat {
       long low = in.fixed();
       long heardMillis = i == 0 ? in.signed() : before - in.unsigned();
       before = heardMillis;
-      BatchesFormat.read(
-          in,
-          high,
-          low,
-          (agentHigh, agentLow, epoch, first, last) ->
-              history.accept(agentHigh, agentLow, epoch, first, last, heardMillis));
+      history.restore(high, low, heardMillis);
+      BatchesFormat.read(in, high, low, history::restore);
     }
   }
 }

@@ -35,6 +35,7 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter commitFailures;
   private final Counter skipped;
   private final Counter replaced;
+  private final Counter agentsEvicted;
   private final Counter outOfOrder;
   private final Counter failures;
 
@@ -115,6 +116,12 @@ final class PipelineTelemetry implements PipelineListener {
                 "Messages that were read and that the broker no longer has at their offsets.")
             .labelNames("queue")
             .register(registry);
+    agentsEvicted =
+        Counter.build(
+                "trace_etl_agents_evicted_total",
+                "Agents forgotten for lack of memory although they were heard within 26 h.")
+            .labelNames("queue")
+            .register(registry);
     outOfOrder =
         counter(registry, "messages_out_of_order_total", "Messages pulled again to be in order.");
     failures =
@@ -131,6 +138,11 @@ final class PipelineTelemetry implements PipelineListener {
   public void duplicate(int bytes) {
     receivedBytes.inc(bytes);
     duplicate.inc();
+  }
+
+  @Override
+  public void agentsEvicted(QueueId queue, long agents) {
+    agentsEvicted.labels(queue.toString()).inc(agents);
   }
 
   @Override
@@ -190,6 +202,7 @@ final class PipelineTelemetry implements PipelineListener {
   public void taken(QueueId queue, long nanos) {
     // From 0 on: a counter that is first seen at 1 has not increased.
     replaced.labels(queue.toString());
+    agentsEvicted.labels(queue.toString());
     take.recordNanos(nanos);
   }
 

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
+import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DiscoveryConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
@@ -41,6 +42,7 @@ record ServerProperties(
     HotspotsConfig hotspots,
     OzheraConfig ozhera,
     EventsConfig events,
+    DeduplicationConfig deduplication,
     DiscoveryConfig discovery,
     Web web,
     Duration drainWithin) {
@@ -73,6 +75,7 @@ record ServerProperties(
         hotspots,
         ozhera,
         events,
+        deduplication,
         discovery,
         web == null ? null : web.toConfig(),
         drainWithin);

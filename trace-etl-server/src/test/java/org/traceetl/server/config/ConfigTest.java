@@ -45,6 +45,16 @@ class ConfigTest {
   }
 
   @Test
+  void theMemoryOfDeduplicationIsBounded() {
+    assertThat(ServerConfig.defaults().deduplication().maxBytes()).isEqualTo(64L << 20);
+    for (long wrong : new long[] {-1, 0, (1L << 20) - 1, (4L << 30) + 1}) {
+      assertThatThrownBy(() -> new DeduplicationConfig(wrong))
+          .hasMessage(
+              "trace-etl.deduplication.max-bytes = " + wrong + ": must be 1048576 to 4294967296");
+    }
+  }
+
+  @Test
   void eventsAreCountedWhereItIsSaid() {
     EventsConfig enabled = new EventsConfig(true, null);
     SeriesConfig series = enabled.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OTEL);

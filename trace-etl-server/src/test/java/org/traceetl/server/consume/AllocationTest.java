@@ -271,6 +271,39 @@ class AllocationTest {
     assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * messages.length);
   }
 
+  @Test
+  void aBatchOfOneOfManyAgentsAndItsRepeatAllocateNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+    int agents = 20;
+    long[] now = {1_000};
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int agent = 1; agent <= agents; agent++) {
+        byte[] message = new Batch("shop").span("GET", 1_000).message(agent, 1, round);
+        messages.add(message);
+        messages.add(message);
+      }
+    }
+    long allocated =
+        allocated(() -> {
+          for (int i = 0; i < 2 * agents; i++) {
+            aggregator.accept(messages.poll(), now[0] += 10_000);
+          }
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * agents);
+    assertThat(aggregator.agentCount()).isEqualTo(agents);
+  }
+
   private static long books(QueueAggregator aggregator, ToLongFunction<Books> column) {
     return aggregator.swap(0, 1_000).seal().books().stream().mapToLong(column).sum();
   }

@@ -3,15 +3,18 @@ package org.traceetl.server.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.dedup.BatchHistory;
@@ -26,6 +29,7 @@ import org.traceetl.server.window.SealedWindow;
 /** An owner that takes a queue over goes on as the one before it would have. */
 class HandOverTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
+  private static final long HOUR_MILLIS = Duration.ofHours(1).toMillis();
   private static final long HALF_IDLE_MILLIS = Duration.ofMinutes(8).toMillis();
 
   private int maxSeries = 20;
@@ -227,14 +231,82 @@ class HandOverTest {
     assertThat(seal(owner).evicted()).containsExactly(0, 1);
   }
 
+  /**
+   * The silence of agents goes on over a hand-over; the time without windows is an hour at most.
+   */
   @Test
   void agentsThatWereSilentBeforeTheHandOverAreForgotten() throws MalformedRecordException {
+    Aggregation aggregation = newAggregation();
     QueueImage image = imageOf(new Batch("shop").span("a", 1));
-    QueueAggregator owner = owner(newAggregation(), image);
-    assertThat(owner.agentCount()).isEqualTo(1);
-    nowMillis += BatchHistory.SILENCE_MILLIS + 1;
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    long hours = BatchHistory.SILENCE_MILLIS / HOUR_MILLIS;
+    for (long hour = 0; hour < hours; hour++) {
+      nowMillis += HOUR_MILLIS;
+      owner.accept(new Batch("shop").span("a", 1).message(7, 1, hour), nowMillis);
+      image.apply(read(seal(owner)));
+    }
+    aggregation = newAggregation();
+    QueueAggregator next = owner(aggregation, copy(image, aggregation));
+    assertThat(next.agentCount()).isEqualTo(2);
+    nowMillis += 1;
+    seal(next);
+
+    assertThat(next.agentCount()).isEqualTo(1);
+  }
+
+  @Test
+  void aStepOfTheWallClockForgetsNoAgent() throws MalformedRecordException {
+    Aggregation aggregation = newAggregation();
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    QueueImage image = aggregation.newImage();
+    byte[] message = new Batch("shop").span("a", 1).message(0);
+    owner.accept(message, nowMillis);
+    nowMillis += Duration.ofHours(26).toMillis() + 1;
+    image.apply(read(seal(owner)));
+    owner.accept(new Batch("shop").span("a", 1).message(7, 1, 0), nowMillis);
+    image.apply(read(seal(owner)));
+    nowMillis -= Duration.ofHours(52).toMillis();
+    owner.accept(message, nowMillis);
+
+    assertThat(seal(owner).books().getFirst().duplicate()).isEqualTo(1);
+    QueueAggregator next = owner(newAggregation(), copy(image, newAggregation()));
+    next.accept(message, nowMillis);
+    assertThat(seal(next).books().getFirst().duplicate()).isEqualTo(1);
+  }
+
+  @Test
+  void agentsThatHadToMakeRoomAreReportedWithTheWindow() {
+    List<Long> evicted = new ArrayList<>();
+    PipelineListener listener =
+        new PipelineListener() {
+          @Override
+          public void agentsEvicted(QueueId queue, long agents) {
+            assertThat(queue).isEqualTo(QUEUE);
+            evicted.add(agents);
+          }
+        };
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(null),
+            DocumentsConfig.defaults(),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            Messages.SPAN_BATCH,
+            null,
+            new DeduplicationConfig(1L << 20));
+    QueueAggregator owner =
+        aggregation.newAggregator(
+            QUEUE, aggregation.newDecoder(), listener, aggregation.newImage());
+    owner.beginAt(0);
+    for (int agent = 1; agent <= 10_000; agent++) {
+      owner.accept(new Batch("shop").span("a", 1).message(agent, 1, 0), nowMillis);
+      offset++;
+    }
+    seal(owner);
     seal(owner);
 
-    assertThat(owner.agentCount()).isZero();
+    assertThat(evicted).containsExactly(10_000L - owner.agentCount());
+    assertThat(owner.agentCount()).isEqualTo(8_738);
   }
 }

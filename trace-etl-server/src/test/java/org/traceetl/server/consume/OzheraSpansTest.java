@@ -92,6 +92,7 @@ class OzheraSpansTest {
         null,
         null,
         null,
+        null,
         null);
   }
 

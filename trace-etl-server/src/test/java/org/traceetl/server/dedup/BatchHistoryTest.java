@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.primitives.Longs;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -22,7 +27,11 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.AcceptedBatches;
 
 class BatchHistoryTest {
-  private final BatchHistory history = new BatchHistory(3);
+  private static final long ROOM = 1 << 20;
+  private static final long MINUTE = BatchHistory.RESOLUTION_MILLIS;
+  private static final long HOUR = BatchHistory.MAX_STEP_MILLIS;
+
+  private final BatchHistory history = new BatchHistory(3 * Agents.BYTES);
 
   private record Name(int agent, long epoch, long sequence) {}
 
@@ -30,7 +39,7 @@ class BatchHistoryTest {
   void withinWhatIsRememberedABatchIsFirstOnce(@ForAll long seed) {
     Random random = new Random(seed);
     long start = random.nextLong(1L << 40);
-    BatchHistory all = new BatchHistory(10);
+    BatchHistory all = new BatchHistory(ROOM);
     Set<Name> model = new HashSet<>();
     for (int i = 0; i < 500; i++) {
       int agent = random.nextInt(3);
@@ -44,7 +53,7 @@ class BatchHistoryTest {
   @Property
   void aBatchIsNeverFirstTwice(@ForAll @Size(max = 200) List<@From("jumps") Name> names) {
     Map<Name, Integer> firsts = new HashMap<>();
-    BatchHistory all = new BatchHistory(10);
+    BatchHistory all = new BatchHistory(ROOM);
     for (Name name : names) {
       if (all.isFirst(name.agent, 1, name.epoch, name.sequence, 0)) {
         firsts.merge(name, 1, Integer::sum);
@@ -66,16 +75,16 @@ class BatchHistoryTest {
   @Property(tries = 500)
   void theRunsOfItsWindowsMakeTheSameHistory(@ForAll long seed) {
     Random random = new Random(seed);
-    BatchHistory live = new BatchHistory(10);
-    BatchHistory rebuilt = new BatchHistory(10);
-    BatchHistory restored = new BatchHistory(10);
+    BatchHistory live = new BatchHistory(ROOM);
+    BatchHistory rebuilt = new BatchHistory(ROOM);
+    BatchHistory restored = new BatchHistory(ROOM);
     Map<Integer, Long> highest = new HashMap<>();
     Set<Name> taken = new HashSet<>();
     Set<Name> told = new HashSet<>();
     List<Name> asked = new ArrayList<>();
     for (int window = random.nextInt(1, 8); window > 0; window--) {
       for (int i = random.nextInt(300); i > 0; i--) {
-        Name name = arrival(random, highest, asked);
+        Name name = arrival(random, 3, highest, asked);
         asked.add(name);
         if (live.isFirst(name.agent, 1, name.epoch, name.sequence, window)) {
           taken.add(name);
@@ -96,7 +105,7 @@ class BatchHistoryTest {
     assertThat(remembered(rebuilt)).isEqualTo(remembered(live));
     assertThat(remembered(restored)).isEqualTo(remembered(live));
     for (int i = 0; i < 300; i++) {
-      Name name = arrival(random, highest, asked);
+      Name name = arrival(random, 3, highest, asked);
       boolean first = live.isFirst(name.agent, 1, name.epoch, name.sequence, 0);
       assertThat(rebuilt.isFirst(name.agent, 1, name.epoch, name.sequence, 0)).isEqualTo(first);
       assertThat(restored.isFirst(name.agent, 1, name.epoch, name.sequence, 0)).isEqualTo(first);
@@ -104,8 +113,9 @@ class BatchHistoryTest {
   }
 
   /** Mostly the next one, sometimes a repeat, a gap, a late one, or one of another epoch. */
-  private static Name arrival(Random random, Map<Integer, Long> highest, List<Name> before) {
-    int agent = random.nextInt(3);
+  private static Name arrival(
+      Random random, int agents, Map<Integer, Long> highest, List<Name> before) {
+    int agent = random.nextInt(agents);
     long epoch = 5 + (random.nextInt(10) == 0 ? random.nextInt(5) : 0);
     long next = highest.merge(agent, 1L, Long::sum);
     return switch (random.nextInt(12)) {
@@ -153,9 +163,23 @@ class BatchHistoryTest {
   }
 
   private static BatchHistory copy(BatchHistory history) {
-    BatchHistory copy = new BatchHistory(10);
+    return copy(history, ROOM);
+  }
+
+  /** As a snapshot does. */
+  private static BatchHistory copy(BatchHistory history, long maxBytes) {
+    BatchHistory copy = new BatchHistory(maxBytes);
     for (int agent : history.lastHeardFirst()) {
-      note(history.remembered(agent), copy);
+      AcceptedBatches runs = history.remembered(agent);
+      copy.restore(runs.agentHigh(0), runs.agentLow(0), history.heardMillis(agent));
+      for (int run = 0; run < runs.size(); run++) {
+        copy.restore(
+            runs.agentHigh(run),
+            runs.agentLow(run),
+            runs.epoch(run),
+            runs.first(run),
+            runs.last(run));
+      }
     }
     return copy;
   }
@@ -229,27 +253,283 @@ class BatchHistoryTest {
 
   @Test
   void theAgentSilentForLongestMakesRoom() {
-    history.isFirst(1, 0, 1, 0, 100);
-    history.isFirst(2, 0, 1, 0, 200);
-    history.isFirst(3, 0, 1, 0, 300);
-    history.isFirst(1, 0, 1, 1, 400);
-    history.isFirst(4, 0, 1, 0, 500);
+    history.isFirst(1, 0, 1, 0, MINUTE);
+    history.isFirst(2, 0, 1, 0, 2 * MINUTE);
+    history.isFirst(3, 0, 1, 0, 3 * MINUTE);
+    history.isFirst(1, 0, 1, 1, 4 * MINUTE);
+    history.isFirst(4, 0, 1, 0, 5 * MINUTE);
 
     assertThat(history.agents()).isEqualTo(3);
-    assertThat(history.isFirst(1, 0, 1, 0, 600)).isFalse();
-    assertThat(history.isFirst(3, 0, 1, 0, 600)).isFalse();
-    assertThat(history.isFirst(4, 0, 1, 0, 600)).isFalse();
+    assertThat(history.takeEvicted()).isEqualTo(1);
+    assertThat(history.takeEvicted()).isZero();
+    assertThat(history.isFirst(1, 0, 1, 0, 6 * MINUTE)).isFalse();
+    assertThat(history.isFirst(3, 0, 1, 0, 6 * MINUTE)).isFalse();
+    assertThat(history.isFirst(4, 0, 1, 0, 6 * MINUTE)).isFalse();
+    assertThat(history.isFirst(2, 0, 1, 0, 6 * MINUTE)).isTrue();
+  }
+
+  @Test
+  void anAgentWhoseBatchesGetAGapMakesRoomForItAmongTheOthers() {
+    BatchHistory small = new BatchHistory(10 * Agents.BYTES);
+    for (int agent = 0; agent < 10; agent++) {
+      small.isFirst(agent, 0, 1, 0, 0);
+    }
+    assertThat(small.isFirst(0, 0, 1, 5, 0)).isTrue();
+
+    assertThat(small.agents()).isEqualTo(5);
+    assertThat(small.takeEvicted()).isEqualTo(5);
+    assertThat(small.isFirst(0, 0, 1, 0, 0)).isFalse();
+    assertThat(small.isFirst(0, 0, 1, 5, 0)).isFalse();
+    assertThat(small.isFirst(9, 0, 1, 0, 0)).isFalse();
+  }
+
+  @Test
+  void theLastAgentStaysHoweverLittleRoomThereIs() {
+    BatchHistory none = new BatchHistory(1);
+    assertThat(none.isFirst(1, 0, 1, 0, 0)).isTrue();
+    assertThat(none.isFirst(1, 0, 1, 7, 0)).isTrue();
+    assertThat(none.isFirst(1, 0, 1, 7, 0)).isFalse();
+    assertThat(none.isFirst(2, 0, 1, 0, 0)).isTrue();
+    assertThat(none.isFirst(2, 0, 1, 0, 0)).isFalse();
+
+    assertThat(none.agents()).isEqualTo(1);
+  }
+
+  @Test
+  void aGapThatIsFilledOrTooOldTakesNoRoomAnyMore() {
+    BatchHistory small = new BatchHistory(Agents.BYTES + SeenRing.BYTES);
+    for (long epoch = 1; epoch < 4; epoch++) {
+      small.isFirst(1, 0, epoch, 0, 0);
+      small.isFirst(1, 0, epoch, 2, 0);
+      small.isFirst(1, 0, epoch, 1, 0);
+    }
+    small.isFirst(1, 0, 4, 0, 0);
+    for (long sequence = 2; sequence < BatchHistory.WIDTH + 100; sequence++) {
+      assertThat(small.isFirst(1, 0, 4, sequence, 0)).isTrue();
+    }
+    small.isFirst(2, 0, 1, 0, 0);
+    assertThat(small.isFirst(1, 0, 4, 100, 0)).isFalse();
+
+    assertThat(small.agents()).isEqualTo(2);
+    assertThat(small.takeEvicted()).isZero();
   }
 
   @Test
   void silentAgentsAreForgotten() {
-    history.isFirst(1, 0, 1, 0, 100);
-    history.isFirst(2, 0, 1, 0, 200);
-    history.isFirst(3, 0, 1, 0, 100);
-    history.forgetSilent(150);
+    history.isFirst(1, 0, 1, 0, 0);
+    history.isFirst(3, 0, 1, 0, 0);
+    history.isFirst(2, 0, 1, 0, HOUR);
+    for (int hour = 2; hour <= 26; hour++) {
+      history.forgetSilent(hour * HOUR);
+    }
+    assertThat(history.agents()).isEqualTo(3);
+    history.forgetSilent(26 * HOUR + 1);
 
     assertThat(history.agents()).isEqualTo(1);
-    assertThat(history.isFirst(2, 0, 1, 0, 300)).isFalse();
+    assertThat(history.takeEvicted()).isZero();
+    assertThat(history.isFirst(2, 0, 1, 0, 26 * HOUR + 1)).isFalse();
+  }
+
+  @Test
+  void aStepOfTheWallClockIsNoSilence() {
+    long now = 1_700_000_000_000L;
+    history.isFirst(1, 0, 1, 0, now);
+    history.forgetSilent(now + 26 * HOUR + 1);
+    history.forgetSilent(now - 100 * HOUR);
+    history.forgetSilent(now);
+
+    assertThat(history.isFirst(1, 0, 1, 0, now)).isFalse();
+  }
+
+  /** The times in a snapshot are by the wall clock of its last window, also after a step. */
+  @Test
+  void aSnapshotTellsSilenceByTheWallClockOfItsLastWindow() {
+    long now = 1_700_000_000_000L;
+    history.isFirst(1, 0, 1, 0, now);
+    history.isFirst(2, 0, 1, 0, now + 10 * MINUTE);
+    long stepped = now + 10 * MINUTE - 50 * HOUR;
+    history.forgetSilent(stepped);
+
+    int[] agents = history.lastHeardFirst();
+    assertThat(history.heardMillis(agents[0])).isEqualTo(stepped);
+    assertThat(history.heardMillis(agents[1])).isEqualTo(stepped - 10 * MINUTE);
+  }
+
+  @Test
+  void silenceGoesOnInAHistoryThatIsRestored() {
+    history.isFirst(1, 0, 1, 0, 0);
+    for (int hour = 1; hour <= 20; hour++) {
+      history.isFirst(2, 0, 1, hour, hour * HOUR);
+    }
+    BatchHistory restored = copy(history);
+    for (int hour = 21; hour <= 26; hour++) {
+      restored.isFirst(2, 0, 1, hour, hour * HOUR);
+      restored.forgetSilent(hour * HOUR);
+    }
+    assertThat(restored.agents()).isEqualTo(2);
+    restored.forgetSilent(26 * HOUR + 1);
+
+    assertThat(restored.agents()).isEqualTo(1);
+  }
+
+  @Test
+  void aRestoredHistoryKeepsTheAgentsHeardLastForWhichItHasRoom() {
+    BatchHistory large = new BatchHistory(ROOM);
+    for (int agent = 0; agent < 10; agent++) {
+      large.isFirst(agent, 0, 1, 0, agent * MINUTE);
+    }
+    large.isFirst(7, 0, 1, 9, 10 * MINUTE);
+    BatchHistory small = copy(large, 3 * Agents.BYTES + SeenRing.BYTES);
+
+    assertThat(small.agents()).isEqualTo(3);
+    assertThat(small.takeEvicted()).isEqualTo(7);
+    assertThat(small.isFirst(7, 0, 1, 0, 10 * MINUTE)).isFalse();
+    assertThat(small.isFirst(7, 0, 1, 9, 10 * MINUTE)).isFalse();
+    assertThat(small.isFirst(9, 0, 1, 0, 10 * MINUTE)).isFalse();
+    assertThat(small.isFirst(8, 0, 1, 0, 10 * MINUTE)).isFalse();
+  }
+
+  @Test
+  void timesOfAForgedSnapshotDoNoHarm() {
+    for (long[] times :
+        new long[][] {
+          {Long.MIN_VALUE, Long.MAX_VALUE, 0}, {Long.MAX_VALUE, Long.MIN_VALUE, 0}, {0, 1, -1}
+        }) {
+      BatchHistory forged = new BatchHistory(ROOM);
+      for (int agent = 0; agent < times.length; agent++) {
+        forged.restore(agent, 0, times[agent]);
+        forged.restore(agent, 0, 1, 0, 0);
+      }
+      forged.forgetSilent(0);
+      for (int agent = 0; agent < times.length; agent++) {
+        assertThat(forged.isFirst(agent, 0, 1, 0, 0)).isFalse();
+      }
+    }
+  }
+
+  /** An agent of the model: its last two epochs, and when it was heard to the resolution. */
+  private static final class Remembered {
+    private final TreeMap<Long, TreeSet<Long>> epochs = new TreeMap<>();
+    private long heard;
+
+    Remembered(long heard) {
+      this.heard = heard;
+    }
+
+    boolean isFirst(long epoch, long sequence) {
+      if (!epochs.containsKey(epoch)) {
+        if (epochs.size() == 2 && epoch < epochs.firstKey()) {
+          return false;
+        }
+        epochs.put(epoch, new TreeSet<>());
+        if (epochs.size() > 2) {
+          epochs.pollFirstEntry();
+        }
+      }
+      TreeSet<Long> seen = epochs.get(epoch);
+      boolean tooOld = !seen.isEmpty() && sequence <= seen.last() - BatchHistory.WIDTH;
+      return !tooOld && seen.add(sequence);
+    }
+
+    /** What it takes: a ring for each epoch with a gap. */
+    long bytes() {
+      return Agents.BYTES + epochs.values().stream().filter(this::hasGap).count() * SeenRing.BYTES;
+    }
+
+    private boolean hasGap(TreeSet<Long> seen) {
+      SortedSet<Long> known = seen.tailSet(seen.last() - BatchHistory.WIDTH + 1);
+      return known.last() - known.first() + 1 != known.size();
+    }
+  }
+
+  /**
+   * Held to maps: agents that come and go, repeats, gaps, late batches, epochs, a clock that steps,
+   * snapshots.
+   */
+  @Property(tries = 300)
+  void aHistoryAnswersAsMapsWould(@ForAll long seed) {
+    Random random = new Random(seed);
+    int agents = random.nextInt(1, 40);
+    BatchHistory tested = new BatchHistory(ROOM);
+    Map<Integer, Remembered> model = new HashMap<>();
+    Map<Integer, Long> highest = new HashMap<>();
+    List<Name> asked = new ArrayList<>();
+    long now = random.nextLong(1L << 41);
+    long elapsed = 0;
+    for (int i = 0; i < 3_000; i++) {
+      int step = random.nextInt(100);
+      long by = step == 0 ? random.nextLong(-60 * HOUR, 60 * HOUR) : random.nextLong(2 * MINUTE);
+      now += by;
+      elapsed += Math.clamp(by, 0, HOUR);
+      if (random.nextInt(20) == 0) {
+        tested.forgetSilent(now);
+        long since = elapsed - BatchHistory.SILENCE_MILLIS;
+        model.values().removeIf(agent -> agent.heard < since);
+        assertThat(tested.agents()).isEqualTo(model.size());
+      }
+      if (random.nextInt(200) == 0) {
+        tested.accept(agents, 1, 1, i, i, now);
+        model.put(agents, new Remembered(elapsed));
+        tested = copy(tested);
+      }
+      Name name = arrival(random, agents, highest, asked);
+      asked.add(name);
+      long nowElapsed = elapsed;
+      Remembered agent = model.computeIfAbsent(name.agent, a -> new Remembered(nowElapsed));
+      if (elapsed - agent.heard >= MINUTE) {
+        agent.heard = elapsed;
+      }
+      assertThat(tested.isFirst(name.agent, 1, name.epoch, name.sequence, now))
+          .isEqualTo(agent.isFirst(name.epoch, name.sequence));
+    }
+  }
+
+  /** The same with little room: the agents silent for longest leave, in that order. */
+  @Property(tries = 300)
+  void whoLeavesIsTheAgentThatMapsWouldForget(@ForAll long seed) {
+    Random random = new Random(seed);
+    long room = random.nextInt(1, 20) * (long) Agents.BYTES;
+    BatchHistory tested = new BatchHistory(room);
+    LinkedHashMap<Integer, Remembered> model = new LinkedHashMap<>();
+    long evicted = 0;
+    long now = 0;
+    for (int i = 0; i < 2_000; i++) {
+      now += random.nextLong(MINUTE / 2);
+      int number = random.nextInt(30);
+      long epoch = random.nextInt(3);
+      long sequence = random.nextInt(random.nextInt(10) == 0 ? 8 : 1);
+      Remembered agent = model.get(number);
+      if (agent == null) {
+        agent = new Remembered(now);
+        model.put(number, agent);
+      } else if (now - agent.heard >= MINUTE) {
+        heard(model, number, now);
+      }
+      boolean first = agent.isFirst(epoch, sequence);
+      if (bytes(model) > room) {
+        heard(model, number, now);
+      }
+      while (bytes(model) > room && model.size() > 1) {
+        model.pollFirstEntry();
+        evicted++;
+      }
+      assertThat(tested.isFirst(number, 1, epoch, sequence, now)).isEqualTo(first);
+      assertThat(tested.agents()).isEqualTo(model.size());
+    }
+    assertThat(tested.takeEvicted()).isEqualTo(evicted);
+    assertThat(Arrays.stream(tested.lastHeardFirst()).mapToObj(tested::remembered))
+        .extracting(runs -> (int) runs.agentHigh(0))
+        .containsExactlyElementsOf(model.sequencedKeySet().reversed());
+  }
+
+  private static void heard(LinkedHashMap<Integer, Remembered> model, int number, long now) {
+    Remembered agent = model.get(number);
+    agent.heard = now;
+    model.putLast(number, agent);
+  }
+
+  private static long bytes(Map<Integer, Remembered> model) {
+    return model.values().stream().mapToLong(Remembered::bytes).sum();
   }
 
   private boolean first(long agent, long epoch, long sequence) {

@@ -58,7 +58,7 @@ final class HistoryFollowerTest {
         messages,
         "trace-spans",
         "servers",
-        () -> new QueueImage(SCHEMA, STRIDE, 8),
+        () -> new QueueImage(SCHEMA, STRIDE, 1 << 20),
         JournalTiming.system(this::now, Duration.ofSeconds(30), Duration.ofMinutes(10)),
         new JournalCounters());
   }

@@ -35,7 +35,7 @@ final class DocumentSource {
         logs,
         "trace-spans",
         "servers",
-        () -> new QueueImage(1, 2, 8),
+        () -> new QueueImage(1, 2, 1 << 20),
         JournalTiming.system(clock, Duration.ofSeconds(30), Duration.ofMinutes(10)),
         new JournalCounters());
   }

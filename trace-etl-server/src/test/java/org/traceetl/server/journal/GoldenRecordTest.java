@@ -126,14 +126,14 @@ class GoldenRecordTest {
 
   @Test
   void aSnapshotIsTheseBytes() throws Exception {
-    QueueImage image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 10);
+    QueueImage image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
     image.apply(window());
     RecordWriter writer = new RecordWriter();
     SnapshotFormat.encode(image, writer);
 
     assertGolden(writer.toByteArray(), "snapshot_1.hex");
 
-    image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 10);
+    image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
     image.apply(nativeWindow());
     writer.clear();
     SnapshotFormat.encode(image, writer);
@@ -143,7 +143,7 @@ class GoldenRecordTest {
   @Test
   void theseBytesAreASnapshotWithNativeHistograms() throws Exception {
     byte[] golden = golden("snapshot_2.hex");
-    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 10);
+    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
     SnapshotFormat.decode(golden, 0, golden.length, read);
 
     NativeTotals natives = new NativeTotals();
@@ -158,7 +158,7 @@ class GoldenRecordTest {
   @Test
   void theseBytesAreASnapshot() throws Exception {
     byte[] golden = golden("snapshot_1.hex");
-    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 10);
+    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
     SnapshotFormat.decode(golden, 0, golden.length, read);
 
     assertThat(read.to()).isEqualTo(1_300);

@@ -12,8 +12,10 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -664,7 +666,7 @@ class LogJournalsTest {
             logs,
             "trace-spans",
             GROUP,
-            () -> new QueueImage(RandomWindows.SCHEMA, random.stride(), 100),
+            () -> new QueueImage(RandomWindows.SCHEMA, random.stride(), 1 << 20),
             timing,
             counters);
     QueueId queue = RandomWindows.QUEUE;
@@ -676,5 +678,39 @@ class LogJournalsTest {
       }
     }
     assertThat(poll(journals.tail(queue, "sink"))).hasSize(50);
+  }
+
+  /** Windows and snapshots of a large fleet take several messages, none above a broker's 4 MiB. */
+  @Test
+  void anOwnerTakesOverTheBatchesOfAHundredThousandAgents() throws Exception {
+    int agents = 100_000;
+    LogJournals large =
+        new LogJournals(
+            logs,
+            "trace-spans",
+            GROUP,
+            () -> new QueueImage(Windows.SCHEMA, 1, DeduplicationConfig.defaults().maxBytes()),
+            timing,
+            counters,
+            ChunkFormat.MAX_PAYLOAD_BYTES);
+    QueueJournal owner = large.take(QUEUE).journal();
+    for (int window = 0; window < 2; window++) {
+      AcceptedBatches.Builder batches = new AcceptedBatches.Builder(agents);
+      for (int agent = 0; agent < agents; agent++) {
+        batches.add(agent * 0x9E37_79B9_7F4A_7C15L, agent, 1, window, window);
+      }
+      assertThat(
+              owner.append(
+                  Windows.window(QUEUE, window, window + 1, batches.take(), window == 0, 1, 0, 0)))
+          .isEqualTo(Outcome.KEPT);
+    }
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+    owner.release();
+
+    Taken taken = large.take(QUEUE);
+    assertThat(taken.image().history().agents()).isEqualTo(agents);
+    assertThat(taken.image().history().takeEvicted()).isZero();
+    assertThat(log.read(0)).allMatch(entry -> entry.body().length <= 4 << 20);
+    assertThat(log.read(0)).filteredOn(entry -> entry.body().length > 1 << 20).hasSize(4);
   }
 }

@@ -195,7 +195,7 @@ class RocketMqLogsTest {
         logs,
         SPANS,
         "servers",
-        () -> new QueueImage(RandomWindows.SCHEMA, windows.stride(), 100),
+        () -> new QueueImage(RandomWindows.SCHEMA, windows.stride(), 1 << 20),
         JournalTiming.system(
             InstantSource.system(), Duration.ofSeconds(30), Duration.ofMinutes(10)),
         new JournalCounters(),

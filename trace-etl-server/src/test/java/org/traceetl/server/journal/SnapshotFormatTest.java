@@ -16,7 +16,7 @@ import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.ReceivedSpans;
 
 class SnapshotFormatTest {
-  private static final int MAX_AGENTS = 20;
+  private static final long AGENT_BYTES = 1 << 20;
 
   private static QueueImage image(RandomWindows windows, int count) {
     QueueImage image = empty(windows);
@@ -27,7 +27,7 @@ class SnapshotFormatTest {
   }
 
   private static QueueImage empty(RandomWindows windows) {
-    return new QueueImage(RandomWindows.SCHEMA, windows.stride(), MAX_AGENTS);
+    return new QueueImage(RandomWindows.SCHEMA, windows.stride(), AGENT_BYTES);
   }
 
   private static byte[] encoded(QueueImage image) {
@@ -136,7 +136,7 @@ class SnapshotFormatTest {
     QueueImage image = image(windows, 10);
     byte[] record = encoded(image);
 
-    QueueImage read = new QueueImage(RandomWindows.SCHEMA + 1, windows.stride(), MAX_AGENTS);
+    QueueImage read = new QueueImage(RandomWindows.SCHEMA + 1, windows.stride(), AGENT_BYTES);
     SnapshotFormat.decode(record, 0, record.length, read);
 
     assertThat(read.to()).isEqualTo(image.to());
@@ -168,7 +168,7 @@ class SnapshotFormatTest {
 
   @Property(tries = 1_000)
   void anyBytesAreReadOrRefused(@ForAll byte[] bytes) {
-    readOrRefuse(bytes, new QueueImage(0, 17, MAX_AGENTS));
+    readOrRefuse(bytes, new QueueImage(0, 17, AGENT_BYTES));
   }
 
   private static void readOrRefuse(byte[] bytes, QueueImage image) {

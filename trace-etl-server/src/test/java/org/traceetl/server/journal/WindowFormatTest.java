@@ -139,7 +139,7 @@ class WindowFormatTest {
       SealedWindow window = WindowFormat.decode(bytes, 0, bytes.length, RandomWindows.QUEUE);
       assertThat(window.counts()).hasSize(window.rows() * window.stride());
       assertThat(window.documents()).extracting(TraceDocument::statusMessage).doesNotContainNull();
-      QueueImage image = new QueueImage(window.schema(), window.stride(), 10);
+      QueueImage image = new QueueImage(window.schema(), window.stride(), 1 << 20);
       image.apply(window);
       assertThat(image.to()).isEqualTo(window.to());
     } catch (UnknownVersionException e) {

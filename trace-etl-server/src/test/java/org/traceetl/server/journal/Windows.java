@@ -12,12 +12,12 @@ import org.traceetl.server.window.SeriesDefinition;
 final class Windows {
   static final long SCHEMA = 1;
   static final int SERIES = 3;
-  static final int MAX_AGENTS = 8;
+  static final long AGENT_BYTES = 1 << 20;
 
   private Windows() {}
 
   static QueueImage newImage() {
-    return new QueueImage(SCHEMA, 1, MAX_AGENTS);
+    return new QueueImage(SCHEMA, 1, AGENT_BYTES);
   }
 
   /** A window with so many spans of each series. */
