@@ -85,6 +85,10 @@ final class PublisherTest {
     transport.mode(Mode.UNREACHABLE);
     start();
     commit(A, 0);
+    await().until(() -> transport.attempts() > 0);
+    // A minute in steps of a second would take as many polls: 6 s of the machine's time at least.
+    pass(MOST_AGE_MILLIS - 10_000);
+    assertThat(spool.batches()).isEqualTo(1);
     await()
         .until(() -> {
           pass(1_000);
