@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
@@ -237,8 +238,18 @@ public final class RunningAgent implements AutoCloseable {
                     : null,
                 routing::learnt),
             metrics,
-            System::currentTimeMillis))
+            latestMillis()))
         .start();
+  }
+
+  /** The Unix time; after the clock was set back, what it would be otherwise. */
+  private static LongSupplier latestMillis() {
+    long startMillis = System.currentTimeMillis();
+    long startNanos = System.nanoTime();
+    return () ->
+        Math.max(
+            System.currentTimeMillis(),
+            startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
   }
 
   private <T extends AutoCloseable> T open(T part) {

@@ -49,6 +49,8 @@ public final class PublishedRecord<R extends RoutingRecord> {
   private final DecisionLog decisions;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
+  private final long startMillis;
+  private final long startNanos;
   private final LogThrottle throttle;
   private final Consumer<R> listener;
   private final LongAdder refused = new LongAdder();
@@ -94,6 +96,8 @@ public final class PublishedRecord<R extends RoutingRecord> {
     this.decisions = decisions;
     this.clock = clock;
     this.nanoTime = nanoTime;
+    startMillis = clock.millis();
+    startNanos = nanoTime.getAsLong();
     this.throttle = throttle;
     this.listener = listener;
     current = nothing.apply(0);
@@ -167,7 +171,8 @@ public final class PublishedRecord<R extends RoutingRecord> {
       return;
     }
     try {
-      R read = format.decode(entry.body(), clock.millis());
+      // A wall clock that was set back makes no record one of the future.
+      R read = format.decode(entry.body(), Math.max(clock.millis(), elapsedMillis()));
       if (read.holdsOver(current)) {
         holds(read, entry.offset());
       } else if (read.equals(current)) {
@@ -206,15 +211,23 @@ public final class PublishedRecord<R extends RoutingRecord> {
             ? nanoTime.getAsLong() - writtenNanos >= REPEAT_NANOS || end - writtenAt > BURIED
             : readAll;
     if (due) {
-      R now = current.epoch() > 0 ? current : nothing.apply(clock.millis());
+      R now = current.epoch() > 0 ? current : nothing.apply(nextEpoch());
       seen(log.append(now.encode()));
       current = now;
     }
   }
 
-  /** Epoch of a record that is to hold: above all before it, also where the topic was made anew. */
+  /**
+   * Epoch of a record that is to hold: above all before it, also where the topic was made anew. Not
+   * of a wall clock that was set forward: all others would refuse it, and each one after it.
+   */
   public long nextEpoch() {
-    return Math.max(current.epoch() + 1, clock.millis());
+    return Math.max(current.epoch() + 1, Math.min(clock.millis(), elapsedMillis()));
+  }
+
+  /** The Unix time if nobody has set the wall clock since the start. */
+  private long elapsedMillis() {
+    return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - startNanos);
   }
 
   /**

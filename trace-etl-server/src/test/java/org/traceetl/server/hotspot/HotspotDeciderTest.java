@@ -418,6 +418,22 @@ final class HotspotDeciderTest {
     assertThat(log.end()).isEqualTo(end + 1);
   }
 
+  /** Set forward, others would refuse what it writes; set back, it would refuse what they write. */
+  @Test
+  void aClockThatIsSetDoesNotKeepOthersFromWhatIsDecided() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    looks(1);
+    for (long hours : List.of(48L, -48L)) {
+      wallAheadMillis = TimeUnit.HOURS.toMillis(hours);
+      long before = one.picture().epoch();
+      log.append(theirs(Math.max(before + 1, nowMillis - 1)).encode());
+      looks(2);
+      assertThat(newest().epoch()).isGreaterThan(before).isLessThanOrEqualTo(nowMillis);
+      assertThat(other.picture().epoch()).isEqualTo(newest().epoch());
+      assertThat(other.decider.refused()).isZero();
+    }
+  }
+
   @Test
   void inATopicMadeAnewStandsAgainWhatHolds() throws Exception {
     one.owned.add(new QueueId("a", 0));
