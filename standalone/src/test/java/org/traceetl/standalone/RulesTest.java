@@ -3,6 +3,7 @@ package org.traceetl.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,11 +12,14 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.ozhera.TypeMetrics;
 
 /** The rules for Prometheus do what they say, by promtool, and each alert has its entry in docs. */
 final class RulesTest {
   private static final Path ROOT = Path.of(System.getProperty("basedir", "."), "..");
-  private static final Path DIRECTORY = ROOT.resolve("deploy").resolve("prometheus");
+  private static final Path DIRECTORY = ROOT.resolve("deploy/prometheus");
+  private static final Path OZHERA = ROOT.resolve("deploy/ozhera");
   private static final Pattern ALERT = Pattern.compile("(?m)^ +- alert: (\\w+)$");
   private static final Pattern ENTRY = Pattern.compile("(?m)^### (TraceEtl\\w+)$");
   private static final Pattern RUNBOOK = Pattern.compile("(?m)^ +runbook_url: (\\S+)$");
@@ -25,6 +29,7 @@ final class RulesTest {
     List<String> command =
         new ArrayList<>(List.of(RealTools.promtool(), "check", "rules", "--lint-fatal"));
     command.addAll(files(DIRECTORY, ".rules.yaml"));
+    command.addAll(files(OZHERA, ".rules.yaml"));
 
     RealTools.Result result = RealTools.run(command, new byte[0]);
 
@@ -35,6 +40,7 @@ final class RulesTest {
   void promtoolFindsWhatTheTestsSay() throws Exception {
     List<String> command = new ArrayList<>(List.of(RealTools.promtool(), "test", "rules"));
     command.addAll(files(DIRECTORY.resolve("tests"), ".test.yaml"));
+    command.addAll(files(OZHERA.resolve("tests"), ".test.yaml"));
 
     RealTools.Result result = RealTools.run(command, new byte[0]);
 
@@ -59,6 +65,43 @@ final class RulesTest {
                 .map(alert -> "docs/operations.md#" + alert.toLowerCase(Locale.ROOT))
                 .toList());
     assertThat(all(ENTRY, operations)).containsExactlyElementsOf(alerts);
+  }
+
+  @Test
+  void theRulesForCountersOfOzheraReadEachTypeOfSpans() throws Exception {
+    String rules = Files.readString(OZHERA.resolve("trace-etl-ozhera.rules.yaml"));
+
+    for (SpanType type : SpanType.values()) {
+      TypeMetrics metrics = TypeMetrics.of(type);
+      assertThat(rules)
+          .contains(
+              "(rate(staging_hera_" + metrics.total() + "_total[1m]))",
+              "(rate(staging_hera_" + metrics.error() + "_total[1m]))",
+              "(rate(staging_hera_" + metrics.durations() + "_bucket[1m]))");
+    }
+  }
+
+  @Test
+  void queriesForDeltasBecomeQueriesForCounters() throws Exception {
+    String queries =
+        """
+        sum(sum_over_time(x_total{a=~\\"b|\\"}[30s])/30) / sum(sum_over_time(y_total[30s])/30)
+        sum(sum_over_time(x_total{a="b"}[$interval])) by (application)
+        histogram_quantile(0.99, sum(sum_over_time(x_without_methodName_bucket[30s])) by (le))
+        """;
+
+    RealTools.Result result =
+        RealTools.run(
+            List.of("sed", "-E", "-f", OZHERA.resolve("counters.sed").toString()),
+            queries.getBytes(StandardCharsets.UTF_8));
+
+    assertThat(result.output())
+        .isEqualTo(
+            """
+            sum((rate(x_total{a=~\\"b|\\"}[1m]) * 30)/30) / sum((rate(y_total[1m]) * 30)/30)
+            sum(increase(x_total{a="b"}[$interval])) by (application)
+            histogram_quantile(0.99, sum((rate(x_bucket[1m]) * 30)) by (le))
+            """);
   }
 
   private static List<String> all(Pattern pattern, String text) {
