@@ -111,13 +111,13 @@ final class Load {
           i < agents.size() && !sources.grpcPorts.isEmpty()
               ? overGrpc(sources.grpcPorts.get(agent))
               : overHttp(agents.get(agent));
-      Traffic traffic = new Traffic(random.split(), SERVICES, "sender-" + i);
+      Traffic traffic = new Traffic(random.split(), SERVICES);
       threads.add(
           Thread.ofPlatform()
               .name("sender-" + i)
               .unstarted(() -> send(attempts, traffic, pauseNanos, confirmed.get(agent))));
     }
-    Traffic lines = new Traffic(random.split(), List.of("legacy"), "log");
+    Traffic lines = new Traffic(random.split(), List.of("legacy"));
     traceLog = new TraceLog(sources.traceLog, sources.rotates);
     threads.add(Thread.ofPlatform().name("trace-log").unstarted(() -> write(lines)));
   }

@@ -6,40 +6,32 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Makes spans of several services: most are ordinary, one in fifty failed, one in a hundred slow,
- * and now and then a service gets an operation that it did not have. One service has half of all
- * spans, every 30 seconds another one. Every 15 seconds all spans get another value of one
- * attribute, so that an interval has series of its own and its loss is not made up for by a later
- * double. For one thread.
+ * Makes spans of several services: most are ordinary, one in fifty failed, one in a hundred slow.
+ * One service has half of all spans, every 30 seconds another one. Every 15 seconds all spans get
+ * another value of one attribute, so that an interval has series of its own and its loss is not
+ * made up for by a later double. Series of past intervals stay on the pages: there are few
+ * operations, so that a long run does not end as a test of large pages. For one thread.
  */
 final class Traffic {
   private static final int ERRORS_PER_MILLE = 20;
   private static final int SLOW_PER_MILLE = 10;
-  private static final int NEW_OPERATION_PER_MILLE = 1;
-  private static final int MAX_NEW_OPERATIONS = 3;
   private static final long HOT_MILLIS = 30_000;
   private static final long INTERVAL_MILLIS = 15_000;
 
   private record Operation(String name, int kind) {}
 
+  private static final List<Operation> OPERATIONS =
+      List.of(
+          new Operation("GET /items/{id}", 2),
+          new Operation("SELECT items", 3),
+          new Operation("orders send", 4));
+
   private final SplittableRandom random;
   private final List<String> services;
-  private final String origin;
-  private final List<Operation> operations =
-      new ArrayList<>(
-          List.of(
-              new Operation("GET /items/{id}", 2),
-              new Operation("SELECT items", 3),
-              new Operation("orders send", 4)));
-  private int newOperations;
 
-  /**
-   * @param origin part of the names of new operations, so that they differ from other origins'
-   */
-  Traffic(SplittableRandom random, List<String> services, String origin) {
+  Traffic(SplittableRandom random, List<String> services) {
     this.random = random;
     this.services = List.copyOf(services);
-    this.origin = origin;
   }
 
   /** Spans that ended just now. */
@@ -58,13 +50,7 @@ final class Traffic {
   }
 
   private SentSpan span(String service) {
-    if (newOperations < MAX_NEW_OPERATIONS && random.nextInt(1_000) < NEW_OPERATION_PER_MILLE) {
-      // Without a number, which the servers would take for an identifier and leave out.
-      String name = "new " + origin + " " + (char) ('A' + newOperations);
-      operations.add(new Operation(name, 1 + random.nextInt(5)));
-      newOperations++;
-    }
-    Operation operation = operations.get(random.nextInt(operations.size()));
+    Operation operation = OPERATIONS.get(random.nextInt(OPERATIONS.size()));
     int status =
         random.nextInt(1_000) < ERRORS_PER_MILLE ? SentSpan.ERROR : operation.kind == 2 ? 1 : 0;
     long durationNanos =

@@ -13,7 +13,7 @@ final class TraceLogTest {
   @Test
   void aTruncatedLogIsWrittenFromItsStart(@TempDir Path directory) throws Exception {
     Path path = directory.resolve("trace.log");
-    Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"), "log");
+    Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"));
     try (TraceLog log = new TraceLog(path, false)) {
       log.append(traffic.next(3));
       log.hold();
@@ -30,7 +30,7 @@ final class TraceLogTest {
   @Test
   void aHeldLogIsNotWritten(@TempDir Path directory) throws Exception {
     Path path = directory.resolve("trace.log");
-    Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"), "log");
+    Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"));
     try (TraceLog log = new TraceLog(path, false)) {
       log.hold();
       Thread writer = Thread.ofPlatform().start(() -> append(log, traffic));
