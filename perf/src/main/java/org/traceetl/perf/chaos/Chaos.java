@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=…",
-      "Exit codes: 0 the last four are 0 and no counter went down; 1 they are",
+      "Exit codes: 0 the last four are 0, no counter went down, no queue was shown by two",
+      "servers, no program ended unasked, and each fault had its effect; 1 they are",
       "not, or the installation did not work; 2 wrong usage."
     })
 public final class Chaos implements Callable<Integer> {
@@ -235,20 +236,27 @@ public final class Chaos implements Callable<Integer> {
     List<PlannedFault> plan = PlannedFault.plan(faults, seedInUse, possible);
     director.follow(plan, spreadMillis);
 
-    Verdict verdict = verdict(installation, observer, load, truth, http, startNanos);
+    List<String> failures = new ArrayList<>();
+    Verdict verdict = verdict(installation, observer, load, truth, http, startNanos, failures);
     Moves moves =
         new Moves(
             director.reroutes(),
             observer.decisions(),
             new PrometheusAnswers(installation.prometheusUri(), http).onSeveralQueues());
-    String failure = load.refused() != null ? load.refused() : unanswered(load);
+    if (load.refused() != null) {
+      failures.add(load.refused());
+    } else if (load.underWay() > 0) {
+      failures.add(
+          load.underWay()
+              + " senders have no answer to their last request, which may count or not");
+    }
+    observer.shownTwice().forEach(what -> failures.add("two servers showed queue " + what));
+    failures.addAll(director.surprises());
     Files.write(home.resolve("differences.txt"), verdict.differences());
     verdict.differences().stream().limit(40).forEach(line -> out.println("  " + line));
-    boolean good = verdict.isExact() && failure == null && truth.spans() > 0;
-    director.surprises().forEach(what -> out.println("!! " + what));
-    if (failure != null) {
-      out.println("!! " + failure);
-    }
+    boolean good = verdict.isExact() && failures.isEmpty() && truth.spans() > 0;
+    director.late().forEach(what -> out.println("! " + what));
+    failures.forEach(what -> out.println("!! " + what));
     out.printf(
         Locale.ROOT,
         "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d %s%n",
@@ -333,21 +341,19 @@ public final class Chaos implements Callable<Integer> {
     return possible;
   }
 
-  private static String unanswered(Load load) {
-    long senders = load.underWay();
-    return senders == 0
-        ? null
-        : senders + " senders have no answer to their last request, which may count or not";
-  }
-
-  /** Waits until all is read and nothing changes any more, or all is as it was sent. */
+  /**
+   * Waits until all is read and nothing changes any more, or all is as it was sent.
+   *
+   * @param failures gets why the verdict is not to be trusted
+   */
   private Verdict verdict(
       Installation installation,
       Observer observer,
       Load load,
       Truth truth,
       HttpClient http,
-      long startNanos)
+      long startNanos,
+      List<String> failures)
       throws IOException, InterruptedException {
     load.stop();
     long deadlineNanos = System.nanoTime() + ANSWER_LIMIT.toNanos();
@@ -365,9 +371,8 @@ public final class Chaos implements Callable<Integer> {
     while (true) {
       Thread.sleep(Installation.WINDOW.toMillis());
       Observation now = observer.newest();
-      boolean drained = now.lag() == 0 && now.spooled() == 0 && now.eachQueueIsOwnedOnce();
       boolean late = System.nanoTime() > deadlineNanos;
-      if (drained || late) {
+      if (now.isDrained() || late) {
         Duration run = Duration.ofNanos(System.nanoTime() - startNanos);
         Verdict last = verdict;
         verdict =
@@ -385,6 +390,9 @@ public final class Chaos implements Callable<Integer> {
         }
         boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
         if (exactTimes >= EXACT_TIMES || still || late) {
+          if (!now.isDrained()) {
+            failures.add("not all that was sent is read, " + DRAIN_LIMIT + " later: " + now);
+          }
           return verdict;
         }
       }
@@ -392,9 +400,10 @@ public final class Chaos implements Callable<Integer> {
         toldNanos = System.nanoTime();
         out.printf(
             Locale.ROOT,
-            "draining: lag %.0f, spooled %.0f, %s%n",
+            "draining: lag %.0f, spooled %.0f, unread %.0f, %s%n",
             now.lag(),
             now.spooled(),
+            now.unread(),
             verdict == null ? "queues " + now.queues() : verdict.line(faults));
       }
     }

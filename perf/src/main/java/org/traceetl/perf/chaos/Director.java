@@ -49,6 +49,7 @@ final class Director {
   private final List<Long> scaledUpMillis = new ArrayList<>();
   private final Map<Program, Long> joiningSinceNanos = new HashMap<>();
   private final List<String> surprises = new ArrayList<>();
+  private final List<String> late = new ArrayList<>();
   private long reroutes;
   private Observation before;
   private Observation now;
@@ -109,9 +110,14 @@ final class Director {
     return reroutes;
   }
 
-  /** Programs that ended without having been asked to. */
+  /** Programs that ended unasked or did not end when asked, and faults that had no effect. */
   List<String> surprises() {
     return surprises;
+  }
+
+  /** Faults from which the installation was not seen to recover while the plan waited for it. */
+  List<String> late() {
+    return late;
   }
 
   /**
@@ -253,6 +259,11 @@ final class Director {
   }
 
   private void step(Active one) throws IOException, InterruptedException {
+    for (Program target : one.targets) {
+      if (!installation.clocks().canStep(target)) {
+        surprise(target.name() + " does not have the library that steps its clock");
+      }
+    }
     for (Duration ahead : STEPS) {
       for (Program target : one.targets) {
         installation.clocks().step(target, ahead);
@@ -330,6 +341,13 @@ final class Director {
       }
       surprise(names(one.targets) + " did not end within 90 s of SIGTERM, and was killed");
       Program.kill(one.targets);
+    }
+    if (one.fault.kind().needsFailover()
+        && installation.rocketMq().master() == one.targets.getFirst()) {
+      if (System.nanoTime() - one.beganNanos < END_LIMIT_NANOS) {
+        return;
+      }
+      surprise("no other replica became the master within 90 s of #" + one.fault.number());
     }
     switch (action) {
       case KILL, TERMINATE -> {
@@ -411,7 +429,7 @@ final class Director {
       return;
     }
     if (!works) {
-      surprise(
+      late(
           String.format(
               Locale.ROOT,
               "no recovery from #%d (%s) seen within %d s after the last act: %s; %s",
@@ -518,6 +536,11 @@ final class Director {
 
   private void surprise(String what) {
     surprises.add(what);
+    say("    !! %s", what);
+  }
+
+  private void late(String what) {
+    late.add(what);
     say("    !! %s", what);
   }
 

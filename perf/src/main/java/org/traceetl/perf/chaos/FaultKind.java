@@ -64,7 +64,7 @@ enum FaultKind {
   STEP_CLOCKS("wall clocks of an agent and a server stepped", Role.CLOCK, Action.STEP, 2, 5, 10),
   TRUNCATE_TRACE_LOG("the trace log truncated in place", Role.TRACE_LOG, Action.TRUNCATE, 1, 0, 0),
   SLOW_BROKER_DISK("a broker's disk slow", Role.BROKER_DISK, Action.SLOW, 1, 10, 16),
-  POWER_LOSS("power lost by an agent's and a broker's host", Role.DISK, Action.POWER, 2, 0, 10);
+  POWER_LOSS("power lost under an agent's and a broker's disk", Role.DISK, Action.POWER, 2, 0, 10);
 
   /** How many a short run begins with. */
   static final int ESSENTIAL = 10;
@@ -111,7 +111,7 @@ enum FaultKind {
     ROLL,
     /** The followers stop; the master dies with what they lack, and they go on; it comes back. */
     FORK,
-    /** Packets are dropped; as before. */
+    /** Open connections get no packets, new ones fail; as before. */
     CUT,
     /** The disk has no room; freed. */
     FILL,
@@ -182,6 +182,11 @@ enum FaultKind {
       case MASTER, REPLICA, REPLICATED, ALL_BROKERS, CONTROLLER -> true;
       default -> false;
     };
+  }
+
+  /** Whether another replica has to become the master while it lasts. */
+  boolean needsFailover() {
+    return role == Role.MASTER || role == Role.REPLICATED;
   }
 
   /** How many programs it happens to at once. */

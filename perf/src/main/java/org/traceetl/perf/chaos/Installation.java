@@ -239,8 +239,9 @@ final class Installation implements AutoCloseable {
           port: %d
         """
             .formatted(
-                home.resolve("state"),
-                spoolMountPoint(number),
+                // What it knows of itself is on the disk that loses power.
+                number == AGENTS ? spoolMountPoint(number).resolve("state") : home.resolve("state"),
+                spoolMountPoint(number).resolve("spool"),
                 SPOOL_BYTES,
                 // Its answers wait for its disk, which may be slow.
                 number == AGENTS && forced ? "commit" : "os",
@@ -519,24 +520,17 @@ final class Installation implements AutoCloseable {
     return prometheusUri;
   }
 
+  /** Closes all of it, even if some of it fails. */
   @Override
   public void close() throws IOException {
-    Program.kill(all());
-    rocketMq.close();
-    if (network != null) {
-      network.close();
-    }
-    if (spoolDisk != null) {
-      spoolDisk.close();
-    }
-    if (slowDisk != null) {
-      slowDisk.close();
-    }
-    if (brokerDisk != null) {
-      brokerDisk.close();
-    }
-    if (clocks != null) {
-      clocks.close();
+    // The last one first; those that are null are left out.
+    try (clocks;
+        brokerDisk;
+        slowDisk;
+        spoolDisk;
+        network;
+        rocketMq) {
+      Program.kill(all());
     }
   }
 }

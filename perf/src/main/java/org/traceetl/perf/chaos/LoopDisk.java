@@ -2,8 +2,11 @@ package org.traceetl.perf.chaos;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A disk of its own for one program: an ext4 file system in a file. It can write slowly what that
@@ -14,6 +17,11 @@ final class LoopDisk implements AutoCloseable {
   // So that a frame, or a flush of the broker, takes longer than its senders wait.
   private static final int SLOW_BYTES_PER_SECOND = 1024;
   private static final Path GROUPS = Path.of("/sys/fs/cgroup");
+
+  private static final String PREFIX = "trace-etl-chaos-";
+
+  /** Names of control groups: with the process that made them. */
+  private static final Pattern MADE = Pattern.compile(PREFIX + "(\\d+)-.*");
 
   /** FS_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH: nothing reaches the disk after it. */
   private static final String SHUT_DOWN =
@@ -27,8 +35,7 @@ final class LoopDisk implements AutoCloseable {
   private LoopDisk(Path mountPoint, Path image) {
     this.mountPoint = mountPoint;
     this.image = image;
-    String name = "trace-etl-chaos-" + ProcessHandle.current().pid() + "-" + image.getFileName();
-    group = (isUnified() ? GROUPS : GROUPS.resolve("blkio")).resolve(name);
+    group = groups().resolve(PREFIX + ProcessHandle.current().pid() + "-" + image.getFileName());
   }
 
   /**
@@ -38,6 +45,7 @@ final class LoopDisk implements AutoCloseable {
    * @return null if this user may not mount
    */
   static LoopDisk mount(Path mountPoint, int mebibytes) throws IOException, InterruptedException {
+    deleteStale();
     Files.createDirectories(mountPoint);
     if (!"root".equals(System.getProperty("user.name"))) {
       return null;
@@ -48,6 +56,29 @@ final class LoopDisk implements AutoCloseable {
     }
     LoopDisk disk = new LoopDisk(mountPoint, image);
     return SpoolDisk.run("mkfs.ext4", "-q", "-m", "0", image) && disk.mount() ? disk : null;
+  }
+
+  /** Deletes the control groups of processes that were killed. */
+  private static void deleteStale() throws IOException {
+    Path groups = groups();
+    if (!Files.isDirectory(groups)) {
+      return;
+    }
+    try (DirectoryStream<Path> stale =
+        Files.newDirectoryStream(
+            groups,
+            group -> {
+              Matcher made = MADE.matcher(group.getFileName().toString());
+              return made.matches() && ProcessHandle.of(Long.parseLong(made.group(1))).isEmpty();
+            })) {
+      for (Path group : stale) {
+        Files.delete(group);
+      }
+    }
+  }
+
+  private static Path groups() {
+    return isUnified() ? GROUPS : GROUPS.resolve("blkio");
   }
 
   private boolean mount() throws IOException, InterruptedException {

@@ -8,6 +8,7 @@ import org.traceetl.perf.process.Program;
  * What the programs said at one time.
  *
  * @param askedNanos when the questions were asked, by {@link System#nanoTime}
+ * @param complete whether each server and each agent answered
  * @param queues names of the queues by server, of servers that answer
  * @param lag messages that are not read yet
  * @param calls spans on the servers' pages
@@ -17,6 +18,7 @@ import org.traceetl.perf.process.Program;
  */
 record Observation(
     long askedNanos,
+    boolean complete,
     Map<String, List<String>> queues,
     double lag,
     double calls,
@@ -27,6 +29,16 @@ record Observation(
   boolean eachQueueIsOwnedOnce() {
     List<String> all = queues.values().stream().flatMap(List::stream).toList();
     return all.size() == Installation.QUEUES && all.stream().distinct().count() == all.size();
+  }
+
+  /** Whether all that was sent is counted, as far as the programs know. */
+  boolean isDrained() {
+    return complete
+        && lag == 0
+        && spooled == 0
+        && unread == 0
+        && agentsWork()
+        && eachQueueIsOwnedOnce();
   }
 
   boolean agentsWork() {

@@ -7,6 +7,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,12 +28,18 @@ final class Observer {
   private static final Pattern SAMPLE =
       Pattern.compile("^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(.*)})? ([^ ]+)$", Pattern.MULTILINE);
   private static final Pattern QUEUE = Pattern.compile("queue=\"([^\"]*)\"");
+  private static final Pattern SPANS_QUEUE = Pattern.compile("trace_etl_queue=\"([^\"]*)\"");
 
   private final Installation installation;
   private final HttpClient http;
   private final Set<Double> epochs = ConcurrentHashMap.newKeySet();
   private volatile Observation newest =
-      new Observation(System.nanoTime(), Map.of(), 0, 0, List.of(false), 0, 0);
+      new Observation(System.nanoTime(), false, Map.of(), 0, 0, List.of(false), 0, 0);
+
+  /** By server: the queues whose spans its last page showed. For the observing thread. */
+  private final Map<String, Set<String>> shown = new HashMap<>();
+
+  private final Set<String> shownTwice = ConcurrentHashMap.newKeySet();
 
   Observer(Installation installation, HttpClient http) {
     this.installation = installation;
@@ -45,6 +53,14 @@ final class Observer {
   /** The newest one that is complete. */
   Observation newest() {
     return newest;
+  }
+
+  /**
+   * Queues whose spans were on one server's page, then on another's, then on the first one's again:
+   * two servers showed them at the same time.
+   */
+  Set<String> shownTwice() {
+    return shownTwice;
   }
 
   /** Decisions on hotspots that a server was seen to know. */
@@ -68,9 +84,13 @@ final class Observer {
     Map<String, List<String>> queues = new TreeMap<>();
     double lag = 0;
     double calls = 0;
+    boolean complete = true;
     for (Program server : installation.programs(FaultKind.Role.SERVER)) {
       List<String> mine = new ArrayList<>();
-      Matcher samples = SAMPLE.matcher(page(server));
+      Set<String> shownHere = new HashSet<>();
+      String page = page(server);
+      complete &= !page.isEmpty();
+      Matcher samples = SAMPLE.matcher(page);
       while (samples.find()) {
         switch (samples.group(1)) {
           case "trace_etl_queue_lag_messages" -> {
@@ -86,18 +106,27 @@ final class Observer {
               epochs.add(epoch);
             }
           }
-          case "traces_span_metrics_calls_total" -> calls += Double.parseDouble(samples.group(3));
+          case "traces_span_metrics_calls_total" -> {
+            calls += Double.parseDouble(samples.group(3));
+            Matcher queue = SPANS_QUEUE.matcher(samples.group(2));
+            if (queue.find()) {
+              shownHere.add(queue.group(1));
+            }
+          }
           default -> {}
         }
       }
       queues.put(server.name(), mine);
+      lookForShownTwice(server.name(), shownHere);
     }
     List<Boolean> well = new ArrayList<>();
     double spooled = 0;
     double unread = 0;
     for (Program agent : installation.programs(FaultKind.Role.AGENT)) {
       well.add(agent.isReady(http));
-      Matcher samples = SAMPLE.matcher(page(agent));
+      String page = page(agent);
+      complete &= !page.isEmpty();
+      Matcher samples = SAMPLE.matcher(page);
       while (samples.find()) {
         switch (samples.group(1)) {
           case "trace_etl_agent_spool_batches" -> spooled += Double.parseDouble(samples.group(3));
@@ -107,7 +136,21 @@ final class Observer {
         }
       }
     }
-    return new Observation(askedNanos, queues, lag, calls, well, spooled, unread);
+    return new Observation(askedNanos, complete, queues, lag, calls, well, spooled, unread);
+  }
+
+  /** Each server's page is read in turn: between two pages of one there is one of each other. */
+  private void lookForShownTwice(String server, Set<String> queues) {
+    Set<String> still = new HashSet<>(shown.getOrDefault(server, Set.of()));
+    still.retainAll(queues);
+    shown.forEach((other, others) -> {
+      if (!other.equals(server)) {
+        others.stream()
+            .filter(still::contains)
+            .forEach(queue -> shownTwice.add(queue + " by " + server + " and " + other));
+      }
+    });
+    shown.put(server, queues);
   }
 
   /** A program's metrics; empty if it does not answer. */

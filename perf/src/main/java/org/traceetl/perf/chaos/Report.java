@@ -62,8 +62,9 @@ final class Report {
     lines.add(row("counters that went down", Long.toString(verdict.resets())));
     lines.add(
         row(
-            "programs that ended unasked, or recovered late",
+            "programs that ended unasked, faults without an effect",
             Integer.toString(director.surprises().size())));
+    lines.add(row("recoveries not seen within 120 s", Integer.toString(director.late().size())));
     lines.add("");
     for (String kind : notRun) {
       lines.add("NOT RUN: " + kind);

@@ -1,6 +1,7 @@
 package org.traceetl.perf.chaos;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -77,7 +78,14 @@ final class WallClocks implements AutoCloseable {
         "0");
   }
 
-  /** Puts a program's clock so much before the machine's, within a second. */
+  /** Whether a running program has the library, so that a step has an effect. */
+  boolean canStep(Program program) throws IOException {
+    Path maps = Path.of("/proc", Long.toString(program.pid()), "maps");
+    return Files.readString(maps, StandardCharsets.ISO_8859_1)
+        .contains(library.getFileName().toString());
+  }
+
+  /** Sets a program's clock ahead of the machine's, within a second. */
   void step(Program program, Duration ahead) throws IOException {
     step(program.name(), ahead);
   }

@@ -1,9 +1,14 @@
 package org.traceetl.perf.process;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Hosts with addresses of their own on this machine: network namespaces on one bridge. The machine
@@ -12,6 +17,12 @@ import java.util.concurrent.TimeUnit;
 public final class Network implements AutoCloseable {
   /** For benchmarks of networks; in no other use. */
   private static final String PREFIX = "198.18.";
+
+  private static final Path NAMESPACES = Path.of("/run/netns");
+  private static final Path LINKS = Path.of("/sys/class/net");
+
+  /** Names of bridges and namespaces: with the process that made them. */
+  private static final Pattern MADE = Pattern.compile("ch(\\d+)(?:-\\d+)?");
 
   /**
    * Where a program runs.
@@ -36,6 +47,7 @@ public final class Network implements AutoCloseable {
 
   /** Makes a network of so many hosts; null if this user or this kernel does not permit it. */
   public static Network open(int hosts) throws IOException, InterruptedException {
+    deleteStale();
     Network network = new Network();
     boolean made =
         run("ip", "link", "add", network.bridge, "type", "bridge")
@@ -49,6 +61,31 @@ public final class Network implements AutoCloseable {
     }
     network.close();
     return null;
+  }
+
+  /** Deletes the networks of processes that were killed. */
+  private static void deleteStale() throws IOException, InterruptedException {
+    for (String namespace : stale(NAMESPACES)) {
+      run("ip", "netns", "delete", namespace);
+    }
+    for (String bridge : stale(LINKS)) {
+      run("ip", "link", "delete", bridge);
+    }
+  }
+
+  private static List<String> stale(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> {
+            Matcher made = MADE.matcher(name);
+            return made.matches() && ProcessHandle.of(Long.parseLong(made.group(1))).isEmpty();
+          })
+          .toList();
+    }
   }
 
   /** This machine, as the hosts reach it. */
@@ -78,7 +115,10 @@ public final class Network implements AutoCloseable {
         && run("ip", "-n", namespace, "link", "set", "eth0", "up");
   }
 
-  /** Drops all packets between two hosts, without an answer to either. */
+  /**
+   * Drops all packets between two hosts. Connections that are open get no answer; a new one fails
+   * at once, because its own host has no route.
+   */
   void cut(Host one, Host other) throws IOException, InterruptedException {
     for (Cut cut : List.of(new Cut(one, other), new Cut(other, one))) {
       change("add", cut);
