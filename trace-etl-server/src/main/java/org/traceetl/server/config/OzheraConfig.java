@@ -21,8 +21,8 @@ import org.traceetl.server.config.SeriesConfig.From;
  * @param temporality what values are; default {@link Temporality#DELTA}
  * @param scrapers names of those who take deltas, each all of them; default none, which {@link
  *     #requireScrapers} refuses unless values are cumulative
- * @param forgetScraperAfter after so long without a scrape nothing is kept for a scraper any more;
- *     default 1 h
+ * @param forgetScraperAfter a scraper that does not scrape for this duration is forgotten; default
+ *     1 h
  */
 public record OzheraConfig(
     String env,

@@ -125,9 +125,8 @@ public final class LogJournals implements Journal {
     if (!wanted.getAsBoolean()) {
       return null;
     }
-    // Another one for each take: a claim or a release of an earlier one may come to the log yet,
-    // and
-    // must not be taken for this one's.
+    // Another one for each take: a claim or a release of an earlier one may yet come to the log,
+    // and must not be taken for this one's.
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
     LastMessages unconfirmed = reader.lastRead();
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {

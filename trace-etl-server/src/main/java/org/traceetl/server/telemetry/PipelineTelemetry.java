@@ -119,7 +119,7 @@ final class PipelineTelemetry implements PipelineListener {
     agentsEvicted =
         Counter.build(
                 "trace_etl_agents_evicted_total",
-                "Agents forgotten for lack of memory although they were heard within 26 h.")
+                "Agents forgotten for lack of memory although they sent batches within 26 h.")
             .labelNames("queue")
             .register(registry);
     outOfOrder =
