@@ -12,17 +12,20 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * share. RocketMQ calls a consumer's listener only if its queues changed: a consumer that gets no
  * queue is never called. The strategy is asked in every rebalance.
  *
- * <p>Thread-safe. RocketMQ's rebalancing thread writes; any thread reads.
+ * <p>Thread-safe. The thread that rebalances writes; any thread reads.
  */
 final class ObservedAllocation implements AllocateMessageQueueStrategy {
   private final AllocateMessageQueueStrategy strategy = new AllocateMessageQueueAveragely();
   private Set<MessageQueue> handedOver = Set.of();
   private volatile Set<MessageQueue> queues;
   private volatile Set<MessageQueue> withheld = Set.of();
+  private volatile long rebalances;
 
   @Override
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only while it is locked
   public synchronized List<MessageQueue> allocate(
       String group, String consumer, List<MessageQueue> all, List<String> consumers) {
+    rebalances++;
     List<MessageQueue> share = strategy.allocate(group, consumer, all, consumers);
     // A broker that does not know this consumer yet gives it nothing, which says nothing.
     if (consumers.contains(consumer)) {
@@ -48,6 +51,11 @@ final class ObservedAllocation implements AllocateMessageQueueStrategy {
       // Where the topic has gone, the strategy is not asked.
       queues = mine;
     }
+  }
+
+  /** How often the strategy was asked. */
+  long rebalances() {
+    return rebalances;
   }
 
   /** This consumer's queues as of the last rebalance; null before the first one. */

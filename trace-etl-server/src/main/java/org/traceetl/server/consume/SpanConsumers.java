@@ -94,6 +94,14 @@ final class SpanConsumers {
     return resumed;
   }
 
+  /**
+   * Rebalances on this thread. Only while RocketMQ's own thread does not, because a rebalance does
+   * not expect another one beside it.
+   */
+  static void rebalance(DefaultLitePullConsumer consumer, RocketMqConfig config) {
+    client(consumer, config).doRebalance();
+  }
+
   /** What the consumer itself talks to the brokers with: one for each client identity. */
   private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
     return MQClientManager.getInstance()

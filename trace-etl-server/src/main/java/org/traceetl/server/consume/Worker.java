@@ -38,8 +38,8 @@ import org.traceetl.server.window.QueueId;
  * reads it again and counts it. To seal it here would only race with that one's claim.
  *
  * <p>Concurrency: the thread owns its decoder and its queues' aggregators, each from the moment it
- * takes it from the sealer that recovered it. RocketMQ's rebalancing thread only puts assignments
- * into a queue.
+ * takes it from the sealer that recovered it. Whatever thread rebalances only puts assignments into
+ * a queue.
  */
 final class Worker implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -144,6 +144,7 @@ final class Worker implements Runnable {
   /** Which queues are this worker's, as of the last rebalance. */
   private volatile ObservedAllocation allocation = new ObservedAllocation();
 
+  private final StalledRebalance stalled = new StalledRebalance();
   private int pullThreads = SpanConsumers.MIN_PULL_THREADS;
   private long dueMillis = Long.MAX_VALUE;
 
@@ -177,6 +178,7 @@ final class Worker implements Runnable {
   public void run() {
     try {
       while (state == State.RUNNING && !connect()) {
+        stalled.look(clock.millis(), System.nanoTime(), allocation.rebalances());
         stop.await(RETRY_MILLIS, TimeUnit.MILLISECONDS);
       }
       schedule(clock.millis());
@@ -269,6 +271,7 @@ final class Worker implements Runnable {
         take(messages);
       }
       swapIfDue(clock.millis());
+      rebalanceIfStalled();
     } catch (RuntimeException e) {
       listener.failed();
       if (throttle.permits()) {
@@ -276,6 +279,22 @@ final class Worker implements Runnable {
       }
       stop.await(POLL_MILLIS, TimeUnit.MILLISECONDS);
     }
+  }
+
+  private void rebalanceIfStalled() {
+    long nowMillis = clock.millis();
+    if (!stalled.look(nowMillis, System.nanoTime(), allocation.rebalances())) {
+      return;
+    }
+    if (throttle.permits()) {
+      log.warn(
+          "The wall clock was set back by {} s, and RocketMQ's client does not rebalance until it"
+              + " catches up: worker {} rebalances in its place",
+          TimeUnit.MILLISECONDS.toSeconds(stalled.behindMillis(nowMillis)),
+          number);
+    }
+    SpanConsumers.rebalance(consumer, config);
+    stalled.rebalanced(allocation.rebalances());
   }
 
   private void applyAssignments() {

@@ -3,16 +3,25 @@ package org.traceetl.server.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.rocketmq.client.impl.MQClientManager;
+import org.apache.rocketmq.client.impl.consumer.RebalanceService;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -95,6 +104,10 @@ class WorkerTest {
   }
 
   private void start(Duration window, MappedProfile profile) {
+    start(window, profile, Clock.systemUTC());
+  }
+
+  private void start(Duration window, MappedProfile profile, Clock clock) {
     WindowConfig windows = new WindowConfig(window, window.multipliedBy(100));
     Aggregation aggregation =
         new Aggregation(
@@ -119,7 +132,7 @@ class WorkerTest {
             sealers,
             committer,
             PipelineListener.NONE,
-            Clock.systemUTC());
+            clock);
     threads.add(Thread.ofPlatform().start(committer));
     threads.add(Thread.ofPlatform().start(worker));
   }
@@ -309,5 +322,63 @@ class WorkerTest {
         .atMost(PATIENCE)
         .untilAsserted(
             () -> assertThat(journals.released).extracting(QueueId::queue).containsExactly(other));
+  }
+
+  @Test
+  void aWallClockThatIsSetBackDoesNotKeepTheWorkerFromItsQueues() throws Exception {
+    SteppedClock clock = new SteppedClock();
+    start(Duration.ofHours(1), null, clock);
+    await().atMost(PATIENCE).until(() -> worker.queues().size() == 1);
+
+    clock.aheadMillis = TimeUnit.HOURS.toMillis(26);
+    stallClient(clock.millis());
+    long looks = clock.looks.get();
+    await().atMost(PATIENCE).until(() -> clock.looks.get() > looks + 10);
+    clock.aheadMillis = 0;
+    rocketMq.createTopic(topic, 2);
+
+    await().atMost(PATIENCE).until(() -> worker.queues().size() == 2);
+  }
+
+  /** As if RocketMQ's client had rebalanced when the clock was at that time. */
+  private void stallClient(long atMillis) throws ReflectiveOperationException {
+    Field clients = MQClientManager.class.getDeclaredField("factoryTable");
+    clients.setAccessible(true);
+    Field service = MQClientInstance.class.getDeclaredField("rebalanceService");
+    service.setAccessible(true);
+    Field last = RebalanceService.class.getDeclaredField("lastRebalanceTimestamp");
+    last.setAccessible(true);
+    for (Object client : ((Map<?, ?>) clients.get(MQClientManager.getInstance())).values()) {
+      if (((MQClientInstance) client).selectConsumer("group-" + topic) != null) {
+        last.setLong(service.get(client), atMillis);
+      }
+    }
+  }
+
+  /** A clock that a test sets. */
+  private static final class SteppedClock extends Clock {
+    private final AtomicLong looks = new AtomicLong();
+    private volatile long aheadMillis;
+
+    @Override
+    public long millis() {
+      looks.incrementAndGet();
+      return System.currentTimeMillis() + aheadMillis;
+    }
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochMilli(millis());
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      throw new UnsupportedOperationException();
+    }
   }
 }
