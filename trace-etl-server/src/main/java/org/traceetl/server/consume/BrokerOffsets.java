@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 
@@ -37,8 +38,11 @@ interface BrokerOffsets {
 
   Range of(MessageQueue queue) throws MQClientException;
 
-  /** The body of the message at an offset, as it was sent; null if the broker has none there. */
-  byte[] body(MessageQueue queue, long offset) throws MQClientException;
+  /** The message at an offset; null if the broker has none there. */
+  MessageExt message(MessageQueue queue, long offset) throws MQClientException;
+
+  /** The address of the queue's master that is asked now; null if none is known. */
+  String address(MessageQueue queue);
 
   /** Offset after the newest message. */
   long max(MessageQueue queue) throws MQClientException;

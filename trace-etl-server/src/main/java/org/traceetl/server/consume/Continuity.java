@@ -1,6 +1,7 @@
 package org.traceetl.server.consume;
 
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.server.consume.BrokerOffsets.Range;
 import org.traceetl.server.window.LastMessages;
@@ -56,7 +57,7 @@ final class Continuity {
     if (read.end(place) > range.max()) {
       return false;
     }
-    byte[] body = broker.body(queue, read.end(place) - 1);
-    return body != null && LastMessages.checksum(body) == read.checksum(place);
+    MessageExt message = broker.message(queue, read.end(place) - 1);
+    return message != null && MessageIdentity.of(message) == read.checksum(place);
   }
 }

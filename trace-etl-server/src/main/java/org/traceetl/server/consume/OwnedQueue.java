@@ -1,7 +1,6 @@
 package org.traceetl.server.consume;
 
 import java.net.SocketAddress;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongPredicate;
@@ -39,8 +38,6 @@ final class OwnedQueue {
   /** Most places remembered between the newest windows' ends: some of the newest pulls. */
   private static final int MAX_RECENT = 128;
 
-  private static final byte[] EMPTY = {};
-
   /** What a message list asks of the worker. */
   enum Outcome {
     TAKEN,
@@ -70,8 +67,10 @@ final class OwnedQueue {
   /** Whether a pull went on at an offset after one without an answer. */
   private final LongPredicate resumed;
 
-  /** Body of the message before {@link #next}; null while it is not known. */
-  private byte[] last;
+  /** {@link MessageIdentity} of the message before {@link #next}, if it is known. */
+  private int last;
+
+  private boolean lastKnown;
 
   /** Who stored it. */
   private SocketAddress master;
@@ -171,8 +170,8 @@ final class OwnedQueue {
         return Outcome.FAILED;
       }
     }
-    if (last != null) {
-      recent = recent.with(next, LastMessages.checksum(last), MAX_RECENT);
+    if (lastKnown) {
+      recent = recent.with(next, last, MAX_RECENT);
     }
     end = longProperty(messages.getLast(), MessageConst.PROPERTY_MAX_OFFSET);
     publishStatus();
@@ -193,8 +192,8 @@ final class OwnedQueue {
    */
   void compare(Range range, BrokerOffsets broker) throws MQClientException {
     LastMessages read = recent;
-    if (last != null) {
-      read = read.with(next, LastMessages.checksum(last), MAX_RECENT);
+    if (lastKnown) {
+      read = read.with(next, last, MAX_RECENT);
     }
     read = read.upTo(next);
     if (!read.isEmpty()) {
@@ -235,7 +234,7 @@ final class OwnedQueue {
         from);
     listener.replaced(id, next - from);
     next = from;
-    last = null;
+    lastKnown = false;
     master = null;
     earliest = Math.min(earliest, from);
     windowEnds = windowEnds.upTo(from);
@@ -246,8 +245,9 @@ final class OwnedQueue {
   }
 
   private void accept(MessageExt message, long offset, long nowMillis) {
-    byte[] body = body(message);
-    last = body;
+    byte[] body = MessageIdentity.body(message);
+    last = MessageIdentity.of(message);
+    lastKnown = true;
     master = message.getStoreHost();
     boolean compressed = (message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) != 0;
     if (!refused.isEmpty() && refused.contains(offset)) {
@@ -264,10 +264,6 @@ final class OwnedQueue {
     }
   }
 
-  private static byte[] body(MessageExt message) {
-    return message.getBody() == null ? EMPTY : message.getBody();
-  }
-
   /** Offset of the message whose recording failed, after {@link Outcome#FAILED}. */
   long failedOffset() {
     return failedOffset;
@@ -280,7 +276,7 @@ final class OwnedQueue {
         pulledAgain(message, offset);
         return false;
       }
-      if (last != null || !recent.isEmpty()) {
+      if (lastKnown || !recent.isEmpty()) {
         astray = true;
         return false;
       }
@@ -313,7 +309,7 @@ final class OwnedQueue {
       repeatedFrom = offset;
     }
     repeatedTo = offset + 1;
-    astray = repeatedTo == next && last != null && !Arrays.equals(last, body(message));
+    astray = repeatedTo == next && lastKnown && last != MessageIdentity.of(message);
   }
 
   /** The queue is pulled from {@link #next} again. */
@@ -330,8 +326,8 @@ final class OwnedQueue {
   /** Ends the window, to be sealed, unless it has to go on: null. */
   FilledWindow swap(long nowMillis) {
     FilledWindow filled = aggregator.swap(next, nowMillis);
-    if (filled != null && last != null) {
-      windowEnds = windowEnds.with(next, LastMessages.checksum(last), LastMessages.MAX_WINDOWS);
+    if (filled != null && lastKnown) {
+      windowEnds = windowEnds.with(next, last, LastMessages.MAX_WINDOWS);
     }
     publishStatus();
     return filled;

@@ -21,20 +21,20 @@ final class ResumedPulls implements RPCHook {
   /** By queue: offsets of resumed pulls that its worker has not come to. */
   private final Map<MessageQueue, ConcurrentSkipListSet<Long>> resumed = new ConcurrentHashMap<>();
 
-  /**
-   * @param address null: any
-   */
   private record Pull(String address, boolean answered) {
-    private static final Pull SOUGHT = new Pull(null, true);
-
     boolean isFollowedBy(String next) {
-      return answered && (address == null || address.equals(next));
+      return answered && address.equals(next);
     }
   }
 
-  /** The worker is about to seek, which ends a queue's pull without an answer. */
-  void sought(MessageQueue queue) {
-    pulls.put(queue, Pull.SOUGHT);
+  /**
+   * The worker is about to seek, which ends a queue's pull without an answer.
+   *
+   * @param address where the messages that were read were compared before; null: not known. A pull
+   *     that goes on elsewhere is noted
+   */
+  void sought(MessageQueue queue, String address) {
+    pulls.put(queue, new Pull(address, address != null));
   }
 
   /** Whether a queue's pull went on at an offset. Once for each. */

@@ -21,7 +21,6 @@ import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 /** The offsets as RocketMQ's brokers have them. */
 final class RocketMqOffsets implements BrokerOffsets {
   private static final long TIMEOUT_MILLIS = 6_000;
-  private static final byte[] EMPTY = {};
 
   private final MQClientInstance client;
   private final MQAdminImpl queues;
@@ -41,7 +40,7 @@ final class RocketMqOffsets implements BrokerOffsets {
   }
 
   @Override
-  public byte[] body(MessageQueue queue, long offset) throws MQClientException {
+  public MessageExt message(MessageQueue queue, long offset) throws MQClientException {
     PullMessageRequestHeader header = new PullMessageRequestHeader();
     header.setConsumerGroup(group);
     header.setTopic(queue.getTopic());
@@ -62,15 +61,20 @@ final class RocketMqOffsets implements BrokerOffsets {
     ByteBuffer messages = ByteBuffer.wrap(result.getMessageBinary());
     for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
       if (message.getQueueOffset() == offset) {
-        return message.getBody() == null ? EMPTY : message.getBody();
+        return message;
       }
     }
     return null;
   }
 
+  @Override
+  public String address(MessageQueue queue) {
+    return client.findBrokerAddressInPublish(queue.getBrokerName());
+  }
+
   private PullResultExt pull(MessageQueue queue, PullMessageRequestHeader header)
       throws MQClientException {
-    String master = client.findBrokerAddressInPublish(queue.getBrokerName());
+    String master = address(queue);
     if (master == null) {
       throw new MQClientException("no name server knows a master of " + queue, null);
     }

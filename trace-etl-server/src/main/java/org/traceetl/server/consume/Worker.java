@@ -364,6 +364,7 @@ final class Worker implements Runnable {
   private void begin(Holding holding) throws MQClientException {
     MessageQueue queue = holding.queue;
     Sealer.Recovered recovered = holding.recovered;
+    String address = offsets.address(queue);
     BrokerOffsets.Range range;
     try {
       range = offsets.of(queue);
@@ -395,7 +396,7 @@ final class Worker implements Runnable {
             resumed.of(queue),
             holding.refusedFrom(recovered.to()));
     taken.compare(range, offsets);
-    resumed.sought(queue);
+    resumed.sought(queue, address);
     consumer.seek(queue, Math.clamp(taken.next(), range.min(), range.max()));
     owned.put(queue, taken);
     holding.recovered = null;
@@ -441,10 +442,11 @@ final class Worker implements Runnable {
       ask(
           queue.messageQueue(),
           () -> {
+            String address = offsets.address(queue.messageQueue());
             BrokerOffsets.Range range = offsets.of(queue.messageQueue());
             queue.compare(range, offsets);
             long next = Math.clamp(queue.next(), range.min(), range.max());
-            resumed.sought(queue.messageQueue());
+            resumed.sought(queue.messageQueue(), address);
             consumer.seek(queue.messageQueue(), next);
             queue.rewound();
             astray.remove(queue);

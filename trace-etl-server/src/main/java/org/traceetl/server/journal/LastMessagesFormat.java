@@ -7,17 +7,18 @@ import org.traceetl.server.window.LastMessages;
  * newest windows.
  *
  * <pre>
- *   octet     version: 1
+ *   octet     version: 2
  *   unsigned  places n, n times, the lowest first:
  *     unsigned  end - end of the place before, of the first one the end
- *     unsigned  CRC32C of the body of the message before the end
+ *     unsigned  identity of the message before the end: CRC32C of its body, store time and master
  * </pre>
  *
  * <p>Readers before this format pass over a repeated claim without looking at its payload. A
- * payload of another version says nothing to this one.
+ * payload of another version says nothing to this one. Version 1 had the CRC32C of the body alone,
+ * which does not tell a batch from the same batch that was sent again to the same offset.
  */
 final class LastMessagesFormat {
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final long MAX_CHECKSUM = 0xFFFF_FFFFL;
 
   private LastMessagesFormat() {}

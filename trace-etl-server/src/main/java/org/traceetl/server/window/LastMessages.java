@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Some places in a queue up to which it was read, and the checksum of the message before each. If a
- * broker still has that message at its offset, it also has all that was read before it. Immutable;
- * the places ascend.
+ * Some places in a queue up to which it was read, and a checksum that identifies the message before
+ * each. If a broker still has that message at its offset, it also has all that was read before it.
+ * Immutable; the places ascend.
  */
 public final class LastMessages {
   /** No places. */
@@ -23,10 +23,7 @@ public final class LastMessages {
     this.checksums = checksums;
   }
 
-  /**
-   * The checksum of a message: CRC32C of its body. Nothing else of a message is the same on each
-   * replica and names its batch.
-   */
+  /** The CRC32C of a body, which identifies a message of a journal: none is written twice. */
   public static int checksum(byte[] body) {
     CRC32C crc = new CRC32C();
     crc.update(body, 0, body.length);
@@ -46,7 +43,7 @@ public final class LastMessages {
     return ends[index];
   }
 
-  /** The {@link #checksum(byte[])} of the message before the place. */
+  /** What identifies the message before the place. */
   public int checksum(int index) {
     return checksums[index];
   }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DocumentsConfig;
@@ -32,8 +33,13 @@ class CommitterTest {
     }
 
     @Override
-    public byte[] body(MessageQueue queue, long offset) {
+    public MessageExt message(MessageQueue queue, long offset) {
       return null;
+    }
+
+    @Override
+    public String address(MessageQueue queue) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -154,11 +154,14 @@ class OwnedQueueTest {
     }
 
     @Override
-    public byte[] body(MessageQueue queue, long offset) {
+    public MessageExt message(MessageQueue queue, long offset) {
       assertThat(offset).isBetween(min, max - 1);
-      return (offset < changed ? messages(min, max, offset) : others(max, offset))
-          .getFirst()
-          .getBody();
+      return (offset < changed ? messages(min, max, offset) : others(max, offset)).getFirst();
+    }
+
+    @Override
+    public String address(MessageQueue queue) {
+      return "127.0.0.1:1";
     }
 
     @Override
@@ -183,7 +186,7 @@ class OwnedQueueTest {
   private OwnedQueue queueWhoseWindowEndedAt(long... ends) {
     LastMessages read = LastMessages.NONE;
     for (long end : ends) {
-      read = read.with(end, LastMessages.checksum(message(end - 1, 0, end).getBody()), 32);
+      read = read.with(end, MessageIdentity.of(message(end - 1, 0, end)), 32);
     }
     return new OwnedQueue(
         ID,
@@ -280,6 +283,20 @@ class OwnedQueueTest {
   }
 
   @Test
+  void aBatchThatIsSentAgainToItsOffsetIsNotTheOneThatWasRead() {
+    MessageExt first = message(10, 0, 11);
+    MessageExt later = message(10, 0, 11);
+    later.setStoreTimestamp(first.getStoreTimestamp() + 1);
+    MessageExt elsewhere = message(10, 0, 11);
+    elsewhere.setStoreHost(new InetSocketAddress("127.0.0.1", 2));
+    MessageExt other = others(11, 10).getFirst();
+
+    assertThat(MessageIdentity.of(message(10, 3, 20))).isEqualTo(MessageIdentity.of(first));
+    assertThat(List.of(later, elsewhere, other))
+        .allMatch(message -> MessageIdentity.of(message) != MessageIdentity.of(first));
+  }
+
+  @Test
   void aWindowIsKeptWithTheLastMessagesOfTheNewestOnes() {
     OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
     queue.take(messages(0, 20, 10, 11), 0);
@@ -288,7 +305,7 @@ class OwnedQueueTest {
     LastMessages read = queue.lastMessages();
     assertThat(read.size()).isEqualTo(3);
     assertThat(read.lastEnd()).isEqualTo(12);
-    assertThat(read.checksum(2)).isEqualTo(LastMessages.checksum(message(11, 0, 0).getBody()));
+    assertThat(read.checksum(2)).isEqualTo(MessageIdentity.of(message(11, 0, 0)));
   }
 
   @Test

@@ -72,10 +72,19 @@ class ResumedPullsTest {
   @Test
   void aPullThatASeekEndsIsNotOneWithoutAnAnswer() {
     asked(MASTER, 10);
-    pulls.sought(queue);
+    pulls.sought(queue, MASTER);
     answered(MASTER, 5);
 
     assertThat(resumed.test(5)).isFalse();
+  }
+
+  @Test
+  void aPullAtAnotherAddressThanMessagesWereComparedAtIsNoted() {
+    answered(MASTER, 10);
+    pulls.sought(queue, MASTER);
+    answered("10.0.0.2:10911", 10);
+
+    assertThat(resumed.test(10)).isTrue();
   }
 
   @Test

@@ -185,6 +185,46 @@ class SpanPipelineTest {
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(18));
   }
 
+  /** Agents send again what was not confirmed, so batches may come to the offsets that they had. */
+  private List<byte[]> afterALossFrom6To9() {
+    List<byte[]> bodies = new ArrayList<>();
+    for (int i : new int[] {100, 101, 102, 9, 103}) {
+      bodies.add(new Batch("shop").span("a", 5_000_000).message(i));
+    }
+    return bodies;
+  }
+
+  @Test
+  void aBatchAtTheOffsetThatItHadBeforeALossHidesNoOtherWhileNoServerRan() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    SpanPipeline before = start(1, Duration.ofMillis(100));
+    send(0, 10, 1);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
+    before.drain(Duration.ofSeconds(20));
+    rocketMq.loseFrom(topic, 0, 6);
+    for (byte[] body : afterALossFrom6To9()) {
+      rocketMq.send(topic, 0, body);
+    }
+
+    start(1, Duration.ofMillis(100));
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(14));
+  }
+
+  @Test
+  void aBatchAtTheOffsetThatItHadBeforeALossHidesNoOtherUnderAnOwner() throws Exception {
+    rocketMq.createTopic(topic, 1);
+    start(1, Duration.ofMillis(100));
+    send(0, 10, 1);
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
+    rocketMq.loseFrom(topic, 0, 6);
+    for (byte[] body : afterALossFrom6To9()) {
+      rocketMq.storeAsAnotherMaster(topic, 0, body);
+    }
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(14));
+  }
+
   @Test
   void everyBatchCountsOnceHoweverTheQueuesMove() throws Exception {
     rocketMq.createTopic(topic, 4);

@@ -412,10 +412,11 @@ class LogJournalsTest {
   }
 
   @Test
-  void lastMessagesOfALaterFormatSayNothing() throws Exception {
-    assertThat(LastMessagesFormat.decode(new byte[] {2, 9, 9, 9})).isNull();
+  void lastMessagesOfAnotherFormatSayNothing() throws Exception {
+    assertThat(LastMessagesFormat.decode(new byte[] {1, 9, 9, 9})).isNull();
+    assertThat(LastMessagesFormat.decode(new byte[] {3, 9, 9, 9})).isNull();
     assertThat(LastMessagesFormat.decode(new byte[0])).isNull();
-    assertThatThrownBy(() -> LastMessagesFormat.decode(new byte[] {1, 9, 9, 9}))
+    assertThatThrownBy(() -> LastMessagesFormat.decode(new byte[] {2, 9, 9, 9}))
         .isInstanceOf(MalformedRecordException.class);
   }
 

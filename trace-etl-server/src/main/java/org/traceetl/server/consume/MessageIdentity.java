@@ -1,0 +1,42 @@
+package org.traceetl.server.consume;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+import org.apache.rocketmq.common.message.MessageExt;
+
+/**
+ * What tells a stored message from every other one, also from the same batch that was sent again
+ * and stored at the same offset: who stored it, when, and its body. Replicas have these as they
+ * were written.
+ */
+final class MessageIdentity {
+  private static final byte[] EMPTY = {};
+
+  private MessageIdentity() {}
+
+  /**
+   * Returns the CRC32C of body, store time in milliseconds (8 bytes, big-endian), address and port
+   * of the master that stored the message.
+   */
+  static int of(MessageExt message) {
+    byte[] body = body(message);
+    InetSocketAddress master = (InetSocketAddress) message.getStoreHost();
+    byte[] address = master.getAddress().getAddress();
+    ByteBuffer stored =
+        ByteBuffer.allocate(Long.BYTES + address.length + Integer.BYTES)
+            .putLong(message.getStoreTimestamp())
+            .put(address)
+            .putInt(master.getPort())
+            .flip();
+    CRC32C crc = new CRC32C();
+    crc.update(body, 0, body.length);
+    crc.update(stored);
+    return (int) crc.getValue();
+  }
+
+  /** Returns the body, empty if there is none. */
+  static byte[] body(MessageExt message) {
+    return message.getBody() == null ? EMPTY : message.getBody();
+  }
+}
