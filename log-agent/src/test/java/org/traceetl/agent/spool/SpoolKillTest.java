@@ -184,8 +184,10 @@ final class SpoolKillTest {
           try {
             spool.commit(frame);
           } catch (IOException e) {
-            // Refused: its senders repeat it.
+            // Refused: its senders repeat it, and not at once. A full spool tries to merge once a
+            // second.
             number = start;
+            Thread.sleep(1);
             continue;
           }
           for (int request = start; request < number; request++) {
