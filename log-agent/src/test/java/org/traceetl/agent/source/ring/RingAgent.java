@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +65,14 @@ final class RingAgent implements AutoCloseable {
     metrics = new AgentMetrics();
     source = source(intake);
     source.start();
-    await().until(() -> Files.exists(directory().resolve("wake")));
+    await().until(this::isOpenForWriters);
+  }
+
+  /** The FIFO is made for the agent alone, and opened to writers after that. */
+  private boolean isOpenForWriters() throws IOException {
+    Path wake = directory().resolve("wake");
+    return Files.exists(wake)
+        && Files.getPosixFilePermissions(wake).contains(PosixFilePermission.GROUP_WRITE);
   }
 
   /** A source of the same directory. */
