@@ -216,6 +216,11 @@ final class Director {
       case FILL -> installation.spoolDisk().fill();
       case SLOW -> disk(one).slow(one.targets.getFirst().pid());
       case POWER -> {
+        // A program without power does nothing more. It must not either when its disk is gone: a
+        // force that is under way then may return as if it had succeeded.
+        for (Program target : one.targets) {
+          target.pause();
+        }
         for (Program target : one.targets) {
           installation.diskOf(target).losePower();
         }

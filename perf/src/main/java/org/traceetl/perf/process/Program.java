@@ -22,6 +22,7 @@ import java.util.stream.Stream;
  */
 public final class Program {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration SIGNAL_LIMIT = Duration.ofSeconds(10);
   private static final Duration READY_INTERVAL = Duration.ofMillis(200);
 
   private final String name;
@@ -122,9 +123,36 @@ public final class Program {
     process.destroy();
   }
 
+  /** Stops it by SIGSTOP: when this returns, none of its threads runs code of its own. */
   public void pause() throws IOException, InterruptedException {
     signal("-STOP");
     paused = true;
+    long limitNanos = System.nanoTime() + SIGNAL_LIMIT.toNanos();
+    while (runs()) {
+      if (System.nanoTime() > limitNanos) {
+        throw new IOException("SIGSTOP did not stop each thread of " + name);
+      }
+      TimeUnit.MILLISECONDS.sleep(1);
+    }
+  }
+
+  /** Whether a thread has not yet stopped. One in an uninterruptible call stops on its return. */
+  private boolean runs() throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
+      return threads.anyMatch(Program::runs);
+    } catch (NoSuchFileException e) {
+      return false; // it has ended
+    }
+  }
+
+  private static boolean runs(Path thread) {
+    try {
+      String stat = Files.readString(thread.resolve("stat"));
+      // As in proc_pid_stat(5): the state follows the name, whose bracket is the last one.
+      return "TtDZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) < 0;
+    } catch (IOException e) {
+      return false; // it has ended
+    }
   }
 
   public void resume() throws IOException, InterruptedException {
@@ -135,7 +163,7 @@ public final class Program {
   private void signal(String signal) throws IOException, InterruptedException {
     Process kill =
         new ProcessBuilder("kill", signal, Long.toString(process.pid())).inheritIO().start();
-    if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+    if (!kill.waitFor(SIGNAL_LIMIT) || kill.exitValue() != 0) {
       throw new IOException("kill " + signal + " did not reach " + name);
     }
   }
