@@ -33,7 +33,9 @@ import org.traceetl.server.window.QueueId;
 final class OwnedQueue {
   private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
   private static final long UNKNOWN = -1;
-  private static final int MAX_REWINDS = 3;
+
+  /** Times that the broker has to say that it has no next message before that one is given up. */
+  private static final int MAX_MISSING = 3;
 
   /** Most places remembered between the newest windows' ends: some of the newest pulls. */
   private static final int MAX_RECENT = 128;
@@ -42,8 +44,8 @@ final class OwnedQueue {
   enum Outcome {
     TAKEN,
     /**
-     * The next message is missing, or what was read may have changed: {@link #compare}, pull again
-     * from {@link #next}, and say so by {@link #rewound}.
+     * The next message did not come, or what was read may have changed: {@link #compare}, pull
+     * again from {@link #next}, and say so by {@link #rewound}.
      */
     REWIND,
     /**
@@ -62,7 +64,9 @@ final class OwnedQueue {
 
   private long next;
   private long failedOffset = UNKNOWN;
-  private int rewinds;
+
+  /** How often in a row the broker said that it has no message at {@link #next}. */
+  private int missing;
 
   /** Whether a pull went on at an offset after one without an answer. */
   private final LongPredicate resumed;
@@ -92,7 +96,7 @@ final class OwnedQueue {
 
   private long repeatedTo = UNKNOWN;
 
-  /** The next message is missing; what comes is not taken until the queue is pulled again. */
+  /** The next message did not come; what comes is not taken until the queue is pulled again. */
   private boolean astray;
 
   private volatile QueueStatus status;
@@ -160,7 +164,7 @@ final class OwnedQueue {
         astray = true;
         return Outcome.REWIND;
       }
-      rewinds = 0;
+      missing = 0;
       next = offset + 1;
       try {
         accept(message, offset, nowMillis);
@@ -288,8 +292,9 @@ final class OwnedQueue {
       listener.replaced(id, next - offset);
       return true;
     }
+    // What the client pulled before it was told to seek may come after that, and more than once.
     boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;
-    if (!deleted && rewinds < MAX_REWINDS) {
+    if (!deleted && missing < MAX_MISSING) {
       astray = true;
       listener.outOfOrder(id);
       return false;
@@ -312,10 +317,15 @@ final class OwnedQueue {
     astray = repeatedTo == next && lastKnown && last != MessageIdentity.of(message);
   }
 
-  /** The queue is pulled from {@link #next} again. */
-  void rewound() {
+  /**
+   * The queue is pulled from {@link #next} again.
+   *
+   * @param range what the broker has
+   */
+  void rewound(Range range, BrokerOffsets broker) throws MQClientException {
+    boolean inRange = next >= range.min() && next < range.max();
+    missing = inRange && broker.message(messageQueue, next) == null ? missing + 1 : 0;
     astray = false;
-    rewinds++;
   }
 
   private static long longProperty(MessageExt message, String name) {

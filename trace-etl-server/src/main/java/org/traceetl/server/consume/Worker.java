@@ -448,7 +448,7 @@ final class Worker implements Runnable {
             long next = Math.clamp(queue.next(), range.min(), range.max());
             resumed.sought(queue.messageQueue(), address);
             consumer.seek(queue.messageQueue(), next);
-            queue.rewound();
+            queue.rewound(range, offsets);
             astray.remove(queue);
           });
     }

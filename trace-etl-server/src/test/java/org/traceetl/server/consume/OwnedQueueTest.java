@@ -146,8 +146,13 @@ class OwnedQueueTest {
    * A broker that lost what it had from an offset on, and was then sent others.
    *
    * @param changed offset of the first message that is another one
+   * @param hole offset at which it has no message
    */
-  private record Broker(long min, long max, long changed) implements BrokerOffsets {
+  private record Broker(long min, long max, long changed, long hole) implements BrokerOffsets {
+    Broker(long min, long max, long changed) {
+      this(min, max, changed, NONE);
+    }
+
     @Override
     public Range of(MessageQueue queue) {
       return new Range(min, max, NONE);
@@ -156,6 +161,9 @@ class OwnedQueueTest {
     @Override
     public MessageExt message(MessageQueue queue, long offset) {
       assertThat(offset).isBetween(min, max - 1);
+      if (offset == hole) {
+        return null;
+      }
       return (offset < changed ? messages(min, max, offset) : others(max, offset)).getFirst();
     }
 
@@ -179,8 +187,12 @@ class OwnedQueueTest {
   }
 
   private void comparedWith(Broker broker) throws MQClientException {
+    comparedWith(queue, broker);
+  }
+
+  private static void comparedWith(OwnedQueue queue, Broker broker) throws MQClientException {
     queue.compare(broker.of(null), broker);
-    queue.rewound();
+    queue.rewound(broker.of(null), broker);
   }
 
   private OwnedQueue queueWhoseWindowEndedAt(long... ends) {
@@ -309,10 +321,10 @@ class OwnedQueueTest {
   }
 
   @Test
-  void aMissingMessageIsPulledAgain() {
+  void aMissingMessageIsPulledAgain() throws Exception {
     assertThat(queue.take(messages(0, 15, 10, 12, 13), 0)).isEqualTo(Outcome.REWIND);
     assertThat(queue.next()).isEqualTo(11);
-    queue.rewound();
+    comparedWith(new Broker(0, 15, 15));
     assertThat(queue.take(messages(0, 15, 11, 12, 13), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(recorded()).isEqualTo(4);
@@ -332,10 +344,22 @@ class OwnedQueueTest {
   }
 
   @Test
-  void aMessageThatStaysMissingIsGivenUp() {
+  void aMessageThatTheBrokerHasIsNeverGivenUp() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
+      comparedWith(new Broker(0, 15, 15));
+    }
+    assertThat(queue.take(messages(0, 15, 10, 11), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(skipped).isEmpty();
+    assertThat(recorded()).isEqualTo(2);
+  }
+
+  @Test
+  void aMessageThatTheBrokerDoesNotHaveIsGivenUp() throws Exception {
     for (int i = 0; i < 3; i++) {
       assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
-      queue.rewound();
+      comparedWith(new Broker(0, 15, 15, 10));
     }
     assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.TAKEN);
 
@@ -344,11 +368,11 @@ class OwnedQueueTest {
   }
 
   @Test
-  void aMessageIsNotGivenUpWhileTheQueueCannotBePulledAgain() {
+  void aMessageIsNotGivenUpWhileTheQueueCannotBePulledAgain() throws Exception {
     for (int i = 0; i < 10; i++) {
       assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
     }
-    queue.rewound();
+    comparedWith(new Broker(0, 15, 15, 10));
     assertThat(queue.take(messages(0, 15, 10, 11), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(skipped).isEmpty();
@@ -360,9 +384,8 @@ class OwnedQueueTest {
     OwnedQueue queue = queueWhoseWindowEndedAt(10);
     queue.take(messages(0, 11, 10), 0);
     assertThat(queue.take(others(2, 0, 1), 0)).isEqualTo(Outcome.REWIND);
-    queue.compare(new Range(0, 2, 10), new Broker(0, 2, 0));
+    comparedWith(queue, new Broker(0, 2, 0));
     assertThat(queue.next()).isZero();
-    queue.rewound();
     assertThat(queue.take(others(2, 0, 1), 0)).isEqualTo(Outcome.TAKEN);
 
     assertThat(queue.next()).isEqualTo(2);
