@@ -325,7 +325,8 @@ test("an application shows its hour, its operations and its traces", async (t) =
   }
   await screenshot(page, "application-light");
   await page.locator("summary", { hasText: "Minute by minute" }).click();
-  assert.ok((await page.locator("details[open] tbody tr").count()) > 1);
+  // The browser tells the page that it was opened after the click has returned.
+  await page.locator("details[open] tbody tr").nth(1).waitFor();
   assert.ok(await hasInk(page.locator(".heat canvas")), "the heat map is drawn");
   await page.locator(".heat canvas").focus();
   await page.keyboard.press("ArrowLeft");
