@@ -175,6 +175,9 @@ final class JournalReader {
       renew(record, visitor);
       return;
     }
+    if (record.header().isBarrier()) {
+      return;
+    }
     Rejection rejection = chain.rejection(record);
     if (rejection == null) {
       try {

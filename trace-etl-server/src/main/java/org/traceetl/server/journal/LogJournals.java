@@ -128,13 +128,14 @@ public final class LogJournals implements Journal {
     // Another one for each take: a claim or a release of an earlier one may yet come to the log,
     // and must not be taken for this one's.
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
-    LastMessages unconfirmed = reader.lastRead();
+    confirmRead(queueLog, writer, recovered);
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
       long epoch = reader.chain().nextEpoch(timing.clock().millis());
       long beganNanos = timing.nowNanos();
       Placed placed =
           queueLog.append(
-              queueLog.draft(claim(writer, epoch, reader.chain()), LogRecord.NO_PAYLOAD),
+              queueLog.draft(
+                  header(RecordKind.CLAIM, writer, epoch, reader.chain()), LogRecord.NO_PAYLOAD),
               reader,
               recovered.state());
       if (placed == Placed.REWOUND) {
@@ -145,8 +146,6 @@ public final class LogJournals implements Journal {
             "The journal of queue " + queue + " was deleted while it was read: to be taken anew");
       }
       if (reader.chain().isOwner(epoch, writer)) {
-        // What was read before the first claim was confirmed may have been lost meanwhile.
-        queueLog.requireUnchanged(unconfirmed);
         return taken(queueLog, writer, recovered, beganNanos);
       }
       timing.pause().nanos(timing.random().nextLong(MAX_PAUSE_NANOS));
@@ -223,15 +222,25 @@ public final class LogJournals implements Journal {
     return held != null && chain.isOwner(held.epoch(), held.writer());
   }
 
-  private RecordHeader claim(UUID writer, long epoch, Chain chain) {
+  /**
+   * Has the broker confirm what was read, and looks whether the log still has it: its master may
+   * have lost it meanwhile. A claim that follows one that is lost would leap over an epoch, and
+   * nobody would be sure of the history any more.
+   */
+  private void confirmRead(QueueLog queueLog, UUID writer, Recovered recovered)
+      throws IOException, InterruptedException {
+    JournalReader reader = recovered.reader();
+    LastMessages read = reader.lastRead();
+    if (!read.isEmpty()) {
+      RecordHeader barrier = header(RecordKind.RELEASE, writer, 0, reader.chain());
+      queueLog.append(queueLog.draft(barrier, LogRecord.NO_PAYLOAD), reader, recovered.state());
+      queueLog.requireUnchanged(read);
+    }
+  }
+
+  private RecordHeader header(RecordKind kind, UUID writer, long epoch, Chain chain) {
     return new RecordHeader(
-        RecordKind.CLAIM,
-        writer,
-        epoch,
-        chain.number(),
-        JournalLog.NONE,
-        chain.to(),
-        timing.clock().millis());
+        kind, writer, epoch, chain.number(), JournalLog.NONE, chain.to(), timing.clock().millis());
   }
 
   private Taken taken(QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos) {

@@ -350,6 +350,26 @@ class LogJournalsTest {
     assertThat(other.take(QUEUE).image().to()).isEqualTo(10);
   }
 
+  @Test
+  void aTakeByAClaimThatTheJournalLostLeavesTheHistoryKnown() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    final long confirmed = log.end();
+    claim(2, confirmed);
+
+    // Its master loses that claim and is the master again.
+    assertThatThrownBy(() ->
+            other.take(
+                QUEUE,
+                Duration.ZERO,
+                () -> {
+                  log.deleteFrom(confirmed);
+                  return true;
+                }))
+        .isInstanceOf(IOException.class);
+    assertThat(other.take(QUEUE).image().to()).isEqualTo(10);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
   /** A claim of somebody else. */
   private void claim(long epoch, long offset) {
     RecordHeader rival = new RecordHeader(RecordKind.CLAIM, new UUID(7, 7), epoch, 1, -1, 10, 0);
