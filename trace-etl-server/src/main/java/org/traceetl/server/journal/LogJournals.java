@@ -224,8 +224,8 @@ public final class LogJournals implements Journal {
 
   /**
    * Has the broker confirm what was read, and looks whether the log still has it: its master may
-   * have lost it meanwhile. A claim that follows one that is lost would leap over an epoch, and
-   * nobody would be sure of the history any more.
+   * have lost it meanwhile. A claim that follows a lost one skips an epoch, and then no reader can
+   * tell whether the history is whole.
    */
   private void confirmRead(QueueLog queueLog, UUID writer, Recovered recovered)
       throws IOException, InterruptedException {
