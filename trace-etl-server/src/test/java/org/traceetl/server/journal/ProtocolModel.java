@@ -854,20 +854,32 @@ final class ProtocolModel {
     }
   }
 
-  /** The sink was told of each window, and of nothing else, in order since its last crash. */
+  /**
+   * The sink was told of each window, and of nothing else, in order since its last crash. If it
+   * begins anew at the log's begin, since a superseded master ends before its mark, then messages
+   * that it has read already may be deleted before it comes to them again.
+   */
   private void compareSink(List<Long> windows) {
     for (int steps = 0; steps < 2 * master.log.size(); steps++) {
       sink.task.step();
     }
-    Set<Long> all = new HashSet<>();
+    Set<Long> told = new HashSet<>();
     for (List<Long> life : delivered) {
-      all.addAll(life);
       if (!life.isEmpty()) {
-        int first = windows.indexOf(life.getFirst());
-        assertThat(first).as("%s in %s", life, windows).isNotNegative();
-        assertThat(life).isEqualTo(windows.subList(first, first + life.size()));
+        List<Long> expected =
+            new ArrayList<>(windows.subList(indexOf(life.getFirst(), windows), windows.size()));
+        expected.removeIf(
+            window -> !life.contains(window) && window < begin && told.contains(window));
+        assertThat(life).isEqualTo(expected.subList(0, Math.min(life.size(), expected.size())));
+        told.addAll(life);
       }
     }
-    assertThat(all).containsExactlyInAnyOrderElementsOf(windows);
+    assertThat(told).containsExactlyInAnyOrderElementsOf(windows);
+  }
+
+  private static int indexOf(long window, List<Long> windows) {
+    int index = windows.indexOf(window);
+    assertThat(index).as("%d in %s", window, windows).isNotNegative();
+    return index;
   }
 }
