@@ -58,7 +58,7 @@ final class DocumentationTest {
             .matcher(
                 Files.readString(DOCS.resolve("configuration.md"))
                     + Files.readString(DOCS.resolve("operations.md"))
-                    + Files.readString(DOCS.resolve("ozhera-migration.md")))
+                    + Files.readString(DOCS.resolve("ozhera.md")))
             .results()
             .map(result -> result.group(1))
             .toList();
