@@ -3,6 +3,7 @@ package org.traceetl.server;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,31 +17,29 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.LearntNames;
-import org.traceetl.server.config.HotspotsConfig;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
-import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.config.SigningConfig;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.QueueStatus;
 import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.decisions.SignedLog;
+import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.delta.DeltaPages;
-import org.traceetl.server.discovery.Announcement;
-import org.traceetl.server.discovery.Endpoint;
-import org.traceetl.server.discovery.Fleet;
-import org.traceetl.server.discovery.QueueWatch;
 import org.traceetl.server.expose.OzheraNaming;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.history.History;
-import org.traceetl.server.history.HistoryFollower;
-import org.traceetl.server.hotspot.DecisionLog;
-import org.traceetl.server.hotspot.HotspotDecider;
-import org.traceetl.server.hotspot.Hotspots;
-import org.traceetl.server.hotspot.SignedLog;
-import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.features.discovery.Fleet;
+import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.history.HistoryFollower;
+import org.traceetl.server.features.hotspot.HotspotDecider;
+import org.traceetl.server.features.hotspot.Hotspots;
+import org.traceetl.server.features.hotspot.HotspotsConfig;
+import org.traceetl.server.features.index.TraceIndex;
+import org.traceetl.server.features.learn.NameDecider;
 import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalKeys;
@@ -50,11 +49,16 @@ import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
-import org.traceetl.server.learn.NameDecider;
 import org.traceetl.server.ozhera.OzheraProfile;
+import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.ozhera.RulesWatch;
+import org.traceetl.server.queues.KnownQueues;
+import org.traceetl.server.queues.QueueStatus;
+import org.traceetl.server.queues.QueueWatch;
+import org.traceetl.server.rocketmq.Announcement;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;
-import org.traceetl.server.web.KnownQueues;
 import org.traceetl.server.web.Service;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -133,7 +137,13 @@ final class Pipeline implements Service {
     names =
         templates.enabled() && templates.learn().enabled()
             ? new NameDecider(
-                routing, config.series(), decides, decisions, clock, aggregation::learnt)
+                routing.topic(),
+                routing.interval(),
+                config.series(),
+                decides,
+                decisions,
+                clock,
+                aggregation::learnt)
             : null;
     sinks =
         new Sinks(config, logs, journals, aggregation.schema(), new Deciders(), telemetry, clock);
@@ -182,6 +192,16 @@ final class Pipeline implements Service {
         config.rocketmq().messages(),
         isOzhera(config) ? new OzheraProfile(rules) : null,
         config.deduplication());
+  }
+
+  /** By the rules of now; null but in profile ozhera. */
+  static MappedProfile fixedProfile(ServerConfig config) {
+    if (!isOzhera(config)) {
+      return null;
+    }
+    Path file = config.ozhera().rulesFile();
+    OzheraRules fixed = file == null ? OzheraRules.defaults() : RulesFile.read(file);
+    return new OzheraProfile(() -> fixed);
   }
 
   /** Null where messages of the journal bear no code. */
@@ -445,7 +465,8 @@ final class Pipeline implements Service {
       // Before the first span, as far as can be: it would be counted by its own name.
       names.start();
     }
-    Endpoint here = Announcement.own(config.discovery(), open, tls, config.rocketmq().nameServer());
+    Endpoint here =
+        Announcement.own(config.discovery().address(), open, tls, config.rocketmq().nameServer());
     spans.start(here);
     fleet.start(here);
     queues.start();

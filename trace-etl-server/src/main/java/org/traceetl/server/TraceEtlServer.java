@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.traceetl.server.config.KeyLines;
-import org.traceetl.server.config.ServerConfig;
-import org.traceetl.server.preview.DryRun;
+import org.traceetl.server.binding.KeyLines;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.features.preview.DryRun;
 import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.web.ConfigFile;
 import org.traceetl.server.web.ConfigurationRefused;
@@ -163,8 +163,14 @@ public final class TraceEtlServer implements AutoCloseable {
       try {
         List<String> arguments = arguments();
         if (dryRun) {
+          ServerConfig config = WebServer.check(arguments);
           new DryRun(
-                  WebServer.check(arguments), Clock.systemUTC(), out, spec.commandLine().getErr())
+                  config.rocketmq(),
+                  config.series(),
+                  Pipeline.fixedProfile(config),
+                  Clock.systemUTC(),
+                  out,
+                  spec.commandLine().getErr())
               .run(messages(DEFAULT_MESSAGES), since());
         } else if (journal != null) {
           inspect(new JournalCommand(WebServer.check(arguments), out));

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.Secret;
-import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.web.WebServer;
 

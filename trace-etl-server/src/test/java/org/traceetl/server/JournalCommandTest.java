@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.consume.TestRocketMq;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.LogJournals;

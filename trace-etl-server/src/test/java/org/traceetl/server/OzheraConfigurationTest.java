@@ -11,8 +11,8 @@ import java.time.Clock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.web.WebServer;
 
 class OzheraConfigurationTest {

@@ -54,8 +54,10 @@ class PackagesTest {
           .resideInAnyPackage(
               "org.traceetl.server.expose..",
               "org.traceetl.server.delta..",
-              "org.traceetl.server.index..",
-              "org.traceetl.server.history..")
+              "org.traceetl.server.features.index..",
+              "org.traceetl.server.features.history..",
+              "org.traceetl.server.features.discovery..",
+              "org.traceetl.server.features.hotspot..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
@@ -68,10 +70,43 @@ class PackagesTest {
   static final ArchRule springStaysAtTheEdge =
       noClasses()
           .that()
-          .resideOutsideOfPackage("org.traceetl.server.web..")
+          .resideOutsideOfPackages("org.traceetl.server.web..", "org.traceetl.server.http..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("org.springframework..");
+
+  @ArchTest
+  static final ArchRule featuresDoNotKnowEachOther =
+      SlicesRuleDefinition.slices()
+          .matching("org.traceetl.server.features.(*)..")
+          .should()
+          .notDependOnEachOther();
+
+  /** The main program, the binding and the port put the server together: they know all of it. */
+  @ArchTest
+  static final ArchRule coreKnowsNoFeature =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(
+              "org.traceetl.server",
+              "org.traceetl.server.binding..",
+              "org.traceetl.server.web..",
+              "org.traceetl.server.features..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "org.traceetl.server.features..",
+              "org.traceetl.server.binding..",
+              "org.traceetl.server.web..");
+
+  @ArchTest
+  static final ArchRule featuresDoNotKnowWhoPutsThemTogether =
+      noClasses()
+          .that()
+          .resideInAPackage("org.traceetl.server.features..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("org.traceetl.server.binding..", "org.traceetl.server.web..");
 
   @ArchTest
   static final ArchRule packagesHaveNoCycles =

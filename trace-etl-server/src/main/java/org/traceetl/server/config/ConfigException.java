@@ -9,13 +9,13 @@ public final class ConfigException extends IllegalArgumentException {
   }
 
   /** Throws unless {@code holds}; {@code rule} says what would be right. */
-  static void check(boolean holds, String name, Object value, String rule) {
+  public static void check(boolean holds, String name, Object value, String rule) {
     if (!holds) {
       throw new ConfigException(name, value, rule);
     }
   }
 
-  static <T> T orElse(T value, T otherwise) {
+  public static <T> T orElse(T value, T otherwise) {
     return value == null ? otherwise : value;
   }
 }

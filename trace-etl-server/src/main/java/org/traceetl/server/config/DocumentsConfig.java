@@ -71,7 +71,7 @@ public record DocumentsConfig(
   }
 
   /** The same, but that no ordinary span is kept. */
-  DocumentsConfig withoutExemplars() {
+  public DocumentsConfig withoutExemplars() {
     return new DocumentsConfig(slowerThan, thresholds, attributes, perSeries, perQueue, 0);
   }
 

@@ -99,7 +99,7 @@ public record OzheraConfig(
   }
 
   /** What a series has beside its application, name, type and outcome. No attribute fills them. */
-  static List<Dimension> dimensions() {
+  public static List<Dimension> dimensions() {
     return DIMENSIONS;
   }
 
@@ -109,7 +109,7 @@ public record OzheraConfig(
    *
    * @throws ConfigException if it is not so
    */
-  void requireScrapers() {
+  public void requireScrapers() {
     if (temporality == Temporality.CUMULATIVE) {
       check(
           scrapers.isEmpty(),

@@ -72,7 +72,7 @@ public record SeriesConfig(
   }
 
   /** The same with other dimensions. */
-  SeriesConfig withDimensions(List<Dimension> others) {
+  public SeriesConfig withDimensions(List<Dimension> others) {
     return new SeriesConfig(
         others,
         filters,

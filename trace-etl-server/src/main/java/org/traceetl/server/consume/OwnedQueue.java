@@ -12,6 +12,7 @@ import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.consume.BrokerOffsets.Range;
+import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 

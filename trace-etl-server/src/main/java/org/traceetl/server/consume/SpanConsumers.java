@@ -7,8 +7,8 @@ import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.RocketMqConfig.Messages;
-import org.traceetl.server.discovery.Announcement;
-import org.traceetl.server.discovery.Endpoint;
+import org.traceetl.server.rocketmq.Announcement;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 
 /** Makes the workers' RocketMQ consumers. */

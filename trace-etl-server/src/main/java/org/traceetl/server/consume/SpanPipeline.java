@@ -11,9 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.queues.QueueStatus;
+import org.traceetl.server.rocketmq.Endpoint;
 
 /**
  * The way of the spans, from the topic to the journal: workers that pull and aggregate, a sealer

@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.queues.QueueStatus;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.window.QueueId;
 

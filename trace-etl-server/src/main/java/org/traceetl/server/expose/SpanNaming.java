@@ -8,7 +8,6 @@ import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
@@ -50,7 +49,7 @@ public final class SpanNaming implements Naming {
   private final long ofSpans;
   private final long ofEvents;
 
-  /** The parts of one {@link ServerConfig}, which has settled that no label stands twice. */
+  /** The parts of one configuration, which has settled that no label stands twice. */
   public SpanNaming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
     seconds = metrics.unit() == Unit.SECONDS;
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;

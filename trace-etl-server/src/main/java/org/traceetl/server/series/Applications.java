@@ -3,6 +3,7 @@ package org.traceetl.server.series;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import org.traceetl.server.window.Books;
 import org.traceetl.server.window.Metrics;
 
 /**
@@ -18,7 +19,7 @@ public final class Applications {
   /** What OpenTelemetry calls a service that has no name. */
   public static final String UNNAMED = "unknown_service";
 
-  private static final byte[] OTHER_NAME = "_other".getBytes(UTF_8);
+  private static final byte[] OTHER_NAME = Books.OTHER.getBytes(UTF_8);
 
   private static final byte[] UNNAMED_BYTES = UNNAMED.getBytes(UTF_8);
 

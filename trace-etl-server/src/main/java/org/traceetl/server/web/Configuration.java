@@ -19,9 +19,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.ConfigException;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.ServerConfig;
 
 /** Makes the configuration of what Spring has gathered from files, environment and arguments. */
 final class Configuration {

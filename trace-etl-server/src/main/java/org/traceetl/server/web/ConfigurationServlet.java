@@ -2,6 +2,8 @@ package org.traceetl.server.web;
 
 import java.util.List;
 import java.util.Set;
+import org.traceetl.server.http.JsonServlet;
+import org.traceetl.server.http.Parameters;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code GET /api/configuration}: the keys that this server runs by. */
@@ -18,7 +20,7 @@ final class ConfigurationServlet extends JsonServlet {
   }
 
   @Override
-  void answer(Parameters given, JsonGenerator out) {
+  protected void answer(Parameters given, JsonGenerator out) {
     out.writeStartObject();
     out.writeArrayPropertyStart("keys");
     for (KeysInForce.Key key : keys) {

@@ -13,6 +13,8 @@ import org.traceetl.server.delta.Answer;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.ScraperRefused;
 import org.traceetl.server.expose.Format;
+import org.traceetl.server.http.Negotiation;
+import org.traceetl.server.http.Problem;
 
 /**
  * {@code GET /metrics} in profile {@code ozhera}: what the scraper was not given yet, as Prometheus

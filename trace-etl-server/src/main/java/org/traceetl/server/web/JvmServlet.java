@@ -6,6 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**

@@ -19,8 +19,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.Secret;
-import org.traceetl.server.config.ServerConfig;
 
 /**
  * Every key that a server runs by, with its value and where it was told: those of this service all,

@@ -9,6 +9,8 @@ import java.util.concurrent.TimeoutException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.http.Negotiation;
+import org.traceetl.server.http.Problem;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /** {@code GET /metrics}: the span families, then the server's own. Never a 200 without a page. */

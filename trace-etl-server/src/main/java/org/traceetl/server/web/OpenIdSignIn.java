@@ -34,6 +34,7 @@ import org.springframework.security.oauth2.core.oidc.user.OidcUser;
 import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.http.Problem;
 import org.traceetl.server.log.LogThrottle;
 
 /**

@@ -5,11 +5,12 @@ import java.time.Duration;
 import java.util.Map;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.delta.DeltaPages;
-import org.traceetl.server.discovery.Fleet;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.history.History;
-import org.traceetl.server.hotspot.Hotspots;
-import org.traceetl.server.index.TraceIndex;
+import org.traceetl.server.features.discovery.Fleet;
+import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.hotspot.Hotspots;
+import org.traceetl.server.features.index.TraceIndex;
+import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**

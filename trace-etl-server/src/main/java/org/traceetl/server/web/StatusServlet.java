@@ -10,8 +10,10 @@ import java.util.TreeMap;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
-import org.traceetl.server.config.ServerConfig;
-import org.traceetl.server.discovery.Endpoint;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.http.JsonServlet;
+import org.traceetl.server.http.Parameters;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.Timer;
 import tools.jackson.core.JsonGenerator;
 
@@ -35,7 +37,7 @@ final class StatusServlet extends JsonServlet {
   }
 
   @Override
-  void answer(Parameters given, JsonGenerator out) {
+  protected void answer(Parameters given, JsonGenerator out) {
     out.writeStartObject();
     out.writeStringProperty("version", service.telemetry().version());
     out.writeStringProperty("server", service.fleet().here().map(Endpoint::target).orElse(null));

@@ -4,6 +4,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import org.traceetl.server.http.Problem;
 
 /** All of {@code /api} that there is not. */
 final class UnknownServlet extends HttpServlet {

@@ -20,6 +20,7 @@ import org.springframework.security.web.header.writers.CrossOriginResourcePolicy
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WebConfig.SignIn;
+import org.traceetl.server.http.Problem;
 
 /** Who is let in, and what browsers are told that they must not do with what is served. */
 @Configuration(proxyBeanMethods = false)

@@ -24,9 +24,19 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
-import org.traceetl.server.config.ServerConfig;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.WebConfig;
-import org.traceetl.server.history.History;
+import org.traceetl.server.features.discovery.TargetsServlet;
+import org.traceetl.server.features.history.AgentsServlet;
+import org.traceetl.server.features.history.ApplicationsServlet;
+import org.traceetl.server.features.history.BooksServlet;
+import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.history.HistoryServlet;
+import org.traceetl.server.features.history.OperationsServlet;
+import org.traceetl.server.features.history.QueuesServlet;
+import org.traceetl.server.features.hotspot.HotspotsServlet;
+import org.traceetl.server.features.index.TracesServlet;
+import org.traceetl.server.features.learn.CardinalityServlet;
 
 /** The port, open, with the service behind it. */
 public final class WebServer implements AutoCloseable {
@@ -179,12 +189,14 @@ public final class WebServer implements AutoCloseable {
             Map.entry(ApplicationsServlet.PATH, new ApplicationsServlet(history, slowMillis)),
             Map.entry(OperationsServlet.PATH, new OperationsServlet(history)),
             Map.entry(HistoryServlet.PATH, new HistoryServlet(history)),
-            Map.entry(QueuesServlet.PATH, new QueuesServlet(service)),
+            Map.entry(QueuesServlet.PATH, new QueuesServlet(history, service::queues)),
             Map.entry(BooksServlet.PATH, new BooksServlet(history)),
             Map.entry(AgentsServlet.PATH, new AgentsServlet(history)),
             Map.entry(TracesServlet.PATH, new TracesServlet(service.index())),
-            Map.entry(HotspotsServlet.PATH, new HotspotsServlet(service)),
-            Map.entry(CardinalityServlet.PATH, new CardinalityServlet(service)),
+            Map.entry(HotspotsServlet.PATH, new HotspotsServlet(service::hotspots)),
+            Map.entry(
+                CardinalityServlet.PATH,
+                new CardinalityServlet(service.telemetry().cardinality(), service::learntNames)),
             Map.entry(TargetsServlet.PATH, new TargetsServlet(service.fleet())),
             Map.entry(StatusServlet.PATH, new StatusServlet(service, config)),
             Map.entry(

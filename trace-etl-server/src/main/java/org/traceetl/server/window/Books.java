@@ -20,4 +20,7 @@ public record Books(
     long filtered,
     long duplicate,
     Map<String, Long> rejected,
-    long heldBack) {}
+    long heldBack) {
+  /** Stands for the applications that found no room, and for such operations of an application. */
+  public static final String OTHER = "_other";
+}

@@ -7,9 +7,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.server.features.hotspot.HotspotsConfig;
 
 class ConfigTest {
   @Test

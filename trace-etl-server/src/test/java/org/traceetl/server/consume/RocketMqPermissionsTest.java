@@ -31,9 +31,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
-import org.traceetl.server.discovery.Endpoint;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -35,6 +35,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

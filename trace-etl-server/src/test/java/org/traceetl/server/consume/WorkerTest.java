@@ -41,6 +41,7 @@ import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.SpanMapping;
+import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

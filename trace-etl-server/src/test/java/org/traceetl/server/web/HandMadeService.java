@@ -12,24 +12,25 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.proto.LearntNames;
-import org.traceetl.server.config.DiscoveryConfig;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.ServerConfig;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.DeltaWindows;
 import org.traceetl.server.delta.MemoryPlaces;
-import org.traceetl.server.discovery.Announcement;
-import org.traceetl.server.discovery.Fleet;
-import org.traceetl.server.discovery.QueueWatch;
 import org.traceetl.server.expose.OzheraNaming;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.history.History;
-import org.traceetl.server.hotspot.Hotspots;
-import org.traceetl.server.index.TraceIndex;
-import org.traceetl.server.index.TracePage;
-import org.traceetl.server.index.TraceQuery;
-import org.traceetl.server.index.WriteResult;
+import org.traceetl.server.features.discovery.DiscoveryConfig;
+import org.traceetl.server.features.discovery.Fleet;
+import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.hotspot.Hotspots;
+import org.traceetl.server.features.index.TraceIndex;
+import org.traceetl.server.features.index.TracePage;
+import org.traceetl.server.features.index.TraceQuery;
+import org.traceetl.server.features.index.WriteResult;
+import org.traceetl.server.queues.KnownQueues;
+import org.traceetl.server.queues.QueueWatch;
+import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.TraceDocument;
 
@@ -213,7 +214,7 @@ final class HandMadeService implements Service {
 
   @Override
   public void start(InetSocketAddress open, boolean tls) {
-    fleet.start(Announcement.own(DiscoveryConfig.defaults(), open, tls, "127.0.0.1:9876"));
+    fleet.start(Announcement.own(null, open, tls, "127.0.0.1:9876"));
     if (deltas == null) {
       pages.start();
     } else {

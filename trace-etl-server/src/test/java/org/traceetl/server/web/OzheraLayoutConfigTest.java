@@ -8,10 +8,10 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.binding.KeyLines;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
-import org.traceetl.server.config.KeyLines;
-import org.traceetl.server.config.ServerConfig;
 
 /** How documents of profile ozhera are asked for. */
 final class OzheraLayoutConfigTest {

@@ -1,0 +1,136 @@
+package org.traceetl.server.decisions;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.util.ArrayList;
+import java.util.List;
+import org.traceetl.proto.MalformedDecisionsException;
+import org.traceetl.proto.SignedRecord;
+import org.traceetl.server.config.SigningConfig;
+import org.traceetl.server.journal.JournalLog;
+
+/**
+ * The log of decisions with the servers' signature: records are signed with the private key if
+ * there is one, and must have a signature if there are public keys; else {@link #LEFT_OUT} takes
+ * their place. Files of keys are read at each call: decisions are rare, and a changed key is in
+ * force at once.
+ */
+public final class SignedLog implements JournalLog {
+  private final JournalLog log;
+  private final String topic;
+  private final SigningConfig config;
+
+  public SignedLog(JournalLog log, String topic, SigningConfig config) {
+    this.log = log;
+    this.topic = topic;
+    this.config = config;
+  }
+
+  /**
+   * Reads the files once.
+   *
+   * @throws IllegalArgumentException if one is wrong, or servers would refuse what they write
+   */
+  public static void check(SigningConfig config, String topic) {
+    try {
+      PrivateKey key = privateKey(config);
+      List<PublicKey> keys = publicKeys(config);
+      if (key != null) {
+        SignedRecord.open(SignedRecord.sign(NOTHING, topic, key), topic, keys);
+      }
+    } catch (IOException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    } catch (MalformedDecisionsException e) {
+      throw new IllegalArgumentException(
+          SigningConfig.PUBLIC_KEYS_FILE
+              + " = "
+              + config.publicKeysFile()
+              + ": must have the public key of "
+              + SigningConfig.PRIVATE_KEY_FILE,
+          e);
+    }
+  }
+
+  private static final byte[] NOTHING = {};
+
+  /** Null without a file. */
+  private static PrivateKey privateKey(SigningConfig config) throws IOException {
+    Path file = config.privateKeyFile();
+    if (file == null) {
+      return null;
+    }
+    try {
+      return SignedRecord.privateKey(Files.readString(file));
+    } catch (IOException | IllegalArgumentException e) {
+      throw wrong(SigningConfig.PRIVATE_KEY_FILE, file, e);
+    }
+  }
+
+  private static List<PublicKey> publicKeys(SigningConfig config) throws IOException {
+    Path file = config.publicKeysFile();
+    if (file == null) {
+      return List.of();
+    }
+    try {
+      return SignedRecord.publicKeys(Files.readString(file));
+    } catch (IOException | IllegalArgumentException e) {
+      throw wrong(SigningConfig.PUBLIC_KEYS_FILE, file, e);
+    }
+  }
+
+  private static IOException wrong(String key, Path file, Exception why) {
+    return new IOException(key + " = " + file + ": " + why.getMessage(), why);
+  }
+
+  @Override
+  public long append(byte[] message) throws IOException, InterruptedException {
+    PrivateKey key = privateKey(config);
+    return log.append(key == null ? message : SignedRecord.sign(message, topic, key));
+  }
+
+  @Override
+  public List<Entry> read(long from) throws IOException, InterruptedException {
+    List<PublicKey> keys = publicKeys(config);
+    List<Entry> read = new ArrayList<>();
+    for (Entry entry : log.read(from)) {
+      read.add(new Entry(entry.offset(), opened(entry.body(), keys)));
+    }
+    return read;
+  }
+
+  private byte[] opened(byte[] message, List<PublicKey> keys) {
+    try {
+      return SignedRecord.open(message, topic, keys);
+    } catch (MalformedDecisionsException e) {
+      return LEFT_OUT;
+    }
+  }
+
+  @Override
+  public long begin() throws IOException, InterruptedException {
+    return log.begin();
+  }
+
+  @Override
+  public long end() throws IOException, InterruptedException {
+    return log.end();
+  }
+
+  @Override
+  public long offsetAt(long unixMillis) throws IOException, InterruptedException {
+    return log.offsetAt(unixMillis);
+  }
+
+  @Override
+  public long mark(String group) throws IOException, InterruptedException {
+    return log.mark(group);
+  }
+
+  @Override
+  public void mark(String group, long offset) throws IOException, InterruptedException {
+    log.mark(group, offset);
+  }
+}

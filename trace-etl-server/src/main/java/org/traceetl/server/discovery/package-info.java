@@ -1,2 +1,0 @@
-/** Which servers live, for who scrapes them: as the brokers know the members of the group. */
-package org.traceetl.server.discovery;

@@ -1,0 +1,190 @@
+package org.traceetl.server.features.discovery;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.rocketmq.Announcement;
+import org.traceetl.server.rocketmq.Endpoint;
+
+/**
+ * The servers of the consumer group, this one among them. A server that dies is no longer a member
+ * as soon as its connections have ended; brokers that are away, or were started anew and do not
+ * know their clients yet, take nobody from the list.
+ *
+ * <p>One thread looks at the brokers; others read what it has seen last.
+ */
+public final class Fleet implements AutoCloseable {
+  /** Also the most that a new server waits for its place. */
+  static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** Whoever may join the group may announce something: a bound for what that can make. */
+  static final int MAX_SERVERS = 1_000;
+
+  private static final Logger log = LoggerFactory.getLogger(Fleet.class);
+
+  /** Tells who is in the group. */
+  public interface Members {
+    /**
+     * Names of the clients that are in the group now, as the brokers that answer know them.
+     *
+     * @throws IOException if none answers
+     */
+    Collection<String> names() throws IOException, InterruptedException;
+  }
+
+  /** Why a member of the group is not listed. */
+  private enum LeftOut {
+    /** It announces nothing: a server before this version, or another program. */
+    UNANNOUNCED,
+    /** What it announces is no endpoint. */
+    MALFORMED,
+    /** There are too many already. */
+    TOO_MANY
+  }
+
+  /**
+   * What was seen last. Immutable.
+   *
+   * @param servers in order; null until a broker has answered
+   * @param current whether a broker has answered at the last look
+   */
+  private record Seen(List<Endpoint> servers, boolean current, Map<String, Integer> leftOut) {}
+
+  private final Members members;
+  private final long forgetAfterNanos;
+  private final LongSupplier nanoTime;
+  private final LogThrottle throttle;
+  private final SinkThread thread;
+
+  /** Set before the first look. */
+  private volatile Endpoint own;
+
+  /** When each server was seen last, in the time of {@link #answeredNanos}. The thread's. */
+  private final Map<Endpoint, Long> lastSeen = new HashMap<>();
+
+  /** Time between two looks that were both answered, in all: what was not seen in it has left. */
+  private long answeredNanos;
+
+  private long lookNanos;
+  private volatile Seen seen = new Seen(null, false, Map.of());
+
+  public Fleet(DiscoveryConfig config, Members members, LongSupplier nanoTime, Clock clock) {
+    this.members = members;
+    this.nanoTime = nanoTime;
+    forgetAfterNanos = config.forgetAfter().toNanos();
+    throttle = new LogThrottle(clock);
+    thread = new SinkThread("trace-etl-discovery", this::look, throttle);
+  }
+
+  /**
+   * Begins to look. Once.
+   *
+   * @param here where this server is
+   */
+  public void start(Endpoint here) {
+    at(here);
+    log.info("This server is found at {}", here);
+    thread.start();
+  }
+
+  /** Where this server is: before the first look. */
+  void at(Endpoint here) {
+    own = here;
+  }
+
+  /** Where this server is; empty before it was started. */
+  public Optional<Endpoint> here() {
+    return Optional.ofNullable(own);
+  }
+
+  /** In order; empty while no broker has answered yet: there may be others. Never waits. */
+  public Optional<List<Endpoint>> servers() {
+    return Optional.ofNullable(seen.servers);
+  }
+
+  /** Whether the list is of now: a broker has answered at the last look. Never waits. */
+  public boolean current() {
+    return seen.current;
+  }
+
+  /** By reason: members of the group that are not in the list. Never waits. */
+  public Map<String, Integer> leftOut() {
+    return seen.leftOut;
+  }
+
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return thread.alive();
+  }
+
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  /** One look at the brokers; on the thread, and in tests. */
+  long look() throws InterruptedException {
+    Collection<String> names;
+    try {
+      names = members.names();
+    } catch (IOException e) {
+      seen = new Seen(seen.servers, false, seen.leftOut);
+      if (throttle.permits()) {
+        // Without a list it is as at each start, until this server's own consumer is known.
+        if (seen.servers == null) {
+          log.info("No broker says yet which servers there are: {}", e.getMessage());
+        } else {
+          log.warn(
+              "The members of the group cannot be asked for, the list of servers stays as it was: {}",
+              e.getMessage());
+        }
+      }
+      return LOOK_NANOS;
+    }
+    long nowNanos = nanoTime.getAsLong();
+    if (seen.current) {
+      answeredNanos += nowNanos - lookNanos;
+    }
+    lookNanos = nowNanos;
+    Map<LeftOut, Integer> leftOut = new EnumMap<>(LeftOut.class);
+    lastSeen.put(own, answeredNanos);
+    for (String name : names) {
+      note(name, leftOut);
+    }
+    lastSeen.values().removeIf(last -> answeredNanos - last > forgetAfterNanos);
+    Map<String, Integer> byReason = new HashMap<>();
+    leftOut.forEach((reason, count) -> byReason.put(reason.name().toLowerCase(Locale.ROOT), count));
+    List<Endpoint> servers = new ArrayList<>(lastSeen.keySet());
+    servers.sort(null);
+    seen = new Seen(List.copyOf(servers), true, Map.copyOf(byReason));
+    return LOOK_NANOS;
+  }
+
+  private void note(String name, Map<LeftOut, Integer> leftOut) {
+    if (!Announcement.announces(name)) {
+      leftOut.merge(LeftOut.UNANNOUNCED, 1, Integer::sum);
+      return;
+    }
+    Optional<Endpoint> server = Announcement.read(name);
+    if (server.isEmpty()) {
+      leftOut.merge(LeftOut.MALFORMED, 1, Integer::sum);
+    } else if (lastSeen.size() < MAX_SERVERS || lastSeen.containsKey(server.get())) {
+      lastSeen.put(server.get(), answeredNanos);
+    } else {
+      leftOut.merge(LeftOut.TOO_MANY, 1, Integer::sum);
+    }
+  }
+}

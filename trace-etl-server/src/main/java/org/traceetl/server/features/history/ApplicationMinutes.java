@@ -1,0 +1,153 @@
+package org.traceetl.server.features.history;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.window.Books;
+
+/**
+ * Calls of each application and of its operations by the minute. One thread at a time.
+ *
+ * <p>Bounded: so many applications, and so many operations of all of them; those for which there is
+ * no room are {@link Books#OTHER}. One without spans for an hour makes room.
+ */
+final class ApplicationMinutes {
+  /** An operation of an application. */
+  record Name(String operation, String kind) {}
+
+  /** An application. */
+  static final class Application {
+    private final String name;
+    private final MinuteColumns.Minutes minutes = new MinuteColumns.Minutes();
+    private final Map<Name, MinuteColumns.Minutes> operations = new HashMap<>();
+
+    /** What a window has of it; null for nothing. */
+    private Tally tally;
+
+    private Application(String name) {
+      this.name = name;
+    }
+
+    String name() {
+      return name;
+    }
+
+    MinuteColumns.Minutes minutes() {
+      return minutes;
+    }
+
+    Map<Name, MinuteColumns.Minutes> operations() {
+      return operations;
+    }
+  }
+
+  private static final Name OTHER = new Name(Books.OTHER, History.UNKNOWN_KIND);
+
+  private final int buckets;
+  private final int maxApplications;
+  private final int maxOperations;
+  private final MinuteColumns columns;
+  private final Map<String, Application> applications = new HashMap<>();
+
+  /** Those that are told apart: without {@link #OTHER}, of which each application has one. */
+  private int operations;
+
+  ApplicationMinutes(int buckets, int maxApplications, int maxOperations) {
+    this.buckets = buckets;
+    this.maxApplications = maxApplications;
+    this.maxOperations = maxOperations;
+    columns = new MinuteColumns(Tally.BUCKETS + buckets);
+  }
+
+  /** Adds what a window has, and takes the tallies from it. */
+  void add(List<Operation> touched, long minute, long now) {
+    List<Application> ofWindow = new ArrayList<>();
+    for (Operation operation : touched) {
+      Application application = application(operation.application);
+      if (application.tally == null) {
+        application.tally = new Tally(buckets);
+        ofWindow.add(application);
+      }
+      application.tally.add(operation.tally);
+      columns.add(minutes(application, operation), minute, operation.tally.columns(), now);
+      operation.tally = null;
+    }
+    for (Application application : ofWindow) {
+      columns.add(application.minutes, minute, application.tally.columns(), now);
+      application.tally = null;
+    }
+  }
+
+  private Application application(String name) {
+    Application application = applications.get(name);
+    if (application == null) {
+      boolean room = applications.size() < maxApplications;
+      application = applications.computeIfAbsent(room ? name : Books.OTHER, Application::new);
+    }
+    return application;
+  }
+
+  private MinuteColumns.Minutes minutes(Application application, Operation operation) {
+    boolean named = !operation.name.equals(Books.OTHER) && !application.name.equals(Books.OTHER);
+    Name name = named ? new Name(operation.name, operation.kind) : OTHER;
+    MinuteColumns.Minutes minutes = application.operations.get(name);
+    if (minutes == null) {
+      boolean room = named && operations < maxOperations;
+      operations += room ? 1 : 0;
+      minutes =
+          application.operations.computeIfAbsent(
+              room ? name : OTHER, absent -> new MinuteColumns.Minutes());
+    }
+    return minutes;
+  }
+
+  /** Lets those leave that had no spans since a minute. */
+  void sweep(long oldest) {
+    Iterator<Application> all = applications.values().iterator();
+    while (all.hasNext()) {
+      Application application = all.next();
+      Iterator<Map.Entry<Name, MinuteColumns.Minutes>> its =
+          application.operations.entrySet().iterator();
+      while (its.hasNext()) {
+        Map.Entry<Name, MinuteColumns.Minutes> operation = its.next();
+        if (operation.getValue().endedBefore(oldest)) {
+          its.remove();
+          operations -= operation.getKey().equals(OTHER) ? 0 : 1;
+        }
+      }
+      if (application.minutes.endedBefore(oldest) && application.operations.isEmpty()) {
+        all.remove();
+      }
+    }
+  }
+
+  /** Null for none. */
+  Application get(String name) {
+    return applications.get(name);
+  }
+
+  Iterable<Application> all() {
+    return applications.values();
+  }
+
+  int applications() {
+    return applications.size();
+  }
+
+  int operations() {
+    return operations;
+  }
+
+  /** What stands in some minutes, from and to included. */
+  Tally sum(MinuteColumns.Minutes minutes, long from, long to) {
+    Tally sum = new Tally(buckets);
+    columns.sum(minutes, from, to, sum.columns());
+    return sum;
+  }
+
+  void read(MinuteColumns.Minutes minutes, long from, long to, MinuteColumns.Reader reader) {
+    columns.read(minutes, from, to, reader);
+  }
+}

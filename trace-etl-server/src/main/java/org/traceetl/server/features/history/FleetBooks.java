@@ -1,0 +1,133 @@
+package org.traceetl.server.features.history;
+
+import com.google.common.math.LongMath;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.window.Books;
+
+/**
+ * The books of the fleet and of each application by the minute. One thread at a time.
+ *
+ * <p>Bounded: so many applications; those for which there is no room are {@link Books#OTHER}. One
+ * without spans for an hour makes room. Those of the fleet are exact whatever the bound.
+ */
+final class FleetBooks {
+  private static final int RECEIVED = 0;
+  private static final int RECORDED = 1;
+  private static final int OVERFLOWED = 2;
+  private static final int FILTERED = 3;
+  private static final int DUPLICATE = 4;
+  private static final int HELD_BACK = 5;
+  private static final int REJECTED = 6;
+  private static final Rejection[] REASONS = Rejection.values();
+
+  /** The last one: reasons of servers of a later version. */
+  private static final int COLUMNS = REJECTED + REASONS.length + 1;
+
+  private static final String OTHER_REASON = "other";
+
+  private final int maxApplications;
+  private final MinuteColumns columns = new MinuteColumns(COLUMNS);
+  private final MinuteColumns.Minutes fleet = new MinuteColumns.Minutes();
+  private final Map<String, MinuteColumns.Minutes> applications = new HashMap<>();
+
+  FleetBooks(int maxApplications) {
+    this.maxApplications = maxApplications;
+  }
+
+  void add(List<Books> window, long minute, long now) {
+    long[] all = new long[COLUMNS];
+    for (Books books : window) {
+      long[] values = values(books);
+      for (int column = 0; column < COLUMNS; column++) {
+        all[column] = LongMath.saturatedAdd(all[column], values[column]);
+      }
+      columns.add(minutes(books.application()), minute, values, now);
+    }
+    if (!window.isEmpty()) {
+      columns.add(fleet, minute, all, now);
+    }
+  }
+
+  private MinuteColumns.Minutes minutes(String name) {
+    MinuteColumns.Minutes minutes = applications.get(name);
+    if (minutes == null) {
+      boolean room = applications.size() < maxApplications;
+      minutes =
+          applications.computeIfAbsent(
+              room ? name : Books.OTHER, absent -> new MinuteColumns.Minutes());
+    }
+    return minutes;
+  }
+
+  private static long[] values(Books books) {
+    long[] values = new long[COLUMNS];
+    values[RECEIVED] = Math.max(0, books.received());
+    values[RECORDED] = Math.max(0, books.recorded());
+    values[OVERFLOWED] = Math.max(0, books.overflowed());
+    values[FILTERED] = Math.max(0, books.filtered());
+    values[DUPLICATE] = Math.max(0, books.duplicate());
+    values[HELD_BACK] = Math.max(0, books.heldBack());
+    books
+        .rejected()
+        .forEach((reason, spans) -> {
+          int column = column(reason);
+          values[column] = LongMath.saturatedAdd(values[column], Math.max(0, spans));
+        });
+    return values;
+  }
+
+  private static int column(String reason) {
+    for (Rejection known : REASONS) {
+      if (known.label().equals(reason)) {
+        return REJECTED + known.ordinal();
+      }
+    }
+    return COLUMNS - 1;
+  }
+
+  void sweep(long oldest) {
+    applications.values().removeIf(minutes -> minutes.endedBefore(oldest));
+  }
+
+  /** Those of the fleet in some minutes, from and to included; without a name. */
+  Books fleet(long from, long to) {
+    return books("", fleet, from, to);
+  }
+
+  /** Those of each application that has any in these minutes. */
+  List<Books> applications(long from, long to) {
+    List<Books> all = new ArrayList<>();
+    applications.forEach((name, minutes) -> {
+      if (!minutes.endedBefore(from)) {
+        all.add(books(name, minutes, from, to));
+      }
+    });
+    return all;
+  }
+
+  private Books books(String name, MinuteColumns.Minutes minutes, long from, long to) {
+    long[] sum = new long[COLUMNS];
+    columns.sum(minutes, from, to, sum);
+    Map<String, Long> rejected = new TreeMap<>();
+    for (int column = REJECTED; column < COLUMNS; column++) {
+      if (sum[column] > 0) {
+        rejected.put(
+            column == COLUMNS - 1 ? OTHER_REASON : REASONS[column - REJECTED].label(), sum[column]);
+      }
+    }
+    return new Books(
+        name,
+        sum[RECEIVED],
+        sum[RECORDED],
+        sum[OVERFLOWED],
+        sum[FILTERED],
+        sum[DUPLICATE],
+        rejected,
+        sum[HELD_BACK]);
+  }
+}

@@ -1,0 +1,433 @@
+package org.traceetl.server.features.history;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.traceetl.server.features.history.ApplicationMinutes.Application;
+import org.traceetl.server.features.history.ApplicationMinutes.Name;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * The last hour of the fleet, by the minute: calls of each application and operation, the books,
+ * queues, agents. Safe for any thread: one adds, any number ask, and nobody waits for longer than
+ * one window or one answer takes. Each answer has whole windows: those of one version.
+ *
+ * <p>Calls go by when a window began, the rest by when it was sealed.
+ *
+ * <p>Bounded: so many applications and so many operations of all of them. One without spans for an
+ * hour makes room; while there is none, the others are {@link Books#OTHER}.
+ */
+public final class History {
+  /** Minutes that are kept, the one that has not ended included; and one more that has ended. */
+  public static final int MINUTES = 60;
+
+  /** How far back it goes. */
+  public static final Duration LENGTH = Duration.ofMinutes(MINUTES + 1);
+
+  /** Kind of {@link Books#OTHER}. */
+  public static final String UNKNOWN_KIND = "SPAN_KIND_UNSPECIFIED";
+
+  /** What happened to an application. */
+  public record Total(String application, Interval interval) {}
+
+  /** What happened to an operation. */
+  public record OperationTotal(String operation, String kind, Interval interval) {}
+
+  /**
+   * A minute.
+   *
+   * @param buckets calls by duration, one more than there are bounds; only to be read
+   */
+  public record Minute(Interval interval, long[] buckets) {}
+
+  /** Calls and errors of the last {@value #MINUTES} minutes that have ended, oldest first. */
+  public record Spark(long[] calls, long[] errors) {
+    private Spark() {
+      this(new long[MINUTES], new long[MINUTES]);
+    }
+  }
+
+  /**
+   * Books of some minutes.
+   *
+   * @param fleet all of them, without a name
+   * @param applications those that have any, in no order
+   */
+  public record BooksOfFleet(Books fleet, List<Books> applications) {}
+
+  /**
+   * The agents of the last hour.
+   *
+   * @param leftOut whether there were more than are kept
+   * @param agents the one not heard of for longest first
+   */
+  public record AgentsOfFleet(boolean leftOut, List<Agents.View> agents) {}
+
+  /** Totals that were asked for last; others ask for them in another order, or the next ones. */
+  private record Kept(String tag, int minutes, List<Total> totals) {}
+
+  private static final long MINUTE_MILLIS = TimeUnit.MINUTES.toMillis(1);
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final double[] boundsMillis;
+  private final int maxApplications;
+  private final InstantSource clock;
+  private final ApplicationMinutes applications;
+  private final FleetBooks books;
+  private final Agents agents = new Agents(Agents.MAX);
+  private final Map<QueueId, QueueHour> queues = new TreeMap<>();
+  private final MinuteColumns columnsOfQueue = new MinuteColumns(1);
+
+  /**
+   * Of the queues, those that there are not now: of a broker that comes back all is still known.
+   */
+  private Set<QueueId> gone = new HashSet<>();
+
+  /** Begins each tag: what two processes count is not the same. */
+  private final String process = UUID.randomUUID().toString().substring(0, 8);
+
+  private final AtomicLong version = new AtomicLong();
+  private final AtomicReference<Kept> kept = new AtomicReference<>(new Kept("", 0, List.of()));
+  private long sweptMinute;
+  private long misdated;
+  private volatile boolean upToDate;
+
+  /**
+   * An empty history.
+   *
+   * @param maxApplications most that are told apart
+   * @param maxOperations most of all applications that are told apart, by name and kind
+   * @param boundsNanos upper bounds of a series' finite buckets, rising
+   */
+  public History(int maxApplications, int maxOperations, long[] boundsNanos, InstantSource clock) {
+    this.maxApplications = maxApplications;
+    this.clock = clock;
+    boundsMillis = new double[boundsNanos.length];
+    for (int bound = 0; bound < boundsNanos.length; bound++) {
+      boundsMillis[bound] = boundsNanos[bound] / NANOS_PER_MILLI;
+    }
+    applications = new ApplicationMinutes(boundsNanos.length + 1, maxApplications, maxOperations);
+    books = new FleetBooks(maxApplications);
+  }
+
+  /** Adds a window, and takes the tallies from the operations that it has something of. */
+  synchronized void add(SealedWindow window, List<Operation> touched) {
+    addCalls(window.openedMillis(), touched);
+    long now = minuteNow();
+    long minute = minute(window.sealedMillis());
+    QueueHour queue = queue(window.queue());
+    queue.come(window);
+    gone.remove(window.queue());
+    if (isKept(minute, now)) {
+      books.add(window.books(), minute, now);
+      queue.add(window.books(), minute, now, columnsOfQueue);
+      agents.add(window, minute, now);
+    }
+  }
+
+  /** Adds calls of a window that began at this time. */
+  synchronized void addCalls(long openedMillis, List<Operation> touched) {
+    version.incrementAndGet();
+    long now = minuteNow();
+    sweep(now);
+    long minute = minute(openedMillis);
+    if (isKept(minute, now)) {
+      applications.add(touched, minute, now);
+    } else {
+      misdated += minute > now ? 1 : 0;
+      touched.forEach(operation -> operation.tally = null);
+    }
+  }
+
+  /** These are the queues that there are. */
+  synchronized void setQueues(Collection<QueueId> present) {
+    Set<QueueId> absent = new HashSet<>(queues.keySet());
+    absent.removeAll(Set.copyOf(present));
+    if (!absent.equals(gone) || !queues.keySet().containsAll(present)) {
+      version.incrementAndGet();
+      gone = absent;
+      present.forEach(this::queue);
+    }
+  }
+
+  private QueueHour queue(QueueId id) {
+    return queues.computeIfAbsent(id, absent -> new QueueHour(maxApplications));
+  }
+
+  private static boolean isKept(long minute, long now) {
+    return minute >= now - MINUTES && minute <= now + 1;
+  }
+
+  /** Once a minute. */
+  private void sweep(long now) {
+    if (now != sweptMinute) {
+      sweptMinute = now;
+      applications.sweep(now - MINUTES);
+      books.sweep(now - MINUTES);
+      agents.sweep(now - MINUTES);
+      queues.values().forEach(queue -> queue.sweep(now));
+    }
+  }
+
+  /**
+   * An application's last minutes, oldest first; the last one has not ended.
+   *
+   * @param count 1 to {@value #MINUTES}
+   * @return empty if the application had no spans in the last hour
+   */
+  public List<Minute> minutes(String application, int count) {
+    Tally[] tallies = new Tally[count];
+    long now;
+    synchronized (this) {
+      now = minuteNow();
+      Application found = applications.get(application);
+      if (found == null || found.minutes().endedBefore(now - MINUTES)) {
+        return List.of();
+      }
+      read(found.minutes(), now, tallies);
+    }
+    return minutes(tallies, now);
+  }
+
+  /**
+   * The last minutes of an application's operation, oldest first; the last one has not ended.
+   *
+   * @param count 1 to {@value #MINUTES}
+   * @return empty if it had no spans in the last hour
+   */
+  public List<Minute> minutes(String application, String operation, String kind, int count) {
+    Tally[] tallies = new Tally[count];
+    long now;
+    synchronized (this) {
+      now = minuteNow();
+      Application found = applications.get(application);
+      MinuteColumns.Minutes its =
+          found == null ? null : found.operations().get(new Name(operation, kind));
+      if (its == null || its.endedBefore(now - MINUTES)) {
+        return List.of();
+      }
+      read(its, now, tallies);
+    }
+    return minutes(tallies, now);
+  }
+
+  private void read(MinuteColumns.Minutes of, long now, Tally[] tallies) {
+    long from = now - tallies.length + 1;
+    Arrays.setAll(tallies, i -> new Tally(boundsMillis.length + 1));
+    applications.read(
+        of,
+        from,
+        now,
+        (minute, values) -> {
+          long[] columns = tallies[(int) (minute - from)].columns();
+          System.arraycopy(values, 0, columns, 0, columns.length);
+        });
+  }
+
+  private List<Minute> minutes(Tally[] tallies, long now) {
+    List<Minute> minutes = new ArrayList<>(tallies.length);
+    for (int i = 0; i < tallies.length; i++) {
+      Interval interval = interval(now - tallies.length + 1 + i, tallies[i], now);
+      minutes.add(new Minute(interval, tallies[i].buckets()));
+    }
+    return minutes;
+  }
+
+  /**
+   * What happened to each application of the last hour in the last minutes that have ended; in no
+   * order. Only to be read.
+   *
+   * @param count 1 to {@value #MINUTES} - 1
+   */
+  public List<Total> totals(int count) {
+    String tag = tag();
+    Kept last = kept.get();
+    if (last.tag.equals(tag) && last.minutes == count) {
+      return last.totals;
+    }
+    List<String> names;
+    List<Tally> tallies;
+    long now;
+    synchronized (this) {
+      // As of now, or later: then it is found to be out of date.
+      tag = tag();
+      now = minuteNow();
+      names = new ArrayList<>(applications.applications());
+      tallies = new ArrayList<>(applications.applications());
+      for (Application application : applications.all()) {
+        if (!application.minutes().endedBefore(now - MINUTES)) {
+          names.add(application.name());
+          tallies.add(applications.sum(application.minutes(), now - count, now - 1));
+        }
+      }
+    }
+    List<Total> totals = new ArrayList<>(names.size());
+    for (int i = 0; i < names.size(); i++) {
+      totals.add(new Total(names.get(i), interval(now - count, tallies.get(i), now)));
+    }
+    kept.set(new Kept(tag, count, totals));
+    return totals;
+  }
+
+  /**
+   * What happened to each operation of an application in the last minutes that have ended; in no
+   * order.
+   *
+   * @param count 1 to {@value #MINUTES} - 1
+   * @return null if the application had no spans in the last hour
+   */
+  public List<OperationTotal> operations(String application, int count) {
+    List<Name> names;
+    List<Tally> tallies;
+    long now;
+    synchronized (this) {
+      now = minuteNow();
+      Application found = applications.get(application);
+      if (found == null || found.minutes().endedBefore(now - MINUTES)) {
+        return null;
+      }
+      names = new ArrayList<>(found.operations().size());
+      tallies = new ArrayList<>(found.operations().size());
+      for (Map.Entry<Name, MinuteColumns.Minutes> operation : found.operations().entrySet()) {
+        if (!operation.getValue().endedBefore(now - MINUTES)) {
+          names.add(operation.getKey());
+          tallies.add(applications.sum(operation.getValue(), now - count, now - 1));
+        }
+      }
+    }
+    List<OperationTotal> totals = new ArrayList<>(names.size());
+    for (int i = 0; i < names.size(); i++) {
+      Name name = names.get(i);
+      Interval interval = interval(now - count, tallies.get(i), now);
+      totals.add(new OperationTotal(name.operation(), name.kind(), interval));
+    }
+    return totals;
+  }
+
+  /** Of each of these applications, in their order; zeros for an unknown one. */
+  public List<Spark> sparks(List<String> names) {
+    List<Spark> sparks = new ArrayList<>(names.size());
+    synchronized (this) {
+      long from = minuteNow() - MINUTES;
+      for (String name : names) {
+        Spark spark = new Spark();
+        sparks.add(spark);
+        Application found = applications.get(name);
+        if (found != null) {
+          applications.read(
+              found.minutes(),
+              from,
+              from + MINUTES - 1,
+              (minute, values) -> {
+                spark.calls[(int) (minute - from)] = values[Tally.CALLS];
+                spark.errors[(int) (minute - from)] = values[Tally.ERRORS];
+              });
+        }
+      }
+    }
+    return sparks;
+  }
+
+  /**
+   * The books of windows sealed in the last minutes, the one that has not ended included.
+   *
+   * @param count 1 to {@value #MINUTES}
+   */
+  public synchronized BooksOfFleet books(int count) {
+    long now = minuteNow();
+    return new BooksOfFleet(
+        books.fleet(now - count + 1, now + 1), books.applications(now - count + 1, now + 1));
+  }
+
+  /** The agents whose batches counted in the last hour. */
+  public synchronized AgentsOfFleet agents() {
+    long now = minuteNow();
+    long oldest = now - MINUTES + 1;
+    return new AgentsOfFleet(agents.leftOut(oldest), agents.views(oldest, now + 1));
+  }
+
+  /** The queues that have a journal, in order. */
+  public synchronized List<QueueHour.View> queues() {
+    long now = minuteNow();
+    List<QueueHour.View> views = new ArrayList<>(queues.size());
+    queues.forEach((id, queue) -> {
+      if (!gone.contains(id)) {
+        views.add(queue.view(id, now, columnsOfQueue));
+      }
+    });
+    return views;
+  }
+
+  /** Upper bounds of a minute's finite buckets, milliseconds, rising. */
+  public double[] boundsMillis() {
+    return boundsMillis.clone();
+  }
+
+  /** Windows left out because they began in the future: a clock is wrong. */
+  public synchronized long misdated() {
+    return misdated;
+  }
+
+  /** Whether all that the journal has was added once; before, counts are too low. */
+  public boolean upToDate() {
+    return upToDate;
+  }
+
+  void setUpToDate() {
+    if (!upToDate) {
+      upToDate = true;
+      version.incrementAndGet();
+    }
+  }
+
+  /**
+   * Changes whenever an answer may: with each window, and each minute. Taken before an answer, it
+   * may be older than that, never newer. Letters, digits and dashes.
+   */
+  public String tag() {
+    return process + "-" + version.get() + "-" + minuteNow();
+  }
+
+  /** Applications told apart. */
+  public synchronized int applications() {
+    return applications.applications();
+  }
+
+  /** Operations told apart. */
+  public synchronized int operations() {
+    return applications.operations();
+  }
+
+  private Interval interval(long minute, Tally tally, long now) {
+    return new Interval(
+        minute * MINUTE_MILLIS,
+        minute < now,
+        tally.calls(),
+        tally.errors(),
+        tally.durationMillis(),
+        tally.quantileMillis(boundsMillis, 0.5),
+        tally.quantileMillis(boundsMillis, 0.95),
+        tally.quantileMillis(boundsMillis, 0.99));
+  }
+
+  private long minuteNow() {
+    return minute(clock.millis());
+  }
+
+  private static long minute(long millis) {
+    return Math.floorDiv(millis, MINUTE_MILLIS);
+  }
+}

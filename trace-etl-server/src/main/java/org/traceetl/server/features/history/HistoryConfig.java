@@ -1,0 +1,35 @@
+package org.traceetl.server.features.history;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+/**
+ * The live history: {@code trace-etl.history}. A missing value is its default.
+ *
+ * @param enabled whether this server keeps the last hour of the whole fleet; default true
+ * @param maxApplications applications told apart; those above are added up as {@code _other};
+ *     default 10,000
+ * @param maxOperations operations (application, span name, kind) told apart; those above are added
+ *     up as {@code _other} of their application. One with spans in every minute takes 1 to 4 KB
+ *     with the default buckets, by how many and how many different durations there are, like an
+ *     application; default 50,000
+ */
+public record HistoryConfig(Boolean enabled, Integer maxApplications, Integer maxOperations) {
+  private static final int MOST = 1_000_000;
+
+  public HistoryConfig {
+    enabled = orElse(enabled, true);
+    maxApplications = orElse(maxApplications, 10_000);
+    maxOperations = orElse(maxOperations, 50_000);
+    checkRange("max-applications", maxApplications);
+    checkRange("max-operations", maxOperations);
+  }
+
+  public static HistoryConfig defaults() {
+    return new HistoryConfig(null, null, null);
+  }
+
+  private static void checkRange(String name, int value) {
+    check(value >= 1 && value <= MOST, "trace-etl.history." + name, value, "must be 1 to " + MOST);
+  }
+}

@@ -1,0 +1,260 @@
+package org.traceetl.server.features.history;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.BrokerThreads;
+import org.traceetl.server.journal.JournalTail;
+import org.traceetl.server.journal.PacedTail;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Keeps a history up to date: follows the journals of all queues, whoever owns them, so that any
+ * server answers for the whole fleet. It marks nothing, as all it has is in memory: a new process
+ * reads the last hour again.
+ *
+ * <p>Concurrency: a thread for each broker reads the journals of its queues; one thread adds what
+ * they read, and owns everything but the history and the tails. A broker that does not answer holds
+ * up its own queues alone.
+ */
+public final class HistoryFollower implements AutoCloseable {
+  /** The journals of all queues. */
+  public interface Journals {
+    /** The queues that there are. */
+    Set<QueueId> queues() throws IOException, InterruptedException;
+
+    /**
+     * Opens a queue's journal at about this time.
+     *
+     * @param sinceMillis milliseconds since 1970
+     * @param snapshots told of the series at the first snapshot
+     */
+    JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+        throws IOException, InterruptedException;
+  }
+
+  /** Who else is told of what the journals have, on the follower's thread. */
+  public interface Listener {
+    /** Each window of each queue. */
+    void window(SealedWindow window);
+
+    /** The series that a queue had before its first window; only to be read, and now. */
+    default void series(QueueImage image) {}
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(HistoryFollower.class);
+  private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  /** Series that live may be of more operations than an hour of history tells apart. */
+  private static final int LIVE_TO_KEPT = 4;
+
+  private final History history;
+  private final Journals journals;
+  private final Listener listener;
+  private final long lookBackMillis;
+  private final SeriesRules rules;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final LogThrottle throttle;
+  private final HistoryReader.Handed handed = new HistoryReader.Handed();
+  private final SinkThread adding;
+  private final BrokerThreads<HistoryReader> readers;
+  private final LongAdder windows = new LongAdder();
+  private final LongAdder unknownRows = new LongAdder();
+
+  // The adding thread's own.
+
+  private final Operations operations;
+
+  /** All queues that there ever were: one that comes back is not to be added anew. */
+  private final Map<QueueId, HistoryReader.Followed> followed = new HashMap<>();
+
+  /** The queues that there are. */
+  private Set<QueueId> present = Set.of();
+
+  private long queuesDueNanos;
+
+  /**
+   * A follower that is yet to be started.
+   *
+   * @param history added to by this follower alone
+   * @param lookBack how old the oldest message is that is read: an hour, and long enough that there
+   *     is a snapshot before it
+   * @param rules how series are read
+   * @param maxOperations most that the history tells apart
+   */
+  public HistoryFollower(
+      History history,
+      Journals journals,
+      Duration lookBack,
+      SeriesRules rules,
+      int maxOperations,
+      Listener listener,
+      InstantSource clock) {
+    this(history, journals, lookBack, rules, maxOperations, listener, clock, System::nanoTime);
+  }
+
+  HistoryFollower(
+      History history,
+      Journals journals,
+      Duration lookBack,
+      SeriesRules rules,
+      int maxOperations,
+      Listener listener,
+      InstantSource clock,
+      LongSupplier nanoTime) {
+    this.history = history;
+    this.journals = journals;
+    this.lookBackMillis = lookBack.toMillis();
+    this.rules = rules;
+    operations = new Operations(LIVE_TO_KEPT * maxOperations, rules.kinds());
+    this.listener = listener;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    throttle = new LogThrottle(clock);
+    queuesDueNanos = nanoTime.getAsLong();
+    adding = new SinkThread("trace-history", this::add, throttle);
+    readers =
+        new BrokerThreads<>(
+            "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
+  }
+
+  /** Begins to follow. Once. */
+  public void start() {
+    adding.start();
+    readers.start();
+  }
+
+  /** Ends the following. Idempotent. */
+  @Override
+  public void close() {
+    adding.close();
+    readers.close();
+  }
+
+  /** Windows added. */
+  public long windows() {
+    return windows.sum();
+  }
+
+  /** Rows of windows left out because it is not known whose they are. */
+  public long unknownRows() {
+    return unknownRows.sum();
+  }
+
+  /** Whether none of its threads has ended by an error. */
+  public boolean alive() {
+    return adding.alive() && readers.alive();
+  }
+
+  /**
+   * Does what is due, of all threads.
+   *
+   * @return nanoseconds until something else may be due; 0 for now
+   */
+  long step() throws InterruptedException {
+    long nowNanos = nanoTime.getAsLong();
+    findQueuesIfDue(nowNanos);
+    long idleNanos = SinkThread.IDLE_NANOS;
+    for (HistoryReader reader : readers.all()) {
+      idleNanos = Math.min(idleNanos, reader.read(nowNanos));
+      addRead();
+    }
+    return idleNanos;
+  }
+
+  /** Finds queues, and adds what was read. */
+  private long add() throws InterruptedException {
+    findQueuesIfDue(nanoTime.getAsLong());
+    addRead();
+    return SinkThread.IDLE_NANOS;
+  }
+
+  private void addRead() {
+    // Asked first: what was read before is handed over by then.
+    boolean upToDate = !present.isEmpty();
+    for (QueueId id : present) {
+      upToDate &= followed.get(id).atEnd();
+    }
+    for (HistoryReader.Read read = handed.peek(); read != null; read = handed.peek()) {
+      try {
+        add(read);
+      } finally {
+        // One that is faulty is not to come again.
+        handed.added();
+        readers.wake();
+      }
+    }
+    if (upToDate) {
+      history.setUpToDate();
+    }
+  }
+
+  private void add(HistoryReader.Read read) {
+    QueueSeries series = read.queue().series();
+    for (QueueImage image : read.images()) {
+      series.replace(image);
+      listener.series(image);
+    }
+    for (JournalTail.Kept kept : read.windows()) {
+      SealedWindow window = kept.window();
+      history.add(window, series.fold(window));
+      listener.window(window);
+      windows.increment();
+    }
+    unknownRows.add(series.takeUnknownRows());
+  }
+
+  private void findQueuesIfDue(long nowNanos) throws InterruptedException {
+    if (queuesDueNanos - nowNanos <= 0) {
+      findQueues(nowNanos);
+    }
+  }
+
+  private void findQueues(long nowNanos) throws InterruptedException {
+    try {
+      present = journals.queues();
+    } catch (IOException e) {
+      queuesDueNanos = nowNanos + QUEUES_FAILED_NANOS;
+      if (throttle.permits()) {
+        LOG.warn("The journal's queues could not be found: {}; trying on", e.toString());
+      }
+      return;
+    }
+    queuesDueNanos = nowNanos + QUEUES_NANOS;
+    history.setQueues(present);
+    for (QueueId queue : present) {
+      followed.computeIfAbsent(queue, absent -> follow(absent, nowNanos));
+    }
+    followed.forEach((queue, known) -> known.present(present.contains(queue)));
+    readers.wake();
+  }
+
+  private HistoryReader.Followed follow(QueueId queue, long nowNanos) {
+    HistoryReader.Followed known =
+        new HistoryReader.Followed(
+            images ->
+                new PacedTail(
+                    queue,
+                    () -> journals.open(queue, clock.millis() - lookBackMillis, images),
+                    nowNanos,
+                    throttle),
+            new QueueSeries(rules, operations));
+    readers.of(queue.broker()).follow(known);
+    return known;
+  }
+}

@@ -1,0 +1,25 @@
+package org.traceetl.server.features.history;
+
+/**
+ * What happened in a stretch of time.
+ *
+ * @param startMillis when it began, milliseconds since 1970
+ * @param ended false for the minute that has just begun
+ * @param errors those of the calls with status ERROR
+ * @param durationMillis sum of the calls' durations, milliseconds
+ * @param p50Millis median of the durations, milliseconds; NaN without calls, like the others
+ */
+public record Interval(
+    long startMillis,
+    boolean ended,
+    long calls,
+    long errors,
+    double durationMillis,
+    double p50Millis,
+    double p95Millis,
+    double p99Millis) {
+  /** Errors by calls; NaN without calls. */
+  public double errorRatio() {
+    return calls == 0 ? Double.NaN : (double) errors / calls;
+  }
+}

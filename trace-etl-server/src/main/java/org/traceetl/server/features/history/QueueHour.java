@@ -1,0 +1,114 @@
+package org.traceetl.server.features.history;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * What comes by a queue. One thread at a time.
+ *
+ * <p>Bounded: so many applications are counted.
+ */
+public final class QueueHour {
+  /** Minutes that rates are taken from. */
+  static final int RATE_MINUTES = 5;
+
+  private static final long RATE_SECONDS = RATE_MINUTES * 60L;
+
+  /**
+   * A queue.
+   *
+   * @param spansPerSecond received in the last {@value #RATE_MINUTES} minutes that have ended
+   * @param applications with spans in them
+   * @param sealedMillis when its newest window was sealed, milliseconds since 1970; 0 for none
+   * @param offset after its newest window; -1 for none
+   */
+  public record View(
+      QueueId queue, double spansPerSecond, int applications, long sealedMillis, long offset) {}
+
+  /** In which of the last minutes an application had spans. */
+  private static final class Seen {
+    private long newest;
+
+    /** Bit i for the minute i before the newest. */
+    private int minutes;
+
+    void at(long minute) {
+      if (minute > newest) {
+        long later = minute - newest;
+        minutes = (later < Integer.SIZE ? minutes << later : 0) | 1;
+        newest = minute;
+      } else if (newest - minute < Integer.SIZE) {
+        minutes |= 1 << newest - minute;
+      }
+    }
+
+    boolean in(long from, long to) {
+      for (long minute = from; minute <= to; minute++) {
+        long before = newest - minute;
+        if (before >= 0 && before < Integer.SIZE && (minutes >>> before & 1) != 0) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+
+  private final int maxApplications;
+  private final MinuteColumns.Minutes received = new MinuteColumns.Minutes();
+  private final Map<String, Seen> applications = new HashMap<>();
+  private long sealedMillis;
+  private long offset = -1;
+
+  QueueHour(int maxApplications) {
+    this.maxApplications = maxApplications;
+  }
+
+  /** Notes how far the queue has come, however old the window is. */
+  void come(SealedWindow window) {
+    sealedMillis = window.sealedMillis();
+    offset = window.to();
+  }
+
+  void add(List<Books> window, long minute, long now, MinuteColumns columns) {
+    long spans = 0;
+    for (Books books : window) {
+      if (books.received() > 0) {
+        spans += books.received();
+        // What was refused before it was known whose it is has none.
+        if (!books.application().isEmpty()) {
+          saw(books.application(), minute);
+        }
+      }
+    }
+    columns.add(received, minute, new long[] {Math.max(0, spans)}, now);
+  }
+
+  private void saw(String application, long minute) {
+    Seen seen = applications.get(application);
+    if (seen == null && applications.size() < maxApplications) {
+      seen = new Seen();
+      applications.put(application, seen);
+    }
+    if (seen != null) {
+      seen.at(minute);
+    }
+  }
+
+  void sweep(long now) {
+    applications.values().removeIf(seen -> seen.newest < now - RATE_MINUTES);
+  }
+
+  View view(QueueId queue, long now, MinuteColumns columns) {
+    long[] sum = new long[1];
+    columns.sum(received, now - RATE_MINUTES, now - 1, sum);
+    int live = 0;
+    for (Seen seen : applications.values()) {
+      live += seen.in(now - RATE_MINUTES, now - 1) ? 1 : 0;
+    }
+    return new View(queue, (double) sum[0] / RATE_SECONDS, live, sealedMillis, offset);
+  }
+}

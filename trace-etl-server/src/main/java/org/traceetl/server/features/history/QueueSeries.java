@@ -1,0 +1,140 @@
+package org.traceetl.server.features.history;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+
+/**
+ * Whose spans a queue's series count: the little of their definitions that the history needs, and
+ * all that it keeps of them. One thread at a time.
+ */
+final class QueueSeries {
+  /** Higher numbers no journal has: they would only take memory. */
+  private static final int MAX_SERIES = 1 << 24;
+
+  /** Status ERROR of OTLP, as series have it. */
+  private static final String ERROR = "2";
+
+  private static final int INITIAL_SERIES = 64;
+
+  private final SeriesRules rules;
+  private final Operations known;
+
+  /** By series; null for none, and for those of events. */
+  private Operation[] operations = new Operation[INITIAL_SERIES];
+
+  private final BitSet failed = new BitSet();
+
+  /** Those that have other buckets than a tally. */
+  private final BitSet otherBuckets = new BitSet();
+
+  /** Those that count something else than spans. */
+  private final BitSet ofEvents = new BitSet();
+
+  private long unknownRows;
+
+  /**
+   * @param known those of all queues
+   */
+  QueueSeries(SeriesRules rules, Operations known) {
+    this.rules = rules;
+    this.known = known;
+  }
+
+  /** From here on there are these series and no others. */
+  void replace(QueueImage image) {
+    for (int series = 0; series < operations.length; series++) {
+      evict(series);
+    }
+    Arrays.fill(operations, null);
+    ofEvents.clear();
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) != null) {
+        create(image.definition(series));
+      }
+    }
+  }
+
+  /**
+   * What the queue's next window adds.
+   *
+   * @return the operations it has something of, each with a tally: to be taken before the next fold
+   *     of any queue
+   */
+  List<Operation> fold(SealedWindow window) {
+    boolean bucketsKnown = window.schema() == rules.schema() && window.stride() == rules.stride();
+    window.created().forEach(this::create);
+    List<Operation> touched = new ArrayList<>();
+    for (int row = 0; row < window.rows(); row++) {
+      int series = window.series()[row];
+      if (ofEvents.get(Math.max(0, series))) {
+        continue;
+      }
+      if (!known(series)) {
+        unknownRows++;
+        continue;
+      }
+      Operation operation = operations[series];
+      if (operation.tally == null) {
+        operation.tally = new Tally(rules.stride());
+        touched.add(operation);
+      }
+      operation.tally.add(
+          failed.get(series),
+          window.durationNanos()[row],
+          window.counts(),
+          row * window.stride(),
+          window.stride(),
+          bucketsKnown && !otherBuckets.get(series));
+    }
+    for (int series : window.evicted()) {
+      evict(series);
+    }
+    return touched;
+  }
+
+  private boolean known(int series) {
+    return series >= 0 && series < operations.length && operations[series] != null;
+  }
+
+  private void create(SeriesDefinition definition) {
+    int series = definition.series();
+    evict(series);
+    if (series < 0 || series >= MAX_SERIES) {
+      return;
+    }
+    if (rules.countsEvents() && definition.isOfEvents()) {
+      ofEvents.set(series);
+      return;
+    }
+    if (series >= operations.length) {
+      operations =
+          Arrays.copyOf(
+              operations, Math.max(series + 1, operations.length + operations.length / 2));
+    }
+    operations[series] = known.retain(definition);
+    otherBuckets.set(series, !rules.bucketsOfHistory().test(definition));
+    failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
+  }
+
+  private void evict(int series) {
+    if (series >= 0) {
+      ofEvents.clear(series);
+    }
+    if (known(series)) {
+      known.release(operations[series]);
+      operations[series] = null;
+    }
+  }
+
+  /** Rows of windows that belonged to no series known here, since this was asked last. */
+  long takeUnknownRows() {
+    long rows = unknownRows;
+    unknownRows = 0;
+    return rows;
+  }
+}

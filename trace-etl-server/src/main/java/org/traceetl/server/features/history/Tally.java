@@ -1,0 +1,115 @@
+package org.traceetl.server.features.history;
+
+import com.google.common.math.LongMath;
+import java.util.Arrays;
+
+/**
+ * What some spans add up to: calls, errors, nanoseconds and calls by bucket, as columns of {@link
+ * MinuteColumns}. Numbers do not fall below 0 and stay at the highest one. One thread at a time.
+ *
+ * <p>Spans whose buckets are not known (counted under other bounds than this server's) are in the
+ * sums, but not in the buckets: quantiles are those of the others.
+ */
+final class Tally {
+  static final int CALLS = 0;
+  static final int ERRORS = 1;
+  static final int NANOS = 2;
+
+  /** Column of the first bucket. */
+  static final int BUCKETS = 3;
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final long[] columns;
+
+  /**
+   * @param buckets of a series
+   */
+  Tally(int buckets) {
+    columns = new long[BUCKETS + buckets];
+  }
+
+  /**
+   * Adds spans.
+   *
+   * @param counts spans by bucket, from {@code at} on
+   * @param stride buckets there
+   * @param bucketsKnown whether these buckets are those of this tally
+   */
+  void add(boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
+    long spans = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      long count = Math.max(0, counts[at + bucket]);
+      spans = LongMath.saturatedAdd(spans, count);
+      if (bucketsKnown) {
+        add(BUCKETS + bucket, count);
+      }
+    }
+    add(CALLS, spans);
+    if (failed) {
+      add(ERRORS, spans);
+    }
+    add(NANOS, Math.max(0, nanos));
+  }
+
+  void add(Tally other) {
+    for (int column = 0; column < columns.length; column++) {
+      add(column, other.columns[column]);
+    }
+  }
+
+  private void add(int column, long value) {
+    columns[column] = LongMath.saturatedAdd(columns[column], value);
+  }
+
+  /** Its numbers themselves, to be added to. */
+  long[] columns() {
+    return columns;
+  }
+
+  /** Calls by bucket. */
+  long[] buckets() {
+    return Arrays.copyOfRange(columns, BUCKETS, columns.length);
+  }
+
+  long calls() {
+    return columns[CALLS];
+  }
+
+  /** Those of the calls that have the status ERROR. */
+  long errors() {
+    return columns[ERRORS];
+  }
+
+  /** Sum of the durations, milliseconds. */
+  double durationMillis() {
+    return columns[NANOS] / NANOS_PER_MILLI;
+  }
+
+  /**
+   * A quantile of the durations, milliseconds, taken as evenly spread within a bucket; the highest
+   * bound if it is above that, NaN without spans.
+   *
+   * @param boundsMillis upper bounds of the finite buckets
+   * @param quantile above 0, below 1
+   */
+  double quantileMillis(double[] boundsMillis, double quantile) {
+    long spans = 0;
+    for (int column = BUCKETS; column < columns.length; column++) {
+      spans = LongMath.saturatedAdd(spans, columns[column]);
+    }
+    double rank = quantile * spans;
+    double below = 0;
+    for (int bucket = 0; bucket < boundsMillis.length; bucket++) {
+      long count = columns[BUCKETS + bucket];
+      if (count > 0 && below + count >= rank) {
+        double from = bucket == 0 ? 0 : boundsMillis[bucket - 1];
+        return from + (boundsMillis[bucket] - from) * Math.max(0, rank - below) / count;
+      }
+      below += count;
+    }
+    return spans == 0 || boundsMillis.length == 0
+        ? Double.NaN
+        : boundsMillis[boundsMillis.length - 1];
+  }
+}

@@ -1,0 +1,351 @@
+package org.traceetl.server.features.hotspot;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.server.config.Glob;
+import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.decisions.PublishedRecord;
+import org.traceetl.server.features.hotspot.Hotspots.State;
+import org.traceetl.server.features.hotspot.LoadMeter.End;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Looks at the load of the fleet, decides if this server is the one that does, and writes what it
+ * has decided where agents and the other servers read it. The decider is who owns the lowest queue
+ * of the span topic; where two believe to be it for a moment, the same record holds for all, also
+ * for the other decider: {@link HotspotDecisions#holdsOver}.
+ *
+ * <p>Concurrency: one thread looks and decides, and owns everything but the meter, which the
+ * journal's follower adds to, and what is published for any thread: counters and the last picture.
+ */
+public final class HotspotDecider implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
+
+  /** Applications in the picture that have no decision: those with most load. */
+  private static final int OTHERS_SHOWN = 20;
+
+  /** Queues in the picture that are behind: those with most that waits. */
+  private static final int BEHIND_SHOWN = 10;
+
+  /** Characters of a name, and of all that changed, in a line of the log. */
+  private static final int MOST_NAME = 200;
+
+  private static final int MOST_CHANGES = 2_000;
+
+  private final HotspotsConfig config;
+  private final List<Glob> pinned;
+  private final DecisionLog decisions;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final LogThrottle throttle;
+  private final LoadMeter meter = new LoadMeter();
+  private final HotspotPolicy policy;
+  private final SinkThread thread;
+  private final LongAdder decided = new LongAdder();
+  private final LongAdder lost = new LongAdder();
+  private volatile Hotspots picture = Hotspots.NONE;
+
+  // The thread's own.
+
+  private final PublishedRecord<HotspotDecisions> published;
+  private boolean wasDecider;
+  private long dueNanos;
+
+  /** A decider that is yet to be started. */
+  public HotspotDecider(HotspotsConfig config, DecisionLog decisions, InstantSource clock) {
+    this(config, decisions, clock, System::nanoTime);
+  }
+
+  HotspotDecider(
+      HotspotsConfig config, DecisionLog decisions, InstantSource clock, LongSupplier nanoTime) {
+    this.config = config;
+    pinned = config.pinned().stream().map(Glob::new).toList();
+    this.decisions = decisions;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    policy = new HotspotPolicy(config);
+    throttle = new LogThrottle(clock);
+    published =
+        new PublishedRecord<>(
+            config.topic(),
+            HotspotDecisions.FORMAT,
+            epoch -> new HotspotDecisions(epoch, epoch, Map.of()),
+            decisions,
+            clock,
+            nanoTime,
+            throttle,
+            now -> policy.adopt(now.applications()));
+    thread = new SinkThread("trace-hotspots", this::step, throttle);
+    dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
+  }
+
+  /** Begins to look. Once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** Ends the looking. Idempotent. */
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return thread.alive();
+  }
+
+  /** Counts a window of any queue of the fleet. Any thread. */
+  public void window(SealedWindow window) {
+    meter.add(window);
+  }
+
+  /** What is decided, as of the last look. */
+  public Hotspots picture() {
+    return picture;
+  }
+
+  /** Decisions that this server has written. */
+  public long decided() {
+    return decided.sum();
+  }
+
+  /** Decisions of this server that another one's came before. */
+  public long lost() {
+    return lost.sum();
+  }
+
+  /** Records in the topic that could not be read. */
+  public long refused() {
+    return published.refused();
+  }
+
+  long step() throws InterruptedException {
+    long restNanos = dueNanos - nanoTime.getAsLong();
+    if (restNanos > 0) {
+      return restNanos;
+    }
+    dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
+    try {
+      look();
+    } catch (IOException e) {
+      picture = shown(State.AWAY, picture.loadMillis(), picture.maxToMean(), picture.queues());
+      if (throttle.permits()) {
+        LOG.warn("Hotspots could not be looked at: {}; trying on", e.toString());
+      }
+    }
+    return config.interval().toNanos();
+  }
+
+  private void look() throws IOException, InterruptedException {
+    Set<QueueId> queues = new TreeSet<>(decisions.queues());
+    QueueLoads taken = meter.take(queues, ends(queues));
+    QueueLoads loads = decisions.upToDate() ? taken : null;
+    if (!published.find()) {
+      picture = picture(State.NO_TOPIC, loads, queues.size());
+      return;
+    }
+    boolean readAll = published.read();
+    boolean decider = !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
+    if (decider != wasDecider) {
+      LOG.info("This server {} about hotspots", decider ? "decides" : "no longer decides");
+      policy.forget();
+      wasDecider = decider;
+    }
+    if (decider) {
+      boolean changed = loads != null && policy.look(loads, this::pinned, clock.millis());
+      policy.takeNewlyStuck().forEach(HotspotDecider::tell);
+      if (changed) {
+        decide();
+      } else {
+        published.repeat(readAll);
+      }
+    }
+    picture = picture(decider ? State.DECIDER : State.FOLLOWER, loads, queues.size());
+  }
+
+  /** Those that their brokers tell; one that does not is not asked again in this look. */
+  private Map<QueueId, End> ends(Set<QueueId> queues) throws InterruptedException {
+    Map<QueueId, End> ends = new HashMap<>();
+    Set<String> silent = new HashSet<>();
+    for (QueueId queue : queues) {
+      if (!silent.contains(queue.broker())) {
+        try {
+          // Each with its own time: a broker that is slow to answer holds those after it up.
+          ends.put(queue, new End(decisions.end(queue), nanoTime.getAsLong()));
+        } catch (IOException e) {
+          silent.add(queue.broker());
+          if (throttle.permits()) {
+            LOG.warn("The end of queue {} could not be found: {}; trying on", queue, e.toString());
+          }
+        }
+      }
+    }
+    return ends;
+  }
+
+  private static void tell(String application) {
+    LOG.warn(
+        "Application {} is a hotspot that more queues do not help: it has few hot series, or agents"
+            + " do not follow. trace-etl.hotspots.spread-random would spread it at random",
+        Printable.of(application, MOST_NAME));
+  }
+
+  private boolean pinned(String application) {
+    // These stand for several: spans refused before their application was known, or without room.
+    return application.isEmpty()
+        || application.equals(Books.OTHER)
+        || pinned.stream().anyMatch(glob -> glob.matches(application));
+  }
+
+  private void decide() throws IOException, InterruptedException {
+    HotspotDecisions before = published.current();
+    HotspotDecisions next =
+        new HotspotDecisions(published.nextEpoch(), clock.millis(), policy.decided());
+    boolean holds;
+    try {
+      holds = published.put(next);
+    } catch (IOException e) {
+      // It may be there or not: the next look reads it, or decides anew.
+      policy.adopt(published.current().applications());
+      throw e;
+    }
+    if (holds) {
+      decided.increment();
+      tell(before.applications(), next);
+    } else {
+      lost.increment();
+      policy.adopt(published.current().applications());
+      policy.forget();
+    }
+  }
+
+  private static void tell(Map<String, Decision> before, HotspotDecisions now) {
+    Map<String, String> changes = new TreeMap<>();
+    now.applications()
+        .forEach((name, decision) -> {
+          if (!decision.equals(before.get(name))) {
+            changes.put(name, decision.queues() + (decision.random() ? " at random" : ""));
+          }
+        });
+    before
+        .keySet()
+        .forEach(name -> {
+          if (!now.applications().containsKey(name)) {
+            changes.put(name, "default");
+          }
+        });
+    LOG.info(
+        "Hotspots, epoch {}: queues of applications are now {}",
+        now.epoch(),
+        Printable.of(changes.toString(), MOST_CHANGES));
+  }
+
+  private Hotspots picture(State state, QueueLoads loads, int queues) {
+    if (loads == null) {
+      return shown(state, picture.loadMillis(), picture.maxToMean(), queues);
+    }
+    HotspotDecisions current = published.current();
+    double[] totals = loads.totals();
+    double all = Arrays.stream(totals).sum();
+    List<Hotspots.Application> applications = new ArrayList<>();
+    loads
+        .rates()
+        .forEach((name, rates) ->
+            applications.add(
+                application(name, rates, all, loads.waiting().getOrDefault(name, 0.0))));
+    current
+        .applications()
+        .forEach((name, decision) -> {
+          if (!loads.rates().containsKey(name)) {
+            applications.add(application(name, new double[0], all, 0));
+          }
+        });
+    applications.removeIf(application -> application.application().isEmpty());
+    applications.sort(
+        Comparator.comparing((Hotspots.Application application) -> application.sinceMillis() == 0)
+            .thenComparingDouble(application -> -application.rate())
+            .thenComparing(Hotspots.Application::application));
+    int shown = Math.min(applications.size(), current.applications().size() + OTHERS_SHOWN);
+    return new Hotspots(
+        state,
+        current.epoch(),
+        current.decidedMillis(),
+        queues,
+        clock.millis(),
+        all == 0 ? Double.NaN : Arrays.stream(totals).max().orElse(0) * totals.length / all,
+        List.copyOf(applications.subList(0, shown)),
+        behind(loads, totals));
+  }
+
+  private static List<Hotspots.Queue> behind(QueueLoads loads, double[] totals) {
+    return IntStream.range(0, totals.length)
+        .filter(queue -> loads.lags().get(queue).messages() > 0)
+        .boxed()
+        .sorted(Comparator.comparingLong(queue -> -loads.lags().get(queue).messages()))
+        .limit(BEHIND_SHOWN)
+        .map(queue -> {
+          QueueLag lag = loads.lags().get(queue);
+          return new Hotspots.Queue(
+              loads.queues().get(queue),
+              totals[queue],
+              lag.recorded(),
+              lag.messages(),
+              lag.spans(),
+              lag.growing());
+        })
+        .toList();
+  }
+
+  private Hotspots.Application application(String name, double[] rates, double all, double lag) {
+    Decision decision = published.current().applications().get(name);
+    double rate = Arrays.stream(rates).sum();
+    return new Hotspots.Application(
+        name,
+        rate,
+        all == 0 ? 0 : rate / all,
+        decision == null ? config.minQueues() : decision.queues(),
+        (int) Arrays.stream(rates).filter(perQueue -> perQueue > 0).count(),
+        Arrays.stream(rates).max().orElse(0),
+        decision != null && decision.random(),
+        decision == null ? 0 : decision.sinceMillis(),
+        pinned(name),
+        policy.stuck(name),
+        lag);
+  }
+
+  private Hotspots shown(State state, long loadMillis, double maxToMean, int queues) {
+    HotspotDecisions current = published.current();
+    return new Hotspots(
+        state,
+        current.epoch(),
+        current.decidedMillis(),
+        queues,
+        loadMillis,
+        maxToMean,
+        picture.applications(),
+        picture.behind());
+  }
+}

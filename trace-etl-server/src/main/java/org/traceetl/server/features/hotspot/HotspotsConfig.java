@@ -1,0 +1,123 @@
+package org.traceetl.server.features.hotspot;
+
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+import java.time.Duration;
+import java.util.List;
+import org.traceetl.server.config.SigningConfig;
+
+/**
+ * Automatic hotspots: {@code trace-etl.hotspots}. A missing value is its default.
+ *
+ * @param enabled whether this server may decide; it does once the topic is there. Default true
+ * @param topic of the decisions; default {@code trace-routing}
+ * @param interval between two looks at the load, or two windows where that is longer; default 30 s
+ * @param minQueues queues of an application that is none: what agents give it, default 2
+ * @param maxQueues most queues of an application; default 1,024
+ * @param growAbove a queue is overloaded that carries more than so many times the mean; default
+ *     1.25
+ * @param growAfter looks in a row for which it must be; default 4
+ * @param shrinkBelow an application gives queues back whose load has fallen below this part of the
+ *     one at which it got them; default 0.5
+ * @param shrinkAfter looks in a row for which it must have; default 20
+ * @param minQueueRate spans a second below which no queue is overloaded; default 20,000
+ * @param spreadRandom whether an application that more queues do not help is spread at random: its
+ *     series are then on all of them; default false
+ * @param pinned names of applications that are left alone; {@code *} stands for any characters
+ * @param signing of the decisions and of learnt names; default: none
+ */
+public record HotspotsConfig(
+    Boolean enabled,
+    String topic,
+    Duration interval,
+    Integer minQueues,
+    Integer maxQueues,
+    Double growAbove,
+    Integer growAfter,
+    Double shrinkBelow,
+    Integer shrinkAfter,
+    Long minQueueRate,
+    Boolean spreadRandom,
+    List<String> pinned,
+    SigningConfig signing) {
+  private static final String PREFIX = "trace-etl.hotspots.";
+  private static final int MOST_QUEUES = 1_024;
+  private static final int MOST_LOOKS = 10_000;
+  private static final double MOST_GROW_ABOVE = 100;
+  private static final double MOST_SHRINK_BELOW = 0.9;
+  private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
+  private static final Duration MAX_INTERVAL = Duration.ofHours(2);
+
+  public HotspotsConfig {
+    enabled = orElse(enabled, true);
+    topic = orElse(topic, "trace-routing");
+    interval = orElse(interval, Duration.ofSeconds(30));
+    minQueues = orElse(minQueues, 2);
+    maxQueues = orElse(maxQueues, MOST_QUEUES);
+    growAbove = orElse(growAbove, 1.25);
+    growAfter = orElse(growAfter, 4);
+    shrinkBelow = orElse(shrinkBelow, 0.5);
+    shrinkAfter = orElse(shrinkAfter, 20);
+    minQueueRate = orElse(minQueueRate, 20_000L);
+    spreadRandom = orElse(spreadRandom, false);
+    pinned = List.copyOf(orElse(pinned, List.of()));
+    signing = orElse(signing, SigningConfig.defaults());
+    check(
+        topic.matches("[%|a-zA-Z0-9_-]{1,127}"),
+        PREFIX + "topic",
+        topic,
+        "must be 1 to 127 letters, digits, and %, |, _ or -");
+    check(
+        interval.compareTo(MIN_INTERVAL) >= 0 && interval.compareTo(MAX_INTERVAL) <= 0,
+        PREFIX + "interval",
+        interval,
+        "must be 100 ms to 2 h");
+    between("min-queues", minQueues, 1, MOST_QUEUES);
+    between("max-queues", maxQueues, minQueues, MOST_QUEUES);
+    between("grow-after", growAfter, 1, MOST_LOOKS);
+    between("shrink-after", shrinkAfter, 1, MOST_LOOKS);
+    check(
+        growAbove > 1 && growAbove <= MOST_GROW_ABOVE,
+        PREFIX + "grow-above",
+        growAbove,
+        "must be above 1, at most 100");
+    check(
+        shrinkBelow > 0 && shrinkBelow <= MOST_SHRINK_BELOW,
+        PREFIX + "shrink-below",
+        shrinkBelow,
+        "must be above 0, at most 0.9: what gave queues back must not need them at once");
+    check(minQueueRate >= 0, PREFIX + "min-queue-rate", minQueueRate, "must be 0 or more");
+  }
+
+  /**
+   * The same for windows of this length: between two looks each queue must have one, or they would
+   * be void.
+   */
+  public HotspotsConfig over(Duration window) {
+    Duration least = window.multipliedBy(2);
+    return new HotspotsConfig(
+        enabled,
+        topic,
+        interval.compareTo(least) < 0 ? least : interval,
+        minQueues,
+        maxQueues,
+        growAbove,
+        growAfter,
+        shrinkBelow,
+        shrinkAfter,
+        minQueueRate,
+        spreadRandom,
+        pinned,
+        signing);
+  }
+
+  private static void between(String key, int value, int min, int max) {
+    check(value >= min && value <= max, PREFIX + key, value, "must be " + min + " to " + max);
+  }
+
+  public static HotspotsConfig defaults() {
+    return new HotspotsConfig(
+        null, null, null, null, null, null, null, null, null, null, null, null, null);
+  }
+}

@@ -1,0 +1,54 @@
+package org.traceetl.server.features.index;
+
+import java.io.IOException;
+import java.util.List;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.window.TraceDocument;
+
+/**
+ * Where documents are kept and found again. A document is named by its trace ID and span ID:
+ * written twice, it is there once.
+ *
+ * <p>One thread writes; any number of threads search meanwhile. A document is found as soon as the
+ * store has refreshed, at most a few seconds after it was written.
+ *
+ * <p>What every implementation does to a document: a start before 1970 is kept as 1970, and a lone
+ * surrogate as U+FFFD. A name longer than {@link #MAX_FILTERED_LENGTH} is kept whole, but no filter
+ * finds it.
+ */
+public interface TraceIndex extends AutoCloseable {
+  /** Longest application or operation that a query's filter can find, UTF-16 units. */
+  int MAX_FILTERED_LENGTH = 1024;
+
+  /** The index that the configuration names. Does not wait for a remote store to be there. */
+  static TraceIndex open(IndexConfig config) throws IOException {
+    return switch (config.type()) {
+      case NONE -> new DisabledIndex();
+      case LUCENE -> LuceneIndex.open(config.lucene());
+      case ELASTICSEARCH -> ElasticsearchIndex.open(config.elasticsearch());
+    };
+  }
+
+  /**
+   * Tries once to keep the documents, and says what became of each. What is neither refused nor to
+   * be tried again is kept: it survives the end of this process.
+   *
+   * @throws IOException if nothing is known of any of them, for instance because the store cannot
+   *     be reached; all of them may be tried again
+   */
+  WriteResult write(List<TraceDocument> documents) throws IOException;
+
+  /**
+   * The documents that the query asks for, newest first.
+   *
+   * @throws IOException if the store does not answer
+   */
+  TracePage search(TraceQuery query) throws IOException;
+
+  /** Whether the last contact with the store went well; true before the first. Never waits. */
+  boolean healthy();
+
+  /** Releases what the index holds. Idempotent; nothing is written or searched afterwards. */
+  @Override
+  void close();
+}

@@ -1,0 +1,311 @@
+package org.traceetl.server.features.learn;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
+import org.traceetl.proto.RoutingRecord;
+import org.traceetl.server.config.Glob;
+import org.traceetl.server.config.LearnConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.decisions.PublishedRecord;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.series.NamePatterns;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Follows the learnt names, learns further ones if this server is the one that decides, and writes
+ * what it has learnt where agents and the other servers read it. The decider is who owns the lowest
+ * queue of the span topic; where two believe to be it for a moment, the same record holds for all:
+ * {@link RoutingRecord#holdsOver}.
+ *
+ * <p>Concurrency: one thread looks and decides, and owns everything but the variety, which the
+ * journal's follower adds to, and what is published for any thread.
+ */
+public final class NameDecider implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NameDecider.class);
+
+  /** Between two looks until one has succeeded: spans before it are counted by their own names. */
+  private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final int MOST_TEXT = 300;
+
+  private record Kept(Glob application, Glob rule) {}
+
+  private final LearnConfig config;
+  private final List<Kept> keep;
+  private final boolean decides;
+  private final DecisionLog decisions;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final LogThrottle throttle;
+  private final NameVariety variety;
+  private final SinkThread thread;
+  private volatile LearntNames current = LearntNames.NONE;
+
+  // The thread's own.
+
+  private final PublishedRecord<LearntNames> published;
+  private final Duration interval;
+  private boolean looked;
+  private boolean toldFull;
+  private long dueNanos;
+
+  /**
+   * A decider that is yet to be started.
+   *
+   * @param topic where the record stands
+   * @param interval between two looks at it
+   * @param series how names are learnt, and what becomes of them otherwise
+   * @param decides whether it may learn; if not, it follows
+   * @param listener told of what holds each time that it has changed, on the decider's thread
+   */
+  public NameDecider(
+      String topic,
+      Duration interval,
+      SeriesConfig series,
+      boolean decides,
+      DecisionLog decisions,
+      InstantSource clock,
+      Consumer<LearntNames> listener) {
+    this(topic, interval, series, decides, decisions, clock, System::nanoTime, listener);
+  }
+
+  NameDecider(
+      String topic,
+      Duration interval,
+      SeriesConfig series,
+      boolean decides,
+      DecisionLog decisions,
+      InstantSource clock,
+      LongSupplier nanoTime,
+      Consumer<LearntNames> listener) {
+    config = series.templates().learn();
+    keep =
+        config.keep().stream()
+            .map(kept -> new Kept(new Glob(kept.application()), new Glob(kept.rule())))
+            .toList();
+    this.decides = decides;
+    this.decisions = decisions;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.interval = interval;
+    throttle = new LogThrottle(clock);
+    variety =
+        new NameVariety(
+            config.moreThan(),
+            series.maxValueBytes(),
+            new NamePatterns(series.templates().patterns())::mayMake,
+            found -> isKept(found.application(), found.rule(0)),
+            clock);
+    published =
+        new PublishedRecord<>(
+            topic,
+            LearntNames.FORMAT,
+            epoch -> new LearntNames(epoch, epoch, Map.of()),
+            decisions,
+            clock,
+            nanoTime,
+            throttle,
+            now -> {
+              variety.learnt(now);
+              listener.accept(now);
+              LOG.info(
+                  "Learnt names, epoch {}: {} rules of {} applications",
+                  now.epoch(),
+                  now.rules(),
+                  now.applications().size());
+            });
+    thread = new SinkThread("trace-names", this::step, throttle);
+    dueNanos = nanoTime.getAsLong();
+  }
+
+  /** Begins to look. Once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** Ends the looking. Idempotent. */
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return thread.alive();
+  }
+
+  /** Looks at the names of a window of any queue of the fleet. Any thread. */
+  public void window(SealedWindow window) {
+    if (decides) {
+      variety.window(window);
+    }
+  }
+
+  /** Looks at the names of the series that a queue of the fleet has. Any thread. */
+  public void series(QueueImage image) {
+    if (decides) {
+      variety.series(image);
+    }
+  }
+
+  /** What is learnt, as of the last look. Any thread. */
+  public LearntNames current() {
+    return current;
+  }
+
+  /** Records in the topic that could not be read. */
+  public long refused() {
+    return published.refused();
+  }
+
+  /** Times that what was known of an application's names was forgotten, for there were too many. */
+  public long forgotten() {
+    return variety.forgotten();
+  }
+
+  long step() throws InterruptedException {
+    long restNanos = dueNanos - nanoTime.getAsLong();
+    if (restNanos > 0) {
+      return restNanos;
+    }
+    try {
+      look();
+      looked = true;
+    } catch (IOException e) {
+      if (throttle.permits()) {
+        LOG.warn("Learnt names could not be looked at: {}; trying on", e.toString());
+      }
+    }
+    current = published.current();
+    long pauseNanos = looked ? interval.toNanos() : Math.min(interval.toNanos(), FIRST_NANOS);
+    dueNanos = nanoTime.getAsLong() + pauseNanos;
+    return pauseNanos;
+  }
+
+  private void look() throws IOException, InterruptedException {
+    if (!published.find()) {
+      return;
+    }
+    boolean readAll = published.read();
+    // What is not read yet may hold: without it, its rules would be gone.
+    if (!decides || !readAll || !isDecider()) {
+      return;
+    }
+    Map<String, NameRules> wanted = wanted();
+    if (wanted.equals(published.current().applications())) {
+      published.repeat(true);
+    } else {
+      decide(wanted);
+    }
+  }
+
+  private boolean isDecider() throws IOException, InterruptedException {
+    Set<QueueId> queues = new TreeSet<>(decisions.queues());
+    return !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
+  }
+
+  /** What is learnt already, with what was found since, without what is to be kept apart. */
+  private Map<String, NameRules> wanted() {
+    Map<String, List<NameRule>> rules = new HashMap<>();
+    published
+        .current()
+        .applications()
+        .forEach((application, its) ->
+            its.rules().stream()
+                .filter(rule -> !isKept(application, rule))
+                .forEach(rule -> add(rules, application, rule)));
+    int size = rules.values().stream().mapToInt(List::size).sum();
+    for (Variety found : variety.found()) {
+      int its = rules.getOrDefault(found.application(), List.of()).size();
+      if (size >= config.maxRules()) {
+        tellFull(found.application(), its);
+      } else if (its < NameVariety.MAX_RULES_OF_APPLICATION) {
+        add(rules, found.application(), found.rule(clock.millis()));
+        size++;
+      }
+    }
+    Map<String, NameRules> wanted = new HashMap<>();
+    rules.forEach((application, its) -> {
+      wanted.put(application, new NameRules(its));
+      if (its.size() >= NameVariety.MAX_RULES_OF_APPLICATION) {
+        tellFull(application, its.size());
+      }
+    });
+    return wanted;
+  }
+
+  private static void add(Map<String, List<NameRule>> rules, String application, NameRule rule) {
+    rules.computeIfAbsent(application, absent -> new ArrayList<>()).add(rule);
+  }
+
+  private boolean isKept(String application, NameRule rule) {
+    return keep.stream()
+        .anyMatch(kept -> kept.application.matches(application) && kept.rule.matches(rule.text()));
+  }
+
+  private void tellFull(String application, int its) {
+    if (!toldFull) {
+      toldFull = true;
+      LOG.warn(
+          "No more names are learnt of application {}, which has {} rules: all have"
+              + " trace-etl.series.templates.learn.max-rules = {}, or it has {}. Rules that are of"
+              + " no use leave by trace-etl.series.templates.learn.keep",
+          Printable.of(application, MOST_TEXT),
+          its,
+          config.maxRules(),
+          NameVariety.MAX_RULES_OF_APPLICATION);
+    }
+  }
+
+  private void decide(Map<String, NameRules> wanted) throws IOException, InterruptedException {
+    Map<String, NameRules> before = published.current().applications();
+    LearntNames next = new LearntNames(published.nextEpoch(), clock.millis(), wanted);
+    // Where another one holds, the next look goes on from it.
+    if (published.put(next)) {
+      tell(before, wanted, "are joined from now on");
+      tell(wanted, before, "are no longer joined");
+    }
+  }
+
+  /** Of each rule that only the second ones have. */
+  private static void tell(
+      Map<String, NameRules> without, Map<String, NameRules> with, String what) {
+    new TreeMap<>(with)
+        .forEach((application, its) -> {
+          NameRules others = without.get(application);
+          for (NameRule rule : its.rules()) {
+            if (others == null || !others.rules().contains(rule)) {
+              LOG.info(
+                  "Span names of application {} {} as {} (tokens behind it: {}; different ones when"
+                      + " it was learnt: {})",
+                  Printable.of(application, MOST_TEXT),
+                  what,
+                  Printable.of(rule.text(), MOST_TEXT),
+                  rule.behind(),
+                  rule.values());
+            }
+          }
+        });
+  }
+}

@@ -1,0 +1,109 @@
+package org.traceetl.server.features.preview;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * Reads messages that the broker still has and prints how many series the configuration would make
+ * of them. Belongs to no consumer group and marks nothing.
+ */
+public final class DryRun {
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int MAX_KEYS = 5_000_000;
+  private static final long PROGRESS_MILLIS = 2_000;
+
+  private final RocketMqConfig rocketmq;
+  private final SeriesConfig series;
+  private final MappedProfile profile;
+  private final InstantSource clock;
+  private final PrintWriter out;
+  private final PrintWriter progress;
+  private long saidMillis;
+
+  /**
+   * @param profile null for messages that need no mapping
+   */
+  public DryRun(
+      RocketMqConfig rocketmq,
+      SeriesConfig series,
+      MappedProfile profile,
+      InstantSource clock,
+      PrintWriter out,
+      PrintWriter progress) {
+    this.rocketmq = rocketmq;
+    this.series = series;
+    this.profile = profile;
+    this.clock = clock;
+    this.out = out;
+    this.progress = progress;
+    saidMillis = clock.millis();
+  }
+
+  /**
+   * Reads the newest messages.
+   *
+   * @param messages at most so many, in equal parts of all queues
+   * @param since none that came longer ago; null for any
+   * @throws IOException if the topic cannot be read
+   */
+  public void run(long messages, Duration since) throws IOException, InterruptedException {
+    String topic = rocketmq.topic();
+    Preview preview = new Preview(series, rocketmq.messages(), profile, MAX_KEYS);
+    try (RocketMqLogs logs = new RocketMqLogs(rocketmq, topic, TIMEOUT)) {
+      logs.start();
+      List<QueueId> queues =
+          logs.queues().stream().sorted((a, b) -> a.toString().compareTo(b.toString())).toList();
+      if (queues.isEmpty()) {
+        throw new IOException(
+            "Topic " + topic + " is not known to name server " + rocketmq.nameServer());
+      }
+      long ofEach = messages / queues.size();
+      long more = messages % queues.size();
+      for (int i = 0; i < queues.size() && !preview.isFull(); i++) {
+        long most = ofEach + (i < more ? 1 : 0);
+        read(logs.open(queues.get(i)), queues.get(i), most, since, preview);
+      }
+    }
+    preview.print(out);
+  }
+
+  private void read(JournalLog log, QueueId queue, long most, Duration since, Preview preview)
+      throws IOException, InterruptedException {
+    long end = log.end();
+    long begin = Math.max(log.begin(), end - most);
+    if (since != null) {
+      begin = Math.max(begin, log.offsetAt(clock.millis() - since.toMillis()));
+    }
+    long next = begin;
+    while (next < end && !preview.isFull()) {
+      List<JournalLog.Entry> entries = log.read(next);
+      if (entries.isEmpty()) {
+        return;
+      }
+      for (JournalLog.Entry entry : entries) {
+        if (entry.offset() < end && !preview.isFull()) {
+          preview.add(entry.body());
+        }
+        next = entry.offset() + 1;
+      }
+      say(queue, next - begin, end - begin);
+    }
+  }
+
+  private void say(QueueId queue, long read, long of) {
+    long nowMillis = clock.millis();
+    if (nowMillis - saidMillis >= PROGRESS_MILLIS) {
+      saidMillis = nowMillis;
+      progress.println("queue " + queue + ": " + Math.min(read, of) + " of " + of + " messages");
+    }
+  }
+}

@@ -1,0 +1,276 @@
+package org.traceetl.server.features.preview;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.common.hash.HashFunction;
+import com.google.common.hash.Hashing;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.config.RocketMqConfig.Messages;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.Texts;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.NamePatterns;
+import org.traceetl.server.series.SpanFilter;
+import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.series.Utf8;
+
+/**
+ * Counts the series that a configuration would make of batches of spans, without its limits and
+ * without what is learnt of names. Keys are remembered by hashes of 64 bits, a bounded number of
+ * them. One thread.
+ */
+final class Preview {
+  private static final HashFunction HASH = Hashing.farmHashFingerprint64();
+  private static final int MAX_APPLICATIONS_SHOWN = 50;
+  private static final int MAX_NAME = 48;
+
+  private final SeriesConfig config;
+  private final int maxKeys;
+  private final BatchDecoder decoder;
+  private final SpanNames names;
+  private final SpanFilter filter;
+  private final Map<String, Tally> tallies = new HashMap<>();
+  private final long[] values;
+  private int keys;
+  private long messages;
+  private long refused;
+  private long filtered;
+
+  /**
+   * @param messages what spans come in
+   * @param profile null where series are made of attributes as they are
+   * @param maxKeys hashes remembered at most, each some 60 bytes
+   */
+  Preview(SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys) {
+    this.config = config;
+    this.maxKeys = maxKeys;
+    decoder =
+        new BatchDecoder(
+            new DimensionKeys(config.dimensions()),
+            profile == null ? null : profile.newMapping(),
+            messages);
+    names =
+        new SpanNames(
+            new NamePatterns(config.templates().patterns()),
+            config.templates().enabled(),
+            config.maxValueBytes(),
+            () -> LearntNames.NONE);
+    filter = new SpanFilter(config.filters());
+    values = new long[config.dimensions().size()];
+  }
+
+  /** Whether as much is remembered as may be: no more is to be added. */
+  boolean isFull() {
+    return keys >= maxKeys;
+  }
+
+  void add(byte[] message) {
+    messages++;
+    if (decoder.decode(message, 0, message.length) != Rejection.NONE) {
+      refused++;
+      return;
+    }
+    String name = decoder.text(decoder.application(), config.maxValueBytes());
+    String application = name.isEmpty() ? Applications.UNNAMED : name;
+    Tally tally = tallies.get(application);
+    if (tally == null) {
+      tally = new Tally(values.length);
+      tallies.put(application, tally);
+      keys++;
+    }
+    int entries = decoder.texts().size();
+    names.nextBatch(application, entries);
+    long[] nameHashes = new long[entries];
+    long[] valueHashes = new long[entries];
+    SpanColumns spans = decoder.columns();
+    for (int span = 0; span < spans.size(); span++) {
+      if (spans.kindAndStatus(span) == SpanColumns.NONE
+          || !filter.isEmpty() && leavesOut(application, spans, span)) {
+        filtered += counted(spans, span);
+        continue;
+      }
+      for (int i = 0; i < values.length; i++) {
+        int entry = spans.dimension(span, i);
+        values[i] = entry == SpanColumns.NONE ? 0 : value(entry, valueHashes);
+      }
+      keys +=
+          tally.add(
+              name(spans.name(span), nameHashes),
+              spans.kindAndStatus(span),
+              values,
+              counted(spans, span));
+    }
+  }
+
+  /** Events make series, and are no spans. */
+  private static int counted(SpanColumns spans, int entry) {
+    return entry < spans.firstEvent() ? spans.spans(entry) : 0;
+  }
+
+  private boolean leavesOut(String application, SpanColumns spans, int span) {
+    resolve(spans.name(span));
+    int length = cut(names.buffer(), names.offset(), names.length());
+    String name = new String(names.buffer(), names.offset(), length, UTF_8);
+    return filter.leavesOut(application, name, spans.kind(span));
+  }
+
+  private long name(int entry, long[] hashes) {
+    if (hashes[entry] == 0) {
+      resolve(entry);
+      hashes[entry] = hash(names.buffer(), names.offset(), names.length());
+    }
+    return hashes[entry];
+  }
+
+  private void resolve(int entry) {
+    Texts texts = decoder.texts();
+    names.resolve(entry, texts.buffer(entry), texts.offset(entry), texts.length(entry));
+  }
+
+  private long value(int entry, long[] hashes) {
+    Texts texts = decoder.texts();
+    int length = texts.length(entry);
+    if (hashes[entry] == 0 && length > 0) {
+      hashes[entry] = hash(texts.buffer(entry), texts.offset(entry), length);
+    }
+    return hashes[entry];
+  }
+
+  /** Never 0. */
+  private long hash(byte[] buffer, int offset, int length) {
+    return HASH.hashBytes(buffer, offset, cut(buffer, offset, length)).asLong() | 1;
+  }
+
+  private int cut(byte[] buffer, int offset, int length) {
+    return Utf8.cut(buffer, offset, length, config.maxValueBytes());
+  }
+
+  void print(PrintWriter out) {
+    out.printf(
+        Locale.ROOT,
+        "%d messages (%d refused), %d spans (%d filtered), %d applications%n",
+        messages,
+        refused,
+        sum(Tally::spans) + filtered,
+        filtered,
+        tallies.size());
+    if (isFull()) {
+      out.println("More than is remembered: figures are of the messages read so far.");
+    }
+    out.println();
+    List<Map.Entry<String, Tally>> applications = new ArrayList<>(tallies.entrySet());
+    applications.sort(
+        Comparator.comparingInt((Map.Entry<String, Tally> entry) -> entry.getValue().series())
+            .reversed()
+            .thenComparing(Map.Entry::getKey));
+    StringBuilder head = new StringBuilder();
+    head.append(row("application", "spans", "names", "series without", "series"));
+    config
+        .dimensions()
+        .forEach(d -> head.append("  ").append(d.label()).append(" (series without it)"));
+    out.println(head);
+    line(
+        out,
+        "all",
+        sum(Tally::spans),
+        sum(Tally::names),
+        sum(Tally::plain),
+        sum(Tally::series),
+        i -> sum(tally -> tally.values(i)),
+        i -> sum(tally -> tally.without(i)));
+    for (Map.Entry<String, Tally> entry :
+        applications.subList(0, Math.min(applications.size(), MAX_APPLICATIONS_SHOWN))) {
+      Tally tally = entry.getValue();
+      line(
+          out,
+          entry.getKey(),
+          tally.spans(),
+          tally.names(),
+          tally.plain(),
+          tally.series(),
+          tally::values,
+          tally::without);
+    }
+    int more = applications.size() - MAX_APPLICATIONS_SHOWN;
+    if (more > 0) {
+      out.println("and " + more + " applications with fewer series");
+    }
+    warn(out, applications);
+  }
+
+  private void warn(PrintWriter out, List<Map.Entry<String, Tally>> applications) {
+    long above =
+        applications.stream()
+            .filter(entry -> entry.getValue().series() > config.maxPerApplication())
+            .count();
+    if (above > 0) {
+      out.printf(
+          Locale.ROOT,
+          "%nApplications with more series than trace-etl.series.max-per-application = %d, which"
+              + " one queue may have: %d%n",
+          config.maxPerApplication(),
+          above);
+    }
+    if (sum(Tally::series) > config.max()) {
+      out.printf(
+          Locale.ROOT,
+          "%nMore series than trace-etl.series.max = %d, which one server may have.%n",
+          config.max());
+    }
+  }
+
+  /** A figure of a dimension. */
+  private interface Figure {
+    long of(int dimension);
+  }
+
+  private void line(
+      PrintWriter out,
+      String application,
+      long spans,
+      long itsNames,
+      long plain,
+      long series,
+      Figure ofValues,
+      Figure without) {
+    StringBuilder line =
+        new StringBuilder(
+            row(
+                Printable.of(application, MAX_NAME),
+                Long.toString(spans),
+                Long.toString(itsNames),
+                Long.toString(plain),
+                Long.toString(series)));
+    for (int i = 0; i < values.length; i++) {
+      line.append("  ").append(ofValues.of(i)).append(" (").append(without.of(i)).append(')');
+    }
+    out.println(line);
+  }
+
+  private static String row(String application, String... figures) {
+    StringBuilder row =
+        new StringBuilder(String.format(Locale.ROOT, "%-" + MAX_NAME + "s", application));
+    for (String figure : figures) {
+      row.append(String.format(Locale.ROOT, "  %14s", figure));
+    }
+    return row.toString();
+  }
+
+  private long sum(ToLongFunction<Tally> figure) {
+    return tallies.values().stream().mapToLong(figure).sum();
+  }
+}

@@ -1,0 +1,111 @@
+package org.traceetl.server.http;
+
+import java.util.Locale;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Format;
+
+/** Chooses the encoding of a page by the headers of a request. */
+public final class Negotiation {
+  private static final Format[] FORMATS = Format.values();
+  private static final String PROTOBUF = "application/vnd.google.protobuf";
+  private static final String OPENMETRICS = "application/openmetrics-text";
+  private static final String TEXT = "text/plain";
+
+  private Negotiation() {}
+
+  /**
+   * What is liked best of what there is; of what is liked the same, protobuf before OpenMetrics and
+   * that before text. Text goes even to those who accept none of them: an unreadable answer tells
+   * more than a refused one.
+   *
+   * @param accept value of the Accept header, or null
+   * @param acceptEncoding value of the Accept-Encoding header, or null
+   */
+  public static Encoding encoding(String accept, String acceptEncoding) {
+    return Encoding.of(format(accept), gzip(acceptEncoding));
+  }
+
+  private static Format format(String accept) {
+    double[] qualities = new double[FORMATS.length];
+    for (String range : ranges(accept)) {
+      Format format = format(type(range), range);
+      if (format != null) {
+        qualities[format.ordinal()] = Math.max(qualities[format.ordinal()], quality(range));
+      }
+    }
+    Format best = Format.TEXT;
+    for (Format format : FORMATS) {
+      double quality = qualities[format.ordinal()];
+      if (quality > 0 && quality >= qualities[best.ordinal()]) {
+        best = format;
+      }
+    }
+    return best;
+  }
+
+  /** The format that a range means; null for one that there is not. */
+  private static Format format(String type, String range) {
+    return switch (type) {
+      case PROTOBUF ->
+          "io.prometheus.client.metricfamily".equals(parameter(range, "proto"))
+                  && "delimited".equals(parameter(range, "encoding"))
+              ? Format.PROTOBUF
+              : null;
+      case OPENMETRICS -> versionFits(range, "1.0.0", "0.0.1") ? Format.OPENMETRICS : null;
+      case TEXT -> versionFits(range, "0.0.4") ? Format.TEXT : null;
+      case "text/*" -> Format.TEXT;
+      default -> null;
+    };
+  }
+
+  /** Whether an Accept-Encoding header, or null, allows gzip. */
+  public static boolean gzip(String acceptEncoding) {
+    double gzip = -1;
+    double any = 0;
+    for (String range : ranges(acceptEncoding)) {
+      switch (type(range)) {
+        case "gzip", "x-gzip" -> gzip = Math.max(gzip, quality(range));
+        case "*" -> any = quality(range);
+        default -> {}
+      }
+    }
+    return (gzip >= 0 ? gzip : any) > 0;
+  }
+
+  private static String[] ranges(String header) {
+    return header == null ? new String[0] : header.toLowerCase(Locale.ROOT).split(",", -1);
+  }
+
+  private static String type(String range) {
+    int end = range.indexOf(';');
+    return (end < 0 ? range : range.substring(0, end)).strip();
+  }
+
+  private static boolean versionFits(String range, String... versions) {
+    String version = parameter(range, "version");
+    return version == null || java.util.List.of(versions).contains(version);
+  }
+
+  private static double quality(String range) {
+    String q = parameter(range, "q");
+    if (q == null) {
+      return 1;
+    }
+    try {
+      return Math.clamp(Double.parseDouble(q), 0, 1);
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  private static String parameter(String range, String name) {
+    String[] parts = range.split(";", -1);
+    for (int i = 1; i < parts.length; i++) {
+      int equals = parts[i].indexOf('=');
+      if (equals > 0 && parts[i].substring(0, equals).strip().equals(name)) {
+        return parts[i].substring(equals + 1).strip().replace("\"", "");
+      }
+    }
+    return null;
+  }
+}

@@ -1,2 +1,0 @@
-/** How many series a configuration would make of the messages that the broker still has. */
-package org.traceetl.server.preview;

@@ -1,0 +1,125 @@
+package org.traceetl.server.queues;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.log.LogThrottle;
+import org.traceetl.server.rocketmq.Endpoint;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * How far the queues of the fleet go, and whose they are. One thread looks at the brokers; others
+ * read what it has seen last, and never wait.
+ */
+public final class QueueWatch implements AutoCloseable {
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final Logger log = LoggerFactory.getLogger(QueueWatch.class);
+
+  /** The brokers. */
+  public interface Brokers {
+    /** All queues of the span topic. */
+    Set<QueueId> queues() throws IOException, InterruptedException;
+
+    /** Offset after a queue's newest message. */
+    long end(QueueId queue) throws IOException, InterruptedException;
+
+    /** Names of the clients in the consumer group. */
+    Collection<String> members() throws IOException, InterruptedException;
+  }
+
+  /**
+   * What was seen at the last look. Immutable.
+   *
+   * @param ends offset after the newest message of each queue; absent where it was not told
+   * @param owners whom the consumer group gives each queue to; absent where that is not known
+   */
+  public record Seen(Map<QueueId, Long> ends, Map<QueueId, Endpoint> owners) {}
+
+  private final Brokers brokers;
+  private final LogThrottle throttle;
+  private final SinkThread thread;
+  private volatile Seen seen = new Seen(Map.of(), Map.of());
+
+  public QueueWatch(Brokers brokers, Clock clock) {
+    this.brokers = brokers;
+    throttle = new LogThrottle(clock);
+    thread = new SinkThread("trace-etl-queues", this::look, throttle);
+  }
+
+  /** Begins to look. Once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** As of the last look. */
+  public Seen seen() {
+    return seen;
+  }
+
+  /** Whether its thread has not ended by an error. */
+  public boolean alive() {
+    return thread.alive();
+  }
+
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  /** One look at the brokers; on the thread, and in tests. */
+  long look() throws InterruptedException {
+    try {
+      Set<QueueId> queues = new TreeSet<>(brokers.queues());
+      Map<QueueId, Long> ends = ends(queues);
+      Map<QueueId, Endpoint> owners = Map.of();
+      try {
+        owners = QueueOwners.of(brokers.members(), queues);
+      } catch (IOException e) {
+        tell("The members of the group could not be asked for", e);
+      }
+      seen = new Seen(Map.copyOf(ends), Map.copyOf(owners));
+    } catch (IOException e) {
+      // What was known is not known any more.
+      seen = new Seen(Map.of(), Map.of());
+      tell("The queues could not be looked at", e);
+    }
+    return LOOK_NANOS;
+  }
+
+  private Map<QueueId, Long> ends(Set<QueueId> queues) throws InterruptedException {
+    Map<QueueId, Long> ends = new HashMap<>();
+    Set<String> silent = new HashSet<>();
+    for (QueueId queue : queues) {
+      if (silent.contains(queue.broker()) || thread.isClosed()) {
+        // A broker that is away is waited for once.
+        continue;
+      }
+      try {
+        long end = brokers.end(queue);
+        if (end != JournalLog.NONE) {
+          ends.put(queue, end);
+        }
+      } catch (IOException e) {
+        silent.add(queue.broker());
+        tell("The end of queue " + queue + " could not be found", e);
+      }
+    }
+    return ends;
+  }
+
+  private void tell(String what, IOException why) {
+    if (throttle.permits()) {
+      log.info("{}: {}; trying on", what, why.toString());
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package org.traceetl.server.features.history;
+
+import java.util.List;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/** Histories without journals. */
+public final class Histories {
+  private Histories() {}
+
+  /**
+   * Adds what a window has of an application.
+   *
+   * @param counts spans by bucket, with a millisecond of duration in all
+   */
+  public static void add(
+      History history, long openedMillis, String application, boolean failed, long... counts) {
+    add(history, openedMillis, application, "GET /", "SPAN_KIND_SERVER", failed, counts);
+  }
+
+  /** Adds what a window has of an operation. */
+  public static void add(
+      History history,
+      long openedMillis,
+      String application,
+      String name,
+      String kind,
+      boolean failed,
+      long... counts) {
+    Tally tally = new Tally(history.boundsMillis().length + 1);
+    tally.add(failed, 1_000_000, counts, 0, counts.length, true);
+    history.addCalls(openedMillis, List.of(operation(application, name, kind, tally)));
+  }
+
+  /** Adds a window that was sealed at this time, of the messages 0 to 9. */
+  public static void add(
+      History history,
+      QueueId queue,
+      long sealedMillis,
+      List<Books> books,
+      AcceptedBatches... batches) {
+    long[] runs = Stream.of(batches).flatMapToLong(some -> LongStream.of(some.runs())).toArray();
+    history.add(
+        new SealedWindow(
+            queue,
+            0,
+            10,
+            sealedMillis - 15_000,
+            sealedMillis,
+            List.of(),
+            new int[0],
+            0,
+            0,
+            new int[0],
+            new long[0],
+            new long[0],
+            new int[0],
+            new int[0],
+            List.of(),
+            books,
+            0,
+            new long[0],
+            new AcceptedBatches(runs),
+            NativeCounts.NONE),
+        List.of());
+  }
+
+  /** What a window has of an operation. */
+  static Operation operation(String application, String name, String kind, Tally tally) {
+    Operation operation = new Operation(application, name, kind);
+    operation.tally = tally;
+    return operation;
+  }
+}

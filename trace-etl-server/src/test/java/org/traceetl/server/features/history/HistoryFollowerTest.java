@@ -1,0 +1,322 @@
+package org.traceetl.server.features.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLogs;
+import org.traceetl.server.journal.JournalTail;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.SilentLogs;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+
+/** Followers stepped by hand over real journals on logs in memory. */
+final class HistoryFollowerTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final QueueId A = new QueueId("a", 0);
+  private static final QueueId B = new QueueId("b", 7);
+  private static final long SCHEMA = 1;
+  private static final long[] BOUNDS_NANOS = {10_000_000};
+  private static final int STRIDE = BOUNDS_NANOS.length + 1;
+
+  private final MemoryLogs logs = new MemoryLogs();
+  private final LogJournals journals = journals(logs);
+  private long nowMillis = 1_795_219_200_000L;
+  private long nowNanos = Long.MAX_VALUE - 1;
+  private final History history = new History(10, 20, BOUNDS_NANOS, this::now);
+  private final List<SealedWindow> heard = new ArrayList<>();
+  private final List<SeriesDefinition> definitions = new ArrayList<>();
+  private boolean away;
+  private boolean unregistered;
+  private HistoryFollower follower = follower();
+
+  private Instant now() {
+    return Instant.ofEpochMilli(nowMillis);
+  }
+
+  private LogJournals journals(JournalLogs messages) {
+    return new LogJournals(
+        messages,
+        "trace-spans",
+        "servers",
+        () -> new QueueImage(SCHEMA, STRIDE, 1 << 20),
+        JournalTiming.system(this::now, Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        new JournalCounters());
+  }
+
+  private HistoryFollower follower() {
+    return follower(journals, () -> nowNanos);
+  }
+
+  private HistoryFollower follower(LogJournals tails, LongSupplier nanoTime) {
+    HistoryFollower.Journals all =
+        new HistoryFollower.Journals() {
+          @Override
+          public Set<QueueId> queues() throws IOException {
+            if (away) {
+              throw new IOException("no name server");
+            }
+            return unregistered ? Set.of() : logs.queues();
+          }
+
+          @Override
+          public JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+              throws IOException, InterruptedException {
+            assertThat(sinceMillis).isEqualTo(nowMillis - 70 * 60_000);
+            return tails.tail(queue, sinceMillis, snapshots);
+          }
+        };
+    return new HistoryFollower(
+        history,
+        all,
+        Duration.ofMinutes(70),
+        new SeriesRules(
+            SCHEMA,
+            STRIDE,
+            true,
+            definition -> !definition.values().getFirst().equals("cache"),
+            kind -> "kind " + kind),
+        20,
+        new HistoryFollower.Listener() {
+          @Override
+          public void window(SealedWindow window) {
+            heard.add(window);
+          }
+
+          @Override
+          public void series(QueueImage image) {
+            for (int series = 0; series < image.slots(); series++) {
+              definitions.add(image.definition(series));
+            }
+          }
+        },
+        this::now,
+        nanoTime);
+  }
+
+  private static SeriesDefinition series(int number, String application, String status) {
+    return new SeriesDefinition(number, 1, false, Arrays.asList(application, "GET /", "2", status));
+  }
+
+  /** A window in which each series has so many spans below 10 ms and as many above. */
+  private SealedWindow window(
+      QueueId queue,
+      long from,
+      long schema,
+      List<SeriesDefinition> created,
+      int... seriesAndSpans) {
+    int rows = seriesAndSpans.length / 2;
+    int[] series = new int[rows];
+    long[] counts = new long[rows * STRIDE];
+    int[] exemplars = new int[rows];
+    Arrays.fill(exemplars, -1);
+    for (int row = 0; row < rows; row++) {
+      series[row] = seriesAndSpans[2 * row];
+      Arrays.fill(counts, row * STRIDE, (row + 1) * STRIDE, seriesAndSpans[2 * row + 1]);
+    }
+    return new SealedWindow(
+        queue,
+        from,
+        from + 1,
+        nowMillis,
+        nowMillis + 15_000,
+        created,
+        new int[0],
+        rows,
+        STRIDE,
+        series,
+        counts,
+        new long[rows],
+        exemplars,
+        new int[rows],
+        List.of(),
+        List.of(),
+        schema,
+        new long[rows],
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
+  }
+
+  private void settle() throws Exception {
+    long idleNanos = 0;
+    while (idleNanos < 1_000_000_000) {
+      idleNanos = follower.step();
+      nowNanos += idleNanos;
+    }
+  }
+
+  private long calls(String application) {
+    return history.minutes(application, 60).stream().mapToLong(m -> m.interval().calls()).sum();
+  }
+
+  @Test
+  void queuesOfAllOwnersAddUp() throws Exception {
+    QueueJournal a = journals.take(A).journal();
+    a.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0"), series(1, "shop", "2")), 0, 5));
+    QueueJournal b = journals.take(B).journal();
+    b.append(window(B, 0, SCHEMA, List.of(series(0, "cart", "0"), series(5, "shop", "2")), 5, 1));
+    settle();
+    assertThat(history.upToDate()).isTrue();
+    a.append(window(A, 1, SCHEMA, List.of(), 0, 1, 1, 2));
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(18);
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isEqualTo(6);
+    assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isEqualTo(10);
+    assertThat(history.minutes("cart", 1)).isEmpty();
+    assertThat(follower.windows()).isEqualTo(3);
+    assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void seriesOlderThanTheStartAreKnownFromTheSnapshot() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(3, "shop", "0")), 3, 1));
+    long lost = logs.open(A).end();
+    journal.append(window(A, 1, SCHEMA, List.of(), 3, 10));
+    journal.snapshot();
+    journal.append(window(A, 2, SCHEMA, List.of(), 3, 100));
+    logs.open(A).deleteBefore(lost);
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(200);
+    assertThat(history.upToDate()).isTrue();
+    assertThat(definitions).contains(series(3, "shop", "0"));
+  }
+
+  @Test
+  void rowsOfUnknownSeriesAreCountedAndLeftOut() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    long lost = logs.open(A).end();
+    journal.append(window(A, 1, SCHEMA, List.of(series(1, "shop", "0")), 0, 1, 1, 5));
+    logs.open(A).deleteBefore(lost);
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(10);
+    assertThat(follower.unknownRows()).isEqualTo(1);
+  }
+
+  @Test
+  void callsOfAnotherSchemaCountWithoutTheirBuckets() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA + 1, List.of(series(0, "shop", "2")), 0, 4));
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(8);
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isEqualTo(8);
+    assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isNaN();
+  }
+
+  @Test
+  void callsWithOtherBucketsCountWithoutThem() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "cache", "2")), 0, 4));
+    journal.append(
+        window(A, 1, SCHEMA, List.of(series(0, "shop", "0"), series(1, "cache", "0")), 0, 1, 1, 4));
+    settle();
+
+    assertThat(calls("cache")).isEqualTo(16);
+    assertThat(history.minutes("cache", 1).getFirst().interval().p50Millis()).isNaN();
+    assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isEqualTo(10);
+  }
+
+  @Test
+  void eventsAreNoCalls() throws Exception {
+    SeriesDefinition events =
+        new SeriesDefinition(1, 1, false, Arrays.asList("shop", "GET /", "10", "2"));
+    journals
+        .take(A)
+        .journal()
+        .append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0"), events), 0, 1, 1, 5));
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(2);
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isZero();
+    assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void nameServerThatIsAwayIsAskedAgain() throws Exception {
+    journals.take(A).journal().append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    away = true;
+    settle();
+    assertThat(history.upToDate()).isFalse();
+    away = false;
+    nowNanos += 3_000_000_000L;
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(2);
+    assertThat(history.upToDate()).isTrue();
+  }
+
+  @Test
+  void queuesOfABrokerThatComesBackAreNotAddedAnew() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    settle();
+    unregistered = true;
+    nowNanos += 30_000_000_000L;
+    settle();
+    unregistered = false;
+    journal.append(window(A, 1, SCHEMA, List.of(), 0, 10));
+    nowNanos += 30_000_000_000L;
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(22);
+    assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void aBrokerThatDoesNotAnswerHoldsUpNoOthersHistory() throws Exception {
+    QueueJournal a = journals.take(A).journal();
+    a.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    SilentLogs silent = new SilentLogs(logs, A.broker());
+    AtomicLong nanos = new AtomicLong();
+    try (HistoryFollower running = follower(journals(silent), nanos::get)) {
+      running.start();
+      silent.awaitReader();
+      QueueJournal b = journals.take(B).journal();
+      b.append(window(B, 0, SCHEMA, List.of(series(0, "cart", "0")), 0, 1));
+      nanos.addAndGet(30_000_000_000L);
+      await().atMost(PATIENCE).untilAsserted(() -> assertThat(calls("cart")).isEqualTo(2));
+      assertThat(history.upToDate()).isFalse();
+      silent.answer();
+      await().atMost(PATIENCE).untilAsserted(() -> assertThat(calls("shop")).isEqualTo(2));
+      await().atMost(PATIENCE).until(history::upToDate);
+    } finally {
+      silent.answer();
+    }
+  }
+
+  @Test
+  void threadFollowsUntilItIsClosed() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    follower.start();
+    await().until(history::upToDate);
+    follower.close();
+    follower.close();
+
+    assertThat(calls("shop")).isEqualTo(2);
+  }
+}

@@ -1,0 +1,72 @@
+package org.traceetl.server.features.index;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import org.traceetl.server.journal.Journal;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLogs;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.TraceDocument;
+
+/** The owner of a queue, whose windows have documents and nothing else. */
+final class DocumentSource {
+  private final QueueId queue;
+  private final QueueJournal journal;
+  private long to;
+
+  /** Takes the queue: whoever had it before is fenced. */
+  DocumentSource(QueueId queue, LogJournals journals) throws Exception {
+    this.queue = queue;
+    Journal.Taken taken = journals.take(queue);
+    journal = taken.journal();
+    to = Math.max(0, taken.image().to());
+  }
+
+  static LogJournals journals(JournalLogs logs, InstantSource clock) {
+    return new LogJournals(
+        logs,
+        "trace-spans",
+        "servers",
+        () -> new QueueImage(1, 2, 1 << 20),
+        JournalTiming.system(clock, Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        new JournalCounters());
+  }
+
+  /** Appends a window; it does not count if the queue is somebody else's. */
+  void append(long sealedMillis, List<TraceDocument> documents) throws Exception {
+    journal.append(window(queue, to, ++to, sealedMillis, documents));
+  }
+
+  private static SealedWindow window(
+      QueueId queue, long from, long to, long sealedMillis, List<TraceDocument> documents) {
+    return new SealedWindow(
+        queue,
+        from,
+        to,
+        sealedMillis - 15_000,
+        sealedMillis,
+        List.of(),
+        new int[0],
+        0,
+        2,
+        new int[0],
+        new long[0],
+        new long[0],
+        new int[0],
+        new int[0],
+        documents,
+        List.of(),
+        1,
+        new long[0],
+        AcceptedBatches.NONE,
+        NativeCounts.NONE);
+  }
+}
