@@ -474,11 +474,22 @@ final class Worker implements Runnable {
       question.ask();
       backOff.succeeded();
       return true;
-    } catch (MQClientException | RuntimeException e) {
+    } catch (MQClientException e) {
+      // The broker's failure, or the network's: not counted as the program's.
+      backOff.failed(System.nanoTime());
+      if (throttle.permits()) {
+        log.warn(
+            "The broker of queue {} gave no answer to worker {}: {}. The worker asks again.",
+            queue,
+            number,
+            e.toString());
+      }
+      return false;
+    } catch (RuntimeException e) {
       backOff.failed(System.nanoTime());
       listener.failed();
       if (throttle.permits()) {
-        log.error("Worker {} cannot read queue {}; trying again", number, queue, e);
+        log.error("Worker {} failed to read queue {}; it tries again.", number, queue, e);
       }
       return false;
     }

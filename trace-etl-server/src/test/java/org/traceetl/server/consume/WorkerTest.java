@@ -3,6 +3,9 @@ package org.traceetl.server.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -30,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -58,6 +62,14 @@ class WorkerTest {
   private final List<Thread> threads = new ArrayList<>();
   private String topic;
   private MessageQueue queue;
+  private final AtomicInteger failures = new AtomicInteger();
+  private final ListAppender<ILoggingEvent> log =
+      new ListAppender<>() {
+        @Override
+        protected synchronized void append(ILoggingEvent event) {
+          super.append(event);
+        }
+      };
   private Worker worker;
   private Sealers sealers;
   private Committer committer;
@@ -74,6 +86,8 @@ class WorkerTest {
 
   @BeforeEach
   void nameTopic() {
+    log.start();
+    ((Logger) LoggerFactory.getLogger(Worker.class)).addAppender(log);
     topic = "worker-" + tests.incrementAndGet();
     queue = new MessageQueue(topic, TestRocketMq.BROKER, 0);
     rocketMq.createTopic(topic, 1);
@@ -81,6 +95,7 @@ class WorkerTest {
 
   @AfterEach
   void stop() throws InterruptedException {
+    ((Logger) LoggerFactory.getLogger(Worker.class)).detachAppender(log);
     gate.countDown();
     worker.close();
     sealers.close();
@@ -90,6 +105,12 @@ class WorkerTest {
       thread.join();
     }
     worker.leave();
+  }
+
+  private boolean logged(String text) {
+    synchronized (log) {
+      return log.list.stream().anyMatch(event -> event.getFormattedMessage().contains(text));
+    }
   }
 
   private long recorded() {
@@ -132,7 +153,12 @@ class WorkerTest {
             window.toMillis(),
             sealers,
             committer,
-            PipelineListener.NONE,
+            new PipelineListener() {
+              @Override
+              public void failed() {
+                failures.incrementAndGet();
+              }
+            },
             clock);
     threads.add(Thread.ofPlatform().start(committer));
     threads.add(Thread.ofPlatform().start(worker));
@@ -276,10 +302,13 @@ class WorkerTest {
     start(Duration.ofMillis(100));
     awaitRead(10);
 
-    worker.assigned(Set.of(queue, new MessageQueue(topic, "no-such-broker", 0)));
+    MessageQueue unreachable = new MessageQueue(topic, "no-such-broker", 0);
+    worker.assigned(Set.of(queue, unreachable));
     send(10, 10);
 
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(recorded()).isEqualTo(20));
+    await().atMost(PATIENCE).until(() -> logged("The broker of queue " + unreachable));
+    assertThat(failures).hasValue(0);
   }
 
   @Test
