@@ -123,7 +123,19 @@ public final class JournalTail {
       return readerAt(Math.max(begin, messages.offsetAt(sinceMillis)));
     }
     long mark = messages.mark(group);
-    if (mark >= begin && mark < messages.end()) {
+    long end = messages.end();
+    if (mark >= end) {
+      log.warn(
+          "The journal of queue {} ends at offset {}, but group {} has read to offset {}: the broker"
+              + " lost its newest messages or was superseded. The group reads again from offset {}.",
+          queue,
+          end,
+          group,
+          mark,
+          begin);
+      return readerAt(begin);
+    }
+    if (mark >= begin) {
       restart = mark;
       return JournalReader.behind(mark, messages, format, counters);
     }
@@ -141,8 +153,9 @@ public final class JournalTail {
   private void missed(long offset) {
     counters.historyLost();
     log.error(
-        "The journal of queue {} no longer has, before offset {}, what group {} has not read: it is"
-            + " lost to it. The broker must keep messages for longer than a sink may be away.",
+        "The journal of queue {} no longer has records before offset {} that group {} has not read."
+            + " The group misses their windows. Have the broker keep messages for longer than the"
+            + " group may be away.",
         queue,
         offset,
         group);

@@ -673,6 +673,22 @@ class LogJournalsTest {
     assertThat(poll(one.tail(QUEUE, "another"))).hasSize(3);
   }
 
+  @Test
+  void aTailWhoseLogEndsBeforeItsMarkReadsAgainAndReportsNoLoss() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    long end = log.end();
+    owner.append(window(10, 12));
+    JournalTail tail = one.tail(QUEUE, "sink");
+    tail.mark(poll(tail).getLast().offset());
+    log.deleteFrom(end);
+
+    assertThat(poll(other.tail(QUEUE, "sink")))
+        .extracting(k -> k.window().from())
+        .containsExactly(0L);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
   private static List<JournalTail.Kept> poll(JournalTail tail)
       throws IOException, InterruptedException {
     List<JournalTail.Kept> all = new java.util.ArrayList<>();
