@@ -38,14 +38,14 @@ final class JournalCommand {
   void run(String name, Action action) throws IOException, InterruptedException {
     JournalConfig journal = config.journal();
     JournalCounters counters = new JournalCounters();
-    JournalKeys keys = Pipeline.keys(journal);
+    JournalKeys keys = ServerAssembly.keys(journal);
     try (RocketMqLogs logs =
-        new RocketMqLogs(config.rocketmq(), journal.topic(), Pipeline.JOURNAL_TIMEOUT)) {
+        new RocketMqLogs(config.rocketmq(), journal.topic(), ServerAssembly.JOURNAL_TIMEOUT)) {
       logs.start();
       action.on(
           new LogInspection(
               logs,
-              Pipeline.journals(config, logs, keys, counters, Clock.systemUTC()),
+              ServerAssembly.journals(config, logs, keys, counters, Clock.systemUTC()),
               journal.topic(),
               config.rocketmq().topic(),
               keys,

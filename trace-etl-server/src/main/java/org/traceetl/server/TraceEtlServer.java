@@ -15,6 +15,7 @@ import org.traceetl.server.binding.KeyLines;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.features.preview.DryRun;
 import org.traceetl.server.rocketmq.TlsRefused;
+import org.traceetl.server.web.AssembledServer;
 import org.traceetl.server.web.ConfigFile;
 import org.traceetl.server.web.ConfigurationRefused;
 import org.traceetl.server.web.PortTaken;
@@ -59,7 +60,7 @@ public final class TraceEtlServer implements AutoCloseable {
    */
   public static TraceEtlServer start(Map<String, Object> properties) {
     return new TraceEtlServer(
-        WebServer.start(List.of(), properties, false, TraceEtlServer::pipeline));
+        WebServer.start(List.of(), properties, false, TraceEtlServer::assemble));
   }
 
   /** The HTTP port. */
@@ -73,8 +74,8 @@ public final class TraceEtlServer implements AutoCloseable {
     web.close();
   }
 
-  private static Pipeline pipeline(ServerConfig config) {
-    return new Pipeline(config, Clock.systemUTC());
+  private static AssembledServer assemble(ServerConfig config) {
+    return ServerAssembly.assemble(config, Clock.systemUTC());
   }
 
   @Command(
@@ -167,7 +168,7 @@ public final class TraceEtlServer implements AutoCloseable {
           new DryRun(
                   config.rocketmq(),
                   config.series(),
-                  Pipeline.fixedProfile(config),
+                  ServerAssembly.fixedProfile(config),
                   Clock.systemUTC(),
                   out,
                   spec.commandLine().getErr())
@@ -185,7 +186,7 @@ public final class TraceEtlServer implements AutoCloseable {
           KeyLines.of(WebServer.check(arguments)).forEach(out::println);
           out.println("The configuration can be run.");
         } else {
-          WebServer.start(arguments, Map.of(), true, TraceEtlServer::pipeline);
+          WebServer.start(arguments, Map.of(), true, TraceEtlServer::assemble);
         }
         return CommandLine.ExitCode.OK;
       } catch (ConfigurationRefused e) {

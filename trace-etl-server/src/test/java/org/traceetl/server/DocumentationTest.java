@@ -166,8 +166,8 @@ final class DocumentationTest {
   private String ownMetrics(MetricsConfig.Profile profile) {
     ServerConfig d = ServerConfig.defaults();
     IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
-    var pipeline =
-        new Pipeline(
+    try (var server =
+        ServerAssembly.assemble(
             new ServerConfig(
                 d.rocketmq(),
                 d.journal(),
@@ -185,11 +185,8 @@ final class DocumentationTest {
                 d.discovery(),
                 d.web(),
                 d.drainWithin()),
-            Clock.systemUTC());
-    try {
-      return new String(pipeline.telemetry().families(Format.OPENMETRICS), UTF_8);
-    } finally {
-      pipeline.close();
+            Clock.systemUTC())) {
+      return new String(server.telemetry().families(Format.OPENMETRICS), UTF_8);
     }
   }
 

@@ -93,12 +93,12 @@ class JournalCommandTest {
   private List<byte[]> take(int queue, String... more) throws Exception {
     ServerConfig config = WebServer.check(arguments(more));
     try (RocketMqLogs logs =
-        new RocketMqLogs(config.rocketmq(), JOURNAL, Pipeline.JOURNAL_TIMEOUT)) {
+        new RocketMqLogs(config.rocketmq(), JOURNAL, ServerAssembly.JOURNAL_TIMEOUT)) {
       logs.start();
       QueueId id = new QueueId(BROKER, queue);
       LogJournals journals =
-          Pipeline.journals(
-              config, logs, Pipeline.keys(config.journal()), counters, Clock.systemUTC());
+          ServerAssembly.journals(
+              config, logs, ServerAssembly.keys(config.journal()), counters, Clock.systemUTC());
       journals.take(id).journal().release();
       return logs.open(id).read(0).stream().map(entry -> entry.body()).toList();
     }

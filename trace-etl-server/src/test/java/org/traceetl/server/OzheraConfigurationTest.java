@@ -13,6 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.delta.DeltaFeature;
+import org.traceetl.server.features.hotspot.HotspotFeature;
+import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.web.WebServer;
 
 class OzheraConfigurationTest {
@@ -65,15 +68,12 @@ class OzheraConfigurationTest {
 
   @Test
   void aCumulativePipelineHasPagesInPlaceOfDeltas() {
-    var pipeline =
-        new Pipeline(
+    try (var server =
+        ServerAssembly.assemble(
             WebServer.check(List.of(PROFILE, "--trace-etl.ozhera.temporality=cumulative")),
-            Clock.systemUTC());
-    try {
-      assertThat(pipeline.deltas()).isNull();
-      assertThat(pipeline.pages()).isNotNull();
-    } finally {
-      pipeline.close();
+            Clock.systemUTC())) {
+      assertThat(server.components().of(DeltaFeature.class)).isEmpty();
+      assertThat(server.components().of(PagesFeature.class)).hasSize(1);
     }
   }
 
@@ -139,11 +139,11 @@ class OzheraConfigurationTest {
 
   @Test
   void hotspotsNeedNoLabelOfTheQueue() {
-    var pipeline = new Pipeline(WebServer.check(List.of(PROFILE, SCRAPERS)), Clock.systemUTC());
-    try {
-      assertThat(pipeline.hotspots()).isNotNull();
-    } finally {
-      pipeline.close();
+    try (var server =
+        ServerAssembly.assemble(WebServer.check(List.of(PROFILE, SCRAPERS)), Clock.systemUTC())) {
+      assertThat(server.components().of(HotspotFeature.class))
+          .singleElement()
+          .satisfies(feature -> assertThat(feature.hotspots()).isNotNull());
     }
   }
 }

@@ -3,21 +3,17 @@ package org.traceetl.perf.bench;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
@@ -29,11 +25,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.report.Results;
-import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.component.Components;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
@@ -42,18 +37,11 @@ import org.traceetl.server.consume.FilledWindow;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
-import org.traceetl.server.features.discovery.DiscoveryConfig;
-import org.traceetl.server.features.discovery.Fleet;
-import org.traceetl.server.features.history.History;
-import org.traceetl.server.features.hotspot.Hotspots;
-import org.traceetl.server.features.index.TraceIndex;
-import org.traceetl.server.queues.KnownQueues;
-import org.traceetl.server.queues.QueueWatch;
+import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.telemetry.ServerTelemetry;
-import org.traceetl.server.web.Service;
+import org.traceetl.server.web.AssembledServer;
 import org.traceetl.server.web.WebServer;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -133,7 +121,7 @@ final class ScrapedIngest {
             List.of(),
             Map.of("server.port", 0, "server.address", "127.0.0.1"),
             false,
-            config -> new PagesAlone(pages))) {
+            config -> pagesAlone(pages))) {
       startWorkers(pages);
       try {
         // Makes all series, compiles the code.
@@ -377,93 +365,9 @@ final class ScrapedIngest {
   }
 
   /** Behind the port: pages, and nothing else. */
-  private static final class PagesAlone implements Service {
-    private final SpanPages pages;
-    private final ServerTelemetry telemetry = new ServerTelemetry("perf", Duration.ofMinutes(15));
-    private final TraceIndex index;
-
-    /** Not started: it has no brokers. */
-    private final Fleet fleet =
-        new Fleet(DiscoveryConfig.defaults(), List::of, System::nanoTime, Clock.systemUTC());
-
-    PagesAlone(SpanPages pages) {
-      this.pages = pages;
-      try {
-        index = TraceIndex.open(IndexConfig.defaults());
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public SpanPages pages() {
-      return pages;
-    }
-
-    @Override
-    public DeltaPages deltas() {
-      return null;
-    }
-
-    @Override
-    public ServerTelemetry telemetry() {
-      return telemetry;
-    }
-
-    @Override
-    public TraceIndex index() {
-      return index;
-    }
-
-    @Override
-    public History history() {
-      return null;
-    }
-
-    @Override
-    public Hotspots hotspots() {
-      return null;
-    }
-
-    @Override
-    public KnownQueues queues() {
-      return new KnownQueues(List.of(), new QueueWatch.Seen(Map.of(), Map.of()), Set.of(), 0);
-    }
-
-    @Override
-    public LearntNames learntNames() {
-      return LearntNames.NONE;
-    }
-
-    @Override
-    public boolean alive() {
-      return pages.running();
-    }
-
-    @Override
-    public Map<String, String> missing() {
-      return Map.of();
-    }
-
-    @Override
-    public Fleet fleet() {
-      return fleet;
-    }
-
-    @Override
-    public void start(InetSocketAddress open, boolean tls) {
-      pages.start();
-    }
-
-    @Override
-    public void drain(Duration within) {
-      // Its windows are nobody's.
-    }
-
-    @Override
-    public void close() {
-      pages.close();
-      index.close();
-    }
+  private static AssembledServer pagesAlone(SpanPages pages) {
+    var telemetry = new ServerTelemetry("perf", Duration.ofMinutes(15));
+    return new AssembledServer(
+        telemetry, new Components(telemetry, List.of(new PagesFeature(pages, telemetry))));
   }
 }

@@ -6,9 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.component.Component;
+import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.Journal;
@@ -21,7 +25,7 @@ import org.traceetl.server.rocketmq.Endpoint;
  * for each queue that appends its windows, and a committer that tells the brokers. {@link #start}
  * once; end with {@link #drain} or {@link #close}. Thread-safe.
  */
-public final class SpanPipeline implements AutoCloseable {
+public final class SpanPipeline implements Component {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
@@ -76,7 +80,43 @@ public final class SpanPipeline implements AutoCloseable {
     }
   }
 
-  /** The same as {@link #start}, and has the brokers tell the group where this server is. */
+  @Override
+  public void metrics(MetricRegistry registry) {
+    queueGauge(registry, "lag_messages", "Messages of a queue not read yet.", QueueStatus::lag);
+    queueGauge(registry, "series", "Live series of a queue.", QueueStatus::series);
+    queueGauge(
+        registry,
+        "symbols",
+        "Different strings that a queue's series are made of.",
+        QueueStatus::symbols);
+    queueGauge(
+        registry, "agents", "Agents of a queue whose batches are remembered.", QueueStatus::agents);
+    registry.gauge(
+        "trace_etl_series_left",
+        "Series that may still be made in this process.",
+        this::seriesLeft);
+    registry.gauge("trace_etl_ready", "1 if /ready answers 200, else 0.", () -> ready() ? 1 : 0);
+    registry.gauge(
+        "trace_etl_missing_queues",
+        "Queues given to this server that it does not read yet; /ready says why.",
+        () -> missing().size());
+  }
+
+  private void queueGauge(
+      MetricRegistry registry, String what, String help, Function<QueueStatus, Number> value) {
+    registry.gauge(
+        "trace_etl_queue_" + what,
+        help,
+        "queue",
+        () ->
+            queues().stream()
+                .collect(
+                    Collectors.toMap(
+                        status -> status.queue().toString(), value, (first, second) -> second)));
+  }
+
+  /** The same as {@link #start()}, and has the brokers tell the group where this server is. */
+  @Override
   public synchronized void start(Endpoint here) {
     if (!started && !ended) {
       workers.forEach(worker -> worker.announce(here));
@@ -98,7 +138,8 @@ public final class SpanPipeline implements AutoCloseable {
   }
 
   /** Whether no thread has died: one that has leaves its queues standing still. */
-  public boolean alive() {
+  @Override
+  public boolean healthy() {
     return !started || ending || threads().allMatch(Thread::isAlive) && sealers.alive();
   }
 
@@ -106,6 +147,7 @@ public final class SpanPipeline implements AutoCloseable {
    * What keeps this process from reading every queue that RocketMQ gave it: by queue or topic, why.
    * Empty when it reads them all, or a rebalance gave it none.
    */
+  @Override
   public Map<String, String> missing() {
     Map<String, String> missing = new TreeMap<>();
     unread().forEach((what, unread) -> missing.put(what, unread.reason()));
@@ -116,6 +158,7 @@ public final class SpanPipeline implements AutoCloseable {
    * Whether nothing is missing but queues whose brokers do not answer, and those are not all. No
    * server can read such a queue: if it counted, one broker could make all servers unready.
    */
+  @Override
   public boolean ready() {
     Map<String, Unread> unread = unread();
     return unread.isEmpty()
@@ -128,7 +171,7 @@ public final class SpanPipeline implements AutoCloseable {
     }
     Map<String, Unread> unread = new TreeMap<>();
     workers.forEach(worker -> unread.putAll(worker.unread()));
-    if (!alive()) {
+    if (!healthy()) {
       unread.put(PIPELINE, new Unread("a thread of it has died; see the log", false));
     }
     return unread;
@@ -151,6 +194,7 @@ public final class SpanPipeline implements AutoCloseable {
    * @param timeout after it, what is left is dropped, to be read again by the queues' next owners
    * @return whether everything was kept and committed in time
    */
+  @Override
   public synchronized boolean drain(Duration timeout) {
     if (ended || !started) {
       close();

@@ -10,6 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.component.Component;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.rocketmq.Endpoint;
 
 /**
  * The rules in force: those of a file, read anew while the server runs. It looks at the content: a
@@ -20,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Anyone may ask for the rules; one thread of its own looks.
  */
-public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
+public final class RulesWatch implements Supplier<OzheraRules>, Component {
   private static final Logger log = LoggerFactory.getLogger(RulesWatch.class);
   private static final long INTERVAL_MILLIS = 5_000;
 
@@ -86,8 +89,22 @@ public final class RulesWatch implements Supplier<OzheraRules>, AutoCloseable {
     return Map.of("applied", applied.get(), "refused", refused.get());
   }
 
-  /** Begins to look, if there is a file. Once. */
-  public void start() {
+  @Override
+  public void metrics(MetricRegistry registry) {
+    registry.gauge(
+        "trace_etl_ozhera_rules_refused",
+        "1 if the rules file of profile ozhera is wrong and older rules are in force, else 0.",
+        () -> isRefused() ? 1 : 0);
+    registry.counter(
+        "trace_etl_ozhera_rules_reloads_total",
+        "Changes of the rules file of profile ozhera.",
+        "result",
+        this::reloads);
+  }
+
+  /** Begins to look, if there is a file. */
+  @Override
+  public void start(Endpoint here) {
     if (file != null) {
       thread.start();
     }

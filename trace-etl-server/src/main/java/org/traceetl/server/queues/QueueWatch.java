@@ -11,7 +11,9 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.component.Component;
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -21,12 +23,30 @@ import org.traceetl.server.window.QueueId;
  * How far the queues of the fleet go, and whose they are. One thread looks at the brokers; others
  * read what it has seen last, and never wait.
  */
-public final class QueueWatch implements AutoCloseable {
+public final class QueueWatch implements Component {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final Logger log = LoggerFactory.getLogger(QueueWatch.class);
 
+  /** The brokers of RocketMQ. */
+  private record RocketMqBrokers(RocketMqLogs logs, String topic) implements Brokers {
+    @Override
+    public Set<QueueId> queues() throws IOException, InterruptedException {
+      return logs.readableSpanQueues();
+    }
+
+    @Override
+    public long end(QueueId queue) throws IOException, InterruptedException {
+      return logs.open(topic, queue).end();
+    }
+
+    @Override
+    public Collection<String> members() throws IOException, InterruptedException {
+      return logs.members();
+    }
+  }
+
   /** The brokers. */
-  public interface Brokers {
+  interface Brokers {
     /** All queues of the span topic. */
     Set<QueueId> queues() throws IOException, InterruptedException;
 
@@ -50,14 +70,21 @@ public final class QueueWatch implements AutoCloseable {
   private final SinkThread thread;
   private volatile Seen seen = new Seen(Map.of(), Map.of());
 
-  public QueueWatch(Brokers brokers, Clock clock) {
+  /**
+   * @param topic of the spans
+   */
+  public QueueWatch(RocketMqLogs logs, String topic, Clock clock) {
+    this(new RocketMqBrokers(logs, topic), clock);
+  }
+
+  QueueWatch(Brokers brokers, Clock clock) {
     this.brokers = brokers;
     throttle = new LogThrottle(clock);
     thread = new SinkThread("trace-etl-queues", this::look, throttle);
   }
 
-  /** Begins to look. Once. */
-  public void start() {
+  @Override
+  public void start(Endpoint here) {
     thread.start();
   }
 
@@ -66,8 +93,8 @@ public final class QueueWatch implements AutoCloseable {
     return seen;
   }
 
-  /** Whether its thread has not ended by an error. */
-  public boolean alive() {
+  @Override
+  public boolean healthy() {
     return thread.alive();
   }
 

@@ -5,6 +5,7 @@ import io.prometheus.client.Counter;
 import java.util.EnumMap;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.component.Timer;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.QueueId;

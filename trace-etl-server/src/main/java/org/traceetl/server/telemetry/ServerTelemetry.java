@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.component.Timer;
 import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.journal.WindowFollower;
@@ -27,7 +29,7 @@ import org.traceetl.server.journal.WindowFollower;
  * The server's own metrics, in a registry of its own. Parts are added while the server is put
  * together; reading is safe from any thread and changes nothing.
  */
-public final class ServerTelemetry {
+public final class ServerTelemetry implements MetricRegistry {
   private static final int MAX_APPLICATIONS = 10_000;
   private static final double[] SECONDS = {
     0.000_01, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
@@ -83,7 +85,7 @@ public final class ServerTelemetry {
     return cardinality;
   }
 
-  /** Adds a histogram; its name begins with {@code trace_etl_} and ends in {@code _seconds}. */
+  @Override
   public Timer timer(String name, String help) {
     Timer timer =
         new Timer(
@@ -103,12 +105,12 @@ public final class ServerTelemetry {
     return version;
   }
 
-  /** Adds a gauge that is read when it is asked for. */
+  @Override
   public void gauge(String name, String help, DoubleSupplier value) {
     collector(() -> new GaugeMetricFamily(name, help, value.getAsDouble()));
   }
 
-  /** Adds a gauge with one label, all of whose values are read when it is asked for. */
+  @Override
   public void gauge(
       String name,
       String help,
@@ -121,12 +123,12 @@ public final class ServerTelemetry {
     });
   }
 
-  /** Adds a counter that is kept elsewhere; its name ends in {@code _total}. */
+  @Override
   public void counter(String name, String help, DoubleSupplier value) {
     collector(() -> new CounterMetricFamily(name, help, value.getAsDouble()));
   }
 
-  /** Adds a counter with one label that is kept elsewhere; its name ends in {@code _total}. */
+  @Override
   public void counter(
       String name,
       String help,

@@ -2,40 +2,48 @@ package org.traceetl.server.web;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import org.apache.catalina.connector.Connector;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.component.Components;
+import org.traceetl.server.rocketmq.Announcement;
 
 /**
- * Starts the service last and drains it first: the port is open meanwhile, so that queues are shown
- * until they are released, while readiness already says that the server ends.
+ * Starts the components last and drains them first: the port is open meanwhile, so that queues are
+ * shown until they are released, while readiness already says that the server ends.
  */
 final class ServiceLifecycle implements SmartLifecycle {
   private final WebServerApplicationContext context;
-  private final Service service;
-  private final Duration drainWithin;
+  private final Components components;
+  private final ServerConfig config;
   private volatile boolean running;
 
-  ServiceLifecycle(WebServerApplicationContext context, Service service, Duration drainWithin) {
+  ServiceLifecycle(
+      WebServerApplicationContext context, Components components, ServerConfig config) {
     this.context = context;
-    this.service = service;
-    this.drainWithin = drainWithin;
+    this.components = components;
+    this.config = config;
   }
 
   @Override
   public void start() {
     Connector port = ((TomcatWebServer) context.getWebServer()).getTomcat().getConnector();
     InetAddress bound = (InetAddress) port.getProperty("address");
-    service.start(new InetSocketAddress(bound, port.getLocalPort()), port.getSecure());
+    components.start(
+        Announcement.own(
+            config.discovery().address(),
+            new InetSocketAddress(bound, port.getLocalPort()),
+            port.getSecure(),
+            config.rocketmq().nameServer()));
     running = true;
   }
 
   @Override
   public void stop() {
     running = false;
-    service.drain(drainWithin);
+    components.drain(config.drainWithin());
   }
 
   @Override

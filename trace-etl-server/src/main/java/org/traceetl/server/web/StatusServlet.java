@@ -1,20 +1,16 @@
 package org.traceetl.server.web;
 
 import java.lang.management.ManagementFactory;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.component.Timer;
+import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.JsonServlet;
 import org.traceetl.server.http.Parameters;
-import org.traceetl.server.rocketmq.Endpoint;
-import org.traceetl.server.telemetry.Timer;
 import tools.jackson.core.JsonGenerator;
 
 /**
@@ -27,58 +23,37 @@ final class StatusServlet extends JsonServlet {
   private static final long serialVersionUID = 1L;
   private static final double NANOS_PER_MILLI = 1e6;
 
-  private final transient Service service;
+  private final transient AssembledServer server;
   private final transient ServerConfig config;
 
-  StatusServlet(Service service, ServerConfig config) {
+  StatusServlet(AssembledServer server, ServerConfig config) {
     super(Set.of());
-    this.service = service;
+    this.server = server;
     this.config = config;
   }
 
   @Override
   protected void answer(Parameters given, JsonGenerator out) {
     out.writeStartObject();
-    out.writeStringProperty("version", service.telemetry().version());
-    out.writeStringProperty("server", service.fleet().here().map(Endpoint::target).orElse(null));
+    out.writeStringProperty("version", server.telemetry().version());
     out.writeStringProperty("started", time(ManagementFactory.getRuntimeMXBean().getStartTime()));
     out.writeStringProperty("now", time(System.currentTimeMillis()));
-    out.writeBooleanProperty("alive", service.alive());
-    Map<String, String> missing = new TreeMap<>(service.missing());
-    out.writeBooleanProperty("ready", service.ready());
+    out.writeBooleanProperty("alive", server.components().healthy());
+    out.writeBooleanProperty("ready", server.components().ready());
     out.writeObjectPropertyStart("missing");
-    missing.forEach(out::writeStringProperty);
+    server.components().missing().forEach(out::writeStringProperty);
     out.writeEndObject();
-    if (service.history() == null) {
-      out.writeNullProperty("upToDate");
-    } else {
-      out.writeBooleanProperty("upToDate", service.history().upToDate());
-    }
     out.writeNumberProperty("windowMillis", config.window().length().toMillis());
     out.writeNumberProperty(
         "slowMillis", config.documents().slowerThan().toNanos() / NANOS_PER_MILLI);
     out.writeStringProperty("profile", lower(config.metrics().profile()));
     out.writeStringProperty("unit", lower(config.metrics().unit()));
-    out.writeObjectPropertyStart("index");
-    out.writeStringProperty("type", lower(config.index().type()));
-    out.writeBooleanProperty("healthy", service.index().healthy());
-    out.writeEndObject();
-    servers(out, service.fleet().servers());
+    server.components().of(Feature.class).forEach(feature -> feature.status(out));
     out.writeStringProperty("traceUrl", config.web().traceUrl());
     out.writeStringProperty("signIn", lower(config.web().signIn()));
     out.writeStringProperty("user", user());
     timings(out);
     out.writeEndObject();
-  }
-
-  private static void servers(JsonGenerator out, Optional<List<Endpoint>> servers) {
-    if (servers.isEmpty()) {
-      out.writeNullProperty("servers");
-      return;
-    }
-    out.writeArrayPropertyStart("servers");
-    servers.get().forEach(server -> out.writeString(server.target()));
-    out.writeEndArray();
   }
 
   /** Null for who has not signed in. */
@@ -89,7 +64,7 @@ final class StatusServlet extends JsonServlet {
 
   private void timings(JsonGenerator out) {
     out.writeArrayPropertyStart("timings");
-    for (Timer timer : service.telemetry().timers()) {
+    for (Timer timer : server.telemetry().timers()) {
       Timer.Total total = timer.total();
       boolean none = total.count() == 0;
       out.writeStartObject();

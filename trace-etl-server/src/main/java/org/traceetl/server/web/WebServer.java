@@ -4,6 +4,7 @@ import com.google.common.base.Throwables;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -25,22 +26,12 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.component.Components;
 import org.traceetl.server.config.WebConfig;
-import org.traceetl.server.features.discovery.TargetsServlet;
-import org.traceetl.server.features.history.AgentsServlet;
-import org.traceetl.server.features.history.ApplicationsServlet;
-import org.traceetl.server.features.history.BooksServlet;
-import org.traceetl.server.features.history.History;
-import org.traceetl.server.features.history.HistoryServlet;
-import org.traceetl.server.features.history.OperationsServlet;
-import org.traceetl.server.features.history.QueuesServlet;
-import org.traceetl.server.features.hotspot.HotspotsServlet;
-import org.traceetl.server.features.index.TracesServlet;
-import org.traceetl.server.features.learn.CardinalityServlet;
+import org.traceetl.server.http.Feature;
 
-/** The port, open, with the service behind it. */
+/** The port, open, with the server behind it. */
 public final class WebServer implements AutoCloseable {
-  private static final double NANOS_PER_MILLI = 1e6;
   private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
 
   /** Of people who have signed in by an OpenID provider. */
@@ -84,7 +75,7 @@ public final class WebServer implements AutoCloseable {
   }
 
   /**
-   * Reads the configuration, opens the port, starts the service.
+   * Reads the configuration, opens the port, starts the server behind it.
    *
    * @param arguments {@code --key=value}; they win over files and environment
    * @param properties keys and values; they win over everything else
@@ -96,13 +87,13 @@ public final class WebServer implements AutoCloseable {
       List<String> arguments,
       Map<String, Object> properties,
       boolean endsWithProcess,
-      Function<ServerConfig, Service> service) {
+      Function<ServerConfig, AssembledServer> assemble) {
     var reading = new ReadConfiguration(properties, false);
     SpringApplication application = application(reading);
     application.setRegisterShutdownHook(endsWithProcess);
     application.addInitializers(context -> {
       ServerConfig config = reading.config;
-      register((GenericApplicationContext) context, service.apply(config), config);
+      register((GenericApplicationContext) context, assemble.apply(config), config);
     });
     return new WebServer(run(application, arguments, reading));
   }
@@ -123,7 +114,7 @@ public final class WebServer implements AutoCloseable {
     return ((WebServerApplicationContext) context).getWebServer().getPort();
   }
 
-  /** Drains the service, then closes the port. Idempotent. */
+  /** Drains the components, then closes the port. Idempotent. */
   @Override
   public void close() {
     context.close();
@@ -156,53 +147,39 @@ public final class WebServer implements AutoCloseable {
   }
 
   private static void register(
-      GenericApplicationContext context, Service service, ServerConfig config) {
+      GenericApplicationContext context, AssembledServer server, ServerConfig config) {
+    Components components = server.components();
     // Ends last, after the port: a request may still want it.
-    context.registerBean(Service.class, () -> service);
+    context.registerBean(AssembledServer.class, () -> server);
     context.registerBean(
         ServiceLifecycle.class,
-        () ->
-            new ServiceLifecycle(
-                (WebServerApplicationContext) context, service, config.drainWithin()));
+        () -> new ServiceLifecycle((WebServerApplicationContext) context, components, config));
     context.registerBean(
         "pipelineHealthIndicator",
         HealthIndicator.class,
-        () -> () -> (service.alive() ? Health.up() : Health.down()).build());
+        () -> () -> (components.healthy() ? Health.up() : Health.down()).build());
     context.registerBean(
-        "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(service));
+        "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(components));
     context.registerBean(WebConfig.class, config::web);
     context.registerBean(
         "sessionLimit",
         TomcatContextCustomizer.class,
         () -> tomcat -> tomcat.setManager(sessions()));
     context.registerBean("pageTags", FilterRegistrationBean.class, WebServer::pageTags);
-    registerMetrics(context, service);
-    registerApi(context, service, config);
+    registerApi(context, server, config);
   }
 
   private static void registerApi(
-      GenericApplicationContext context, Service service, ServerConfig config) {
-    History history = service.history();
-    double slowMillis = config.documents().slowerThan().toNanos() / NANOS_PER_MILLI;
-    Map<String, HttpServlet> paths =
-        Map.ofEntries(
-            Map.entry(ApplicationsServlet.PATH, new ApplicationsServlet(history, slowMillis)),
-            Map.entry(OperationsServlet.PATH, new OperationsServlet(history)),
-            Map.entry(HistoryServlet.PATH, new HistoryServlet(history)),
-            Map.entry(QueuesServlet.PATH, new QueuesServlet(history, service::queues)),
-            Map.entry(BooksServlet.PATH, new BooksServlet(history)),
-            Map.entry(AgentsServlet.PATH, new AgentsServlet(history)),
-            Map.entry(TracesServlet.PATH, new TracesServlet(service.index())),
-            Map.entry(HotspotsServlet.PATH, new HotspotsServlet(service::hotspots)),
-            Map.entry(
-                CardinalityServlet.PATH,
-                new CardinalityServlet(service.telemetry().cardinality(), service::learntNames)),
-            Map.entry(TargetsServlet.PATH, new TargetsServlet(service.fleet())),
-            Map.entry(StatusServlet.PATH, new StatusServlet(service, config)),
-            Map.entry(
-                ConfigurationServlet.PATH,
-                new ConfigurationServlet(KeysInForce.of(config, context.getEnvironment()))),
-            Map.entry("/api/*", new UnknownServlet()));
+      GenericApplicationContext context, AssembledServer server, ServerConfig config) {
+    Map<String, HttpServlet> paths = new HashMap<>();
+    for (Feature feature : server.components().of(Feature.class)) {
+      paths.putAll(feature.servlets());
+    }
+    paths.put(StatusServlet.PATH, new StatusServlet(server, config));
+    paths.put(
+        ConfigurationServlet.PATH,
+        new ConfigurationServlet(KeysInForce.of(config, context.getEnvironment())));
+    paths.put("/api/*", new UnknownServlet());
     paths.forEach((path, servlet) ->
         context.registerBean(
             path, ServletRegistrationBean.class, () -> registration(path, servlet)));
@@ -234,29 +211,9 @@ public final class WebServer implements AutoCloseable {
     return registration;
   }
 
-  private static void registerMetrics(GenericApplicationContext context, Service service) {
-    if (service.deltas() == null) {
-      context.registerBean(
-          "metrics",
-          ServletRegistrationBean.class,
-          () ->
-              new ServletRegistrationBean<>(
-                  new MetricsServlet(service.pages(), service.telemetry()), "/metrics"));
-      return;
-    }
-    context.registerBean(
-        "metrics",
-        ServletRegistrationBean.class,
-        () -> new ServletRegistrationBean<>(new DeltaServlet(service.deltas()), "/metrics"));
-    context.registerBean(
-        "jvm",
-        ServletRegistrationBean.class,
-        () -> new ServletRegistrationBean<>(new JvmServlet(service.telemetry()), "/jvm"));
-  }
-
-  private static Health queues(Service service) {
-    return (service.ready() ? Health.up() : Health.outOfService())
-        .withDetails(service.missing())
+  private static Health queues(Components components) {
+    return (components.ready() ? Health.up() : Health.outOfService())
+        .withDetails(components.missing())
         .build();
   }
 

@@ -354,10 +354,10 @@ class SpanPipelineTest {
           throw new AssertionError("made by the test: no sealer survives it");
         };
     SpanPipeline pipeline = start(1, Duration.ofMillis(100));
-    assertThat(pipeline.alive()).isTrue();
+    assertThat(pipeline.healthy()).isTrue();
     send(0, 1, 1);
 
-    await().dontCatchUncaughtExceptions().atMost(PATIENCE).until(() -> !pipeline.alive());
+    await().dontCatchUncaughtExceptions().atMost(PATIENCE).until(() -> !pipeline.healthy());
     assertThat(pipeline.missing()).containsKey("pipeline");
   }
 
@@ -516,7 +516,7 @@ class SpanPipelineTest {
         .untilAsserted(
             () -> assertThat(pipeline.missing().toString()).contains("made by the test"));
     assertThat(pipeline.queues()).isEmpty();
-    assertThat(pipeline.alive()).isTrue();
+    assertThat(pipeline.healthy()).isTrue();
 
     journals.refusal = null;
 

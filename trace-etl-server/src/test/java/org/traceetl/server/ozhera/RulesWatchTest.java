@@ -89,7 +89,7 @@ class RulesWatchTest {
     Files.createSymbolicLink(file, Path.of("..data", "rules.yaml"));
     try (var watch = new RulesWatch(file, 10)) {
       assertThat(httpMillis(watch)).isEqualTo(6);
-      watch.start();
+      watch.start(null);
 
       Path next = Files.createSymbolicLink(directory.resolve("..data_tmp"), Path.of("..2"));
       Files.move(next, data, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -110,7 +110,7 @@ class RulesWatchTest {
   @Test
   void withoutAFileTheDefaultsHold() {
     try (var watch = new RulesWatch(null)) {
-      watch.start();
+      watch.start(null);
       assertThat(httpMillis(watch)).isEqualTo(1_000);
       assertThat(watch.isRefused()).isFalse();
     }
@@ -122,7 +122,7 @@ class RulesWatchTest {
     var watch = new RulesWatch(file, 1);
     Files.delete(file);
     assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor()).isZero();
-    watch.start();
+    watch.start(null);
     // Opened once the other end is: the look waits for content that does not come.
     try (OutputStream content = Files.newOutputStream(file)) {
       assertThat(content).isNotNull();
@@ -139,7 +139,7 @@ class RulesWatchTest {
       watch = new RulesWatch(within, 1);
     }
     try (watch) {
-      watch.start();
+      watch.start(null);
       await().dontCatchUncaughtExceptions().until(watch::isRefused);
       assertThat(httpMillis(watch)).isEqualTo(100);
     }

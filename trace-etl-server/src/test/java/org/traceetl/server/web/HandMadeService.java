@@ -1,7 +1,7 @@
 package org.traceetl.server.web;
 
+import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,7 +13,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.component.Components;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.delta.DeltaFeature;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.DeltaWindows;
 import org.traceetl.server.delta.MemoryPlaces;
@@ -23,19 +25,24 @@ import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.Fleet;
 import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.hotspot.Hotspots;
+import org.traceetl.server.features.hotspot.HotspotsServlet;
+import org.traceetl.server.features.index.IndexFeature;
 import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.TracePage;
 import org.traceetl.server.features.index.TraceQuery;
 import org.traceetl.server.features.index.WriteResult;
+import org.traceetl.server.features.learn.CardinalityServlet;
+import org.traceetl.server.features.pages.PagesFeature;
+import org.traceetl.server.http.Feature;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueWatch;
-import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.TraceDocument;
 
 /** What stands behind the port, without a broker: windows are given by hand. */
-final class HandMadeService implements Service {
+final class HandMadeService implements Feature {
   /** What the history takes for now. */
   static final Instant NOW = Instant.parse("2026-11-21T00:01:30Z");
 
@@ -111,14 +118,32 @@ final class HandMadeService implements Service {
   }
 
   /** Remembers the service that it makes. */
-  static final class Factory implements Function<ServerConfig, Service> {
+  static final class Factory implements Function<ServerConfig, AssembledServer> {
     HandMadeService made;
 
     @Override
-    public Service apply(ServerConfig config) {
+    public AssembledServer apply(ServerConfig config) {
       made = new HandMadeService(config);
-      return made;
+      return made.assembled(config);
     }
+  }
+
+  private AssembledServer assembled(ServerConfig config) {
+    Feature shown =
+        deltas == null ? new PagesFeature(pages, telemetry) : new DeltaFeature(deltas, telemetry);
+    var indexed =
+        new IndexFeature(
+            config.index(),
+            index,
+            queue -> {
+              throw new IOException("there is no journal");
+            },
+            Clock.systemUTC());
+    double slowMillis = config.documents().slowerThan().toNanos() / 1e6;
+    var live =
+        new HistoryFeature(config.history().enabled() ? history : null, () -> queues, slowMillis);
+    return new AssembledServer(
+        telemetry, new Components(telemetry, List.of(shown, indexed, live, fleet, this)));
   }
 
   /** Answers every search with the same page. */
@@ -153,48 +178,12 @@ final class HandMadeService implements Service {
   }
 
   @Override
-  public SpanPages pages() {
-    return pages;
-  }
-
-  @Override
-  public DeltaPages deltas() {
-    return deltas;
-  }
-
-  @Override
-  public ServerTelemetry telemetry() {
-    return telemetry;
-  }
-
-  @Override
-  public TraceIndex index() {
-    return index;
-  }
-
-  @Override
-  public History history() {
-    return history;
-  }
-
-  @Override
-  public Hotspots hotspots() {
-    return hotspots;
-  }
-
-  @Override
-  public KnownQueues queues() {
-    return queues;
-  }
-
-  @Override
-  public LearntNames learntNames() {
-    return learnt;
-  }
-
-  @Override
-  public boolean alive() {
-    return deltas == null ? pages.running() : deltas.running();
+  public Map<String, HttpServlet> servlets() {
+    return Map.of(
+        HotspotsServlet.PATH,
+        new HotspotsServlet(() -> hotspots),
+        CardinalityServlet.PATH,
+        new CardinalityServlet(telemetry.cardinality(), () -> learnt));
   }
 
   @Override
@@ -208,22 +197,7 @@ final class HandMadeService implements Service {
   }
 
   @Override
-  public Fleet fleet() {
-    return fleet;
-  }
-
-  @Override
-  public void start(InetSocketAddress open, boolean tls) {
-    fleet.start(Announcement.own(null, open, tls, "127.0.0.1:9876"));
-    if (deltas == null) {
-      pages.start();
-    } else {
-      deltas.start();
-    }
-  }
-
-  @Override
-  public void drain(Duration within) {
+  public boolean drain(Duration within) throws InterruptedException {
     drained = true;
     try {
       if (deltas == null) {
@@ -233,19 +207,12 @@ final class HandMadeService implements Service {
       }
     } catch (TimeoutException e) {
       throw new IllegalStateException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
+    return true;
   }
 
   @Override
   public void close() {
     closed = true;
-    fleet.close();
-    if (deltas == null) {
-      pages.close();
-    } else {
-      deltas.close();
-    }
   }
 }

@@ -58,9 +58,9 @@ class TargetsServletTest {
         Map.of("server.port", 0),
         false,
         config -> {
-          HandMadeService service = (HandMadeService) factory.apply(config);
-          service.members = members;
-          return service;
+          AssembledServer server = factory.apply(config);
+          factory.made.members = members;
+          return server;
         });
   }
 

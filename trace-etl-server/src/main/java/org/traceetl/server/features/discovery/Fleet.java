@@ -1,5 +1,6 @@
 package org.traceetl.server.features.discovery;
 
+import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -14,10 +15,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
+import tools.jackson.core.JsonGenerator;
 
 /**
  * The servers of the consumer group, this one among them. A server that dies is no longer a member
@@ -26,7 +30,7 @@ import org.traceetl.server.rocketmq.Endpoint;
  *
  * <p>One thread looks at the brokers; others read what it has seen last.
  */
-public final class Fleet implements AutoCloseable {
+public final class Fleet implements Feature {
   /** Also the most that a new server waits for its place. */
   static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -94,6 +98,7 @@ public final class Fleet implements AutoCloseable {
    *
    * @param here where this server is
    */
+  @Override
   public void start(Endpoint here) {
     at(here);
     log.info("This server is found at {}", here);
@@ -125,8 +130,44 @@ public final class Fleet implements AutoCloseable {
     return seen.leftOut;
   }
 
-  /** Whether its thread has not ended by an error. */
-  public boolean alive() {
+  @Override
+  public void metrics(MetricRegistry registry) {
+    registry.gauge(
+        "trace_etl_discovery_servers",
+        "Servers that /api/targets lists; 0 while no broker has answered yet.",
+        () -> servers().map(List::size).orElse(0));
+    registry.gauge(
+        "trace_etl_discovery_current",
+        "1 if a broker has told at the last look which servers there are, else 0: the list is the"
+            + " last known one.",
+        () -> current() ? 1 : 0);
+    registry.gauge(
+        "trace_etl_discovery_left_out",
+        "Members of the consumer group that /api/targets does not list.",
+        "reason",
+        this::leftOut);
+  }
+
+  @Override
+  public Map<String, HttpServlet> servlets() {
+    return Map.of(TargetsServlet.PATH, new TargetsServlet(this));
+  }
+
+  @Override
+  public void status(JsonGenerator out) {
+    out.writeStringProperty("server", here().map(Endpoint::target).orElse(null));
+    List<Endpoint> servers = seen.servers;
+    if (servers == null) {
+      out.writeNullProperty("servers");
+      return;
+    }
+    out.writeArrayPropertyStart("servers");
+    servers.forEach(server -> out.writeString(server.target()));
+    out.writeEndArray();
+  }
+
+  @Override
+  public boolean healthy() {
     return thread.alive();
   }
 

@@ -17,14 +17,14 @@ import tools.jackson.databind.node.ObjectNode;
  * them. Whichever server is asked. Its one label says how a port speaks and ends with the scrape's
  * relabelling: what else would stay on a series could change when the series moves.
  */
-public final class TargetsServlet extends JsonServlet {
-  public static final String PATH = "/api/targets";
+final class TargetsServlet extends JsonServlet {
+  static final String PATH = "/api/targets";
 
   private static final long serialVersionUID = 1L;
 
   private final transient Fleet fleet;
 
-  public TargetsServlet(Fleet fleet) {
+  TargetsServlet(Fleet fleet) {
     super(Set.of());
     this.fleet = fleet;
   }

@@ -5,12 +5,12 @@ import org.traceetl.server.http.Parameters;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code GET /api/agents}: the agents whose batches counted in the last hour. */
-public final class AgentsServlet extends FleetServlet {
-  public static final String PATH = "/api/agents";
+final class AgentsServlet extends FleetServlet {
+  static final String PATH = "/api/agents";
 
   private static final long serialVersionUID = 1L;
 
-  public AgentsServlet(History history) {
+  AgentsServlet(History history) {
     super(history, Set.of("limit", "offset"));
   }
 

@@ -8,8 +8,8 @@ import org.traceetl.server.http.Parameters;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code GET /api/applications}: each application in the last minutes that have ended. */
-public final class ApplicationsServlet extends FleetServlet {
-  public static final String PATH = "/api/applications";
+final class ApplicationsServlet extends FleetServlet {
+  static final String PATH = "/api/applications";
 
   private static final long serialVersionUID = 1L;
   private static final String FAILING = "failing";
@@ -20,7 +20,7 @@ public final class ApplicationsServlet extends FleetServlet {
   /**
    * @param slowMillis an application with a p99 of it or more is slow
    */
-  public ApplicationsServlet(History history, double slowMillis) {
+  ApplicationsServlet(History history, double slowMillis) {
     super(
         history,
         Set.of("minutes", "search", "filter", "sort", "order", "limit", "offset", "spark"));

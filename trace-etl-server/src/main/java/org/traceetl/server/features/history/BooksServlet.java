@@ -7,8 +7,8 @@ import org.traceetl.server.window.Books;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code GET /api/books}: what became of the spans that were received in the last minutes. */
-public final class BooksServlet extends FleetServlet {
-  public static final String PATH = "/api/books";
+final class BooksServlet extends FleetServlet {
+  static final String PATH = "/api/books";
 
   private static final long serialVersionUID = 1L;
   private static final Comparator<Books> ORDER =
@@ -17,7 +17,7 @@ public final class BooksServlet extends FleetServlet {
           .reversed()
           .thenComparing(Books::application);
 
-  public BooksServlet(History history) {
+  BooksServlet(History history) {
     super(history, Set.of("minutes", "search", "limit", "offset"));
   }
 

@@ -13,6 +13,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.BrokerThreads;
+import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
@@ -46,15 +47,6 @@ public final class HistoryFollower implements AutoCloseable {
         throws IOException, InterruptedException;
   }
 
-  /** Who else is told of what the journals have, on the follower's thread. */
-  public interface Listener {
-    /** Each window of each queue. */
-    void window(SealedWindow window);
-
-    /** The series that a queue had before its first window; only to be read, and now. */
-    default void series(QueueImage image) {}
-  }
-
   private static final Logger LOG = LoggerFactory.getLogger(HistoryFollower.class);
   private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
@@ -64,7 +56,7 @@ public final class HistoryFollower implements AutoCloseable {
 
   private final History history;
   private final Journals journals;
-  private final Listener listener;
+  private final FleetWindows.Listener listener;
   private final long lookBackMillis;
   private final SeriesRules rules;
   private final InstantSource clock;
@@ -103,7 +95,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       SeriesRules rules,
       int maxOperations,
-      Listener listener,
+      FleetWindows.Listener listener,
       InstantSource clock) {
     this(history, journals, lookBack, rules, maxOperations, listener, clock, System::nanoTime);
   }
@@ -114,7 +106,7 @@ public final class HistoryFollower implements AutoCloseable {
       Duration lookBack,
       SeriesRules rules,
       int maxOperations,
-      Listener listener,
+      FleetWindows.Listener listener,
       InstantSource clock,
       LongSupplier nanoTime) {
     this.history = history;

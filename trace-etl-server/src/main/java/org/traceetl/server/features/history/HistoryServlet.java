@@ -11,13 +11,13 @@ import tools.jackson.core.JsonGenerator;
  * {@code GET /api/history}: one application, or one of its operations, minute by minute, oldest
  * first.
  */
-public final class HistoryServlet extends FleetServlet {
-  public static final String PATH = "/api/history";
+final class HistoryServlet extends FleetServlet {
+  static final String PATH = "/api/history";
 
   private static final long serialVersionUID = 1L;
   private static final int MAX_KIND = 100;
 
-  public HistoryServlet(History history) {
+  HistoryServlet(History history) {
     super(history, Set.of("application", "operation", "kind", "minutes", "buckets"));
   }
 

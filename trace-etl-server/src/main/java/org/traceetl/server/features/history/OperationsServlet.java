@@ -10,15 +10,15 @@ import tools.jackson.core.JsonGenerator;
  * {@code GET /api/operations}: the operations of an application in the last minutes that have
  * ended.
  */
-public final class OperationsServlet extends FleetServlet {
-  public static final String PATH = "/api/operations";
+final class OperationsServlet extends FleetServlet {
+  static final String PATH = "/api/operations";
 
   private static final long serialVersionUID = 1L;
   private static final Comparator<History.OperationTotal> BY_NAME =
       Comparator.comparing(History.OperationTotal::operation)
           .thenComparing(History.OperationTotal::kind);
 
-  public OperationsServlet(History history) {
+  OperationsServlet(History history) {
     super(history, Set.of("application", "minutes", "search", "sort", "order", "limit", "offset"));
   }
 

@@ -16,14 +16,14 @@ import org.traceetl.server.window.QueueId;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code GET /api/queues}: the queues of the fleet. */
-public final class QueuesServlet extends FleetServlet {
-  public static final String PATH = "/api/queues";
+final class QueuesServlet extends FleetServlet {
+  static final String PATH = "/api/queues";
 
   private static final long serialVersionUID = 1L;
 
   private final transient Supplier<KnownQueues> queues;
 
-  public QueuesServlet(History history, Supplier<KnownQueues> queues) {
+  QueuesServlet(History history, Supplier<KnownQueues> queues) {
     super(history, Set.of());
     this.queues = queues;
   }

@@ -24,6 +24,7 @@ import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
 import org.traceetl.server.features.hotspot.Hotspots.State;
 import org.traceetl.server.features.hotspot.LoadMeter.End;
+import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.log.Printable;
@@ -40,7 +41,7 @@ import org.traceetl.server.window.SealedWindow;
  * <p>Concurrency: one thread looks and decides, and owns everything but the meter, which the
  * journal's follower adds to, and what is published for any thread: counters and the last picture.
  */
-public final class HotspotDecider implements AutoCloseable {
+public final class HotspotDecider implements FleetWindows.Listener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
 
   /** Applications in the picture that have no decision: those with most load. */
@@ -118,6 +119,7 @@ public final class HotspotDecider implements AutoCloseable {
   }
 
   /** Counts a window of any queue of the fleet. Any thread. */
+  @Override
   public void window(SealedWindow window) {
     meter.add(window);
   }

@@ -24,8 +24,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code GET /api/traces}: spans that were slow, failed, or are exemplars; newest first. */
-public final class TracesServlet extends JsonServlet {
-  public static final String PATH = "/api/traces";
+final class TracesServlet extends JsonServlet {
+  static final String PATH = "/api/traces";
 
   private static final long serialVersionUID = 1L;
   private static final Logger log = LoggerFactory.getLogger(TracesServlet.class);
@@ -57,7 +57,7 @@ public final class TracesServlet extends JsonServlet {
 
   private final transient TraceIndex index;
 
-  public TracesServlet(TraceIndex index) {
+  TracesServlet(TraceIndex index) {
     super(PARAMETERS);
     this.index = index;
   }

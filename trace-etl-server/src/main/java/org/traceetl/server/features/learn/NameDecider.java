@@ -24,6 +24,7 @@ import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
+import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.LogThrottle;
@@ -41,7 +42,7 @@ import org.traceetl.server.window.SealedWindow;
  * <p>Concurrency: one thread looks and decides, and owns everything but the variety, which the
  * journal's follower adds to, and what is published for any thread.
  */
-public final class NameDecider implements AutoCloseable {
+public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NameDecider.class);
 
   /** Between two looks until one has succeeded: spans before it are counted by their own names. */
@@ -156,6 +157,7 @@ public final class NameDecider implements AutoCloseable {
   }
 
   /** Looks at the names of a window of any queue of the fleet. Any thread. */
+  @Override
   public void window(SealedWindow window) {
     if (decides) {
       variety.window(window);
@@ -163,6 +165,7 @@ public final class NameDecider implements AutoCloseable {
   }
 
   /** Looks at the names of the series that a queue of the fleet has. Any thread. */
+  @Override
   public void series(QueueImage image) {
     if (decides) {
       variety.series(image);

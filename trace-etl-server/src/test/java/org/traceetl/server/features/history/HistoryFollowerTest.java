@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTail;
@@ -96,7 +97,7 @@ final class HistoryFollowerTest {
             definition -> !definition.values().getFirst().equals("cache"),
             kind -> "kind " + kind),
         20,
-        new HistoryFollower.Listener() {
+        new FleetWindows.Listener() {
           @Override
           public void window(SealedWindow window) {
             heard.add(window);

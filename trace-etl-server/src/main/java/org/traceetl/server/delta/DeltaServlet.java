@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.delta;
 
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -9,9 +9,6 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.GZIPOutputStream;
 import org.apache.catalina.connector.ClientAbortException;
-import org.traceetl.server.delta.Answer;
-import org.traceetl.server.delta.DeltaPages;
-import org.traceetl.server.delta.ScraperRefused;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.features.pages;
 
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.http.JvmServlet;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;
 import org.traceetl.server.telemetry.ServerTelemetry;
@@ -44,19 +45,7 @@ final class MetricsServlet extends HttpServlet {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
       return;
     }
-    send(page, response);
-  }
-
-  /** Answers with a page. */
-  static void send(Page page, HttpServletResponse response) throws IOException {
-    Encoding encoding = page.encoding();
-    response.setContentType(encoding.format().contentType());
-    response.setHeader("Vary", "Accept, Accept-Encoding");
-    if (encoding.gzip()) {
-      response.setHeader("Content-Encoding", "gzip");
-    }
-    response.setContentLengthLong(page.bytes());
-    page.writeTo(response.getOutputStream());
+    JvmServlet.send(page, response);
   }
 
   /** A page that may still be shown after all that takes time is done. */

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.delta;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package org.traceetl.server.telemetry;
+package org.traceetl.server.component;
 
 import io.prometheus.client.Histogram;
 import java.util.concurrent.atomic.LongAccumulator;
@@ -25,7 +25,7 @@ public final class Timer {
   /**
    * @param name of the work, in a word or two
    */
-  Timer(String name, Histogram seconds) {
+  public Timer(String name, Histogram seconds) {
     this.name = name;
     this.seconds = seconds;
   }

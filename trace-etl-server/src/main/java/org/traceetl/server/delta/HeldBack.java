@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.delta;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

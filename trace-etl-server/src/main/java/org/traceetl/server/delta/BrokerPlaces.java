@@ -1,10 +1,9 @@
-package org.traceetl.server;
+package org.traceetl.server.delta;
 
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.traceetl.server.delta.ScraperPlaces;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
@@ -15,7 +14,7 @@ import org.traceetl.server.window.SealedWindow;
 /**
  * Scrapers' places as offsets of consumer groups on the span topic, and the windows of the journal.
  */
-record BrokerPlaces(RocketMqLogs logs, LogJournals journals, String spanTopic)
+public record BrokerPlaces(RocketMqLogs logs, LogJournals journals, String spanTopic)
     implements ScraperPlaces {
   @Override
   public long mark(QueueId queue, String group) throws IOException, InterruptedException {

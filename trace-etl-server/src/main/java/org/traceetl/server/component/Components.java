@@ -1,0 +1,66 @@
+package org.traceetl.server.component;
+
+import com.google.common.collect.Lists;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.traceetl.server.rocketmq.Endpoint;
+
+/** All components of a server: started in the order of the list, drained and closed in reverse. */
+public final class Components implements AutoCloseable {
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  private final List<Component> inOrder;
+
+  /** Has each component register its metrics. */
+  public Components(MetricRegistry registry, List<? extends Component> inOrder) {
+    this.inOrder = List.copyOf(inOrder);
+    inOrder.forEach(component -> component.metrics(registry));
+  }
+
+  /** Those of a type, in order. */
+  public <T extends Component> List<T> of(Class<T> type) {
+    return inOrder.stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  /** Starts all of them. Once. */
+  public void start(Endpoint here) {
+    inOrder.forEach(component -> component.start(here));
+  }
+
+  /** Whether all of them are healthy. Never waits. */
+  public boolean healthy() {
+    return inOrder.stream().allMatch(Component::healthy);
+  }
+
+  /** Whether all of them are ready. Never waits. */
+  public boolean ready() {
+    return inOrder.stream().allMatch(Component::ready);
+  }
+
+  /** What they lack, and why. Never waits. */
+  public Map<String, String> missing() {
+    Map<String, String> missing = new TreeMap<>();
+    inOrder.forEach(component -> missing.putAll(component.missing()));
+    return missing;
+  }
+
+  /** Drains all of them within this time; the sinks of the spans get what the spans leave of it. */
+  public void drain(Duration within) {
+    long deadlineNanos = System.nanoTime() + within.toNanos();
+    try {
+      for (Component component : Lists.reverse(inOrder)) {
+        long leftNanos = Math.max(0, deadlineNanos - System.nanoTime());
+        component.drain(Duration.ofMillis(Math.ceilDiv(leftNanos, NANOS_PER_MILLI)));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    Lists.reverse(inOrder).forEach(Component::close);
+  }
+}

@@ -1,0 +1,29 @@
+package org.traceetl.server.expose;
+
+import java.util.function.DoubleSupplier;
+import org.traceetl.server.component.MetricRegistry;
+
+/** Metrics that pages of any kind have. */
+public final class PageMetrics {
+  private PageMetrics() {}
+
+  /** Queues that are not shown. */
+  public static void hiddenQueues(MetricRegistry registry, DoubleSupplier hidden) {
+    registry.gauge(
+        "trace_etl_hidden_queues",
+        "Queues whose series are not on the page: a former owner may show them, or the lease has"
+            + " run out.",
+        hidden);
+  }
+
+  /** Windows that are shown. */
+  public static void foldedWindows(
+      MetricRegistry registry, DoubleSupplier windows, DoubleSupplier unknownRows) {
+    registry.counter(
+        "trace_etl_windows_folded_total", "Windows whose counts are on the page.", windows);
+    registry.counter(
+        "trace_etl_fold_unknown_rows_total",
+        "Rows of windows that belonged to no series: 0 unless something is broken.",
+        unknownRows);
+  }
+}

@@ -1,0 +1,191 @@
+package org.traceetl.server.features.history;
+
+import jakarta.servlet.http.HttpServlet;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.http.Feature;
+import org.traceetl.server.journal.FleetWindows;
+import org.traceetl.server.journal.JournalTail;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.queues.KnownQueues;
+import org.traceetl.server.rocketmq.Endpoint;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import tools.jackson.core.JsonGenerator;
+
+/** The live history of the fleet, and whoever else is given what its follower reads. */
+public final class HistoryFeature implements Feature, FleetWindows {
+  /** Null where it is disabled. */
+  private final History history;
+
+  private final Supplier<KnownQueues> queues;
+  private final double slowMillis;
+  private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+
+  /** Null before {@link #follow}. */
+  private HistoryFollower follower;
+
+  /**
+   * A history that follows nothing yet.
+   *
+   * @param history null where it is disabled
+   * @param queues what else is known of the fleet's queues
+   * @param slowMillis an application with a p99 of it or more is slow
+   */
+  public HistoryFeature(History history, Supplier<KnownQueues> queues, double slowMillis) {
+    this.history = history;
+    this.queues = queues;
+    this.slowMillis = slowMillis;
+  }
+
+  /**
+   * Has it follow the journals of the whole fleet, unless it is disabled. Once, before the start.
+   *
+   * @param snapshotInterval within it there is a snapshot before what is looked for
+   * @param rules how series are read
+   */
+  public HistoryFeature follow(
+      RocketMqLogs logs,
+      LogJournals journals,
+      Duration snapshotInterval,
+      SeriesRules rules,
+      int maxOperations,
+      InstantSource clock) {
+    if (history != null) {
+      follower =
+          new HistoryFollower(
+              history,
+              new AllJournals(logs, journals),
+              History.LENGTH.plus(snapshotInterval),
+              rules,
+              maxOperations,
+              new Subscribed(listeners),
+              clock);
+    }
+    return this;
+  }
+
+  /** Passes on what the follower reads. */
+  private record Subscribed(List<Listener> listeners) implements Listener {
+    @Override
+    public void window(SealedWindow window) {
+      listeners.forEach(listener -> listener.window(window));
+    }
+
+    @Override
+    public void series(QueueImage image) {
+      listeners.forEach(listener -> listener.series(image));
+    }
+  }
+
+  /** The journals of the whole fleet. */
+  private record AllJournals(RocketMqLogs logs, LogJournals journals)
+      implements HistoryFollower.Journals {
+    @Override
+    public Set<QueueId> queues() throws IOException, InterruptedException {
+      return logs.queues();
+    }
+
+    @Override
+    public JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
+        throws IOException, InterruptedException {
+      return journals.tail(queue, sinceMillis, snapshots);
+    }
+  }
+
+  @Override
+  public void subscribe(Listener listener) {
+    listeners.add(listener);
+  }
+
+  @Override
+  public boolean upToDate() {
+    return history != null && history.upToDate();
+  }
+
+  @Override
+  public void metrics(MetricRegistry registry) {
+    if (follower == null) {
+      return;
+    }
+    registry.gauge(
+        "trace_etl_history_up_to_date",
+        "1 once this server's history has read the last hour of every queue.",
+        () -> history.upToDate() ? 1 : 0);
+    registry.gauge(
+        "trace_etl_history_applications",
+        "Applications that this server's history tells apart.",
+        history::applications);
+    registry.gauge(
+        "trace_etl_history_operations",
+        "Operations that this server's history tells apart: application, span name and kind.",
+        history::operations);
+    registry.counter(
+        "trace_etl_history_windows_total",
+        "Windows read for the history, of all queues.",
+        follower::windows);
+    registry.counter(
+        "trace_etl_history_unknown_rows_total",
+        "Rows of windows left out of the history, as the journal no longer says whose they are.",
+        follower::unknownRows);
+    registry.counter(
+        "trace_etl_history_misdated_windows_total",
+        "Windows left out of the history because they begin in the future.",
+        history::misdated);
+  }
+
+  @Override
+  public Map<String, HttpServlet> servlets() {
+    return Map.of(
+        ApplicationsServlet.PATH,
+        new ApplicationsServlet(history, slowMillis),
+        OperationsServlet.PATH,
+        new OperationsServlet(history),
+        HistoryServlet.PATH,
+        new HistoryServlet(history),
+        QueuesServlet.PATH,
+        new QueuesServlet(history, queues),
+        BooksServlet.PATH,
+        new BooksServlet(history),
+        AgentsServlet.PATH,
+        new AgentsServlet(history));
+  }
+
+  @Override
+  public void status(JsonGenerator out) {
+    if (history == null) {
+      out.writeNullProperty("upToDate");
+    } else {
+      out.writeBooleanProperty("upToDate", history.upToDate());
+    }
+  }
+
+  @Override
+  public void start(Endpoint here) {
+    if (follower != null) {
+      follower.start();
+    }
+  }
+
+  @Override
+  public boolean healthy() {
+    return follower == null || follower.alive();
+  }
+
+  @Override
+  public void close() {
+    if (follower != null) {
+      follower.close();
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package org.traceetl.server.features.index;
+
+import jakarta.servlet.http.HttpServlet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.http.Feature;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.rocketmq.Endpoint;
+import tools.jackson.core.JsonGenerator;
+
+/** The trace index, which follows the journal at a pace of its own. */
+public final class IndexFeature implements Feature {
+  private static final Logger log = LoggerFactory.getLogger(IndexFeature.class);
+  private static final double MILLIS_PER_SECOND = 1_000;
+
+  private final IndexConfig.Type type;
+  private final TraceIndex index;
+
+  /** Null where there is no index. */
+  private final IndexFollower follower;
+
+  private final Clock clock;
+
+  /**
+   * @param index closed with this
+   */
+  public IndexFeature(
+      IndexConfig config, TraceIndex index, IndexFollower.Tails tails, Clock clock) {
+    type = config.type();
+    this.index = index;
+    this.clock = clock;
+    follower =
+        type == IndexConfig.Type.NONE ? null : new IndexFollower(index, config, tails, clock);
+  }
+
+  /**
+   * Opens the index of a configuration.
+   *
+   * @throws UncheckedIOException if it cannot be opened
+   */
+  public static IndexFeature open(IndexConfig config, IndexFollower.Tails tails, Clock clock) {
+    try {
+      return new IndexFeature(config, TraceIndex.open(config), tails, clock);
+    } catch (IOException e) {
+      throw new UncheckedIOException("The trace index cannot be opened: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void metrics(MetricRegistry registry) {
+    if (follower == null) {
+      return;
+    }
+    registry.counter(
+        "trace_etl_documents_written_total",
+        "Documents that the trace index has kept.",
+        () -> follower.telemetry().written());
+    registry.counter(
+        "trace_etl_documents_dropped_total",
+        "Documents that the trace index refused for good.",
+        "reason",
+        this::droppedDocuments);
+    registry.counter(
+        "trace_etl_documents_retried_total",
+        "Documents written again after a write that failed.",
+        () -> follower.telemetry().retried());
+    gauge(
+        registry,
+        "documents_queued",
+        "Documents read from the journal that are not in the trace index yet.",
+        IndexTelemetry::waitingDocuments);
+    gauge(
+        registry,
+        "documents_queued_bytes",
+        "Their size on the heap, roughly.",
+        IndexTelemetry::waitingBytes);
+    gauge(
+        registry,
+        "index_last_error_timestamp_seconds",
+        "When the trace index last failed; 0 for never.",
+        status -> status.lastErrorMillis() / MILLIS_PER_SECOND);
+    lagGauge(
+        registry,
+        "lag_records",
+        "Records of a queue's journal that the trace index has not dealt with, about.",
+        IndexLag::records);
+    lagGauge(
+        registry,
+        "lag_seconds",
+        "Age of the oldest window that the trace index has not dealt with; 0 for none.",
+        lag ->
+            lag.oldestMillis() == 0
+                ? 0
+                : Math.max(0, clock.millis() - lag.oldestMillis()) / MILLIS_PER_SECOND);
+    registry.gauge(
+        "trace_etl_index_healthy",
+        "1 if the last contact with the trace index went well, else 0.",
+        () -> index.healthy() ? 1 : 0);
+  }
+
+  private void gauge(
+      MetricRegistry registry, String what, String help, Function<IndexTelemetry, Number> value) {
+    registry.gauge(
+        "trace_etl_" + what, help, () -> value.apply(follower.telemetry()).doubleValue());
+  }
+
+  private void lagGauge(
+      MetricRegistry registry, String what, String help, Function<IndexLag, Number> value) {
+    registry.gauge(
+        "trace_etl_index_" + what,
+        help,
+        "queue",
+        () ->
+            follower.telemetry().lag().entrySet().stream()
+                .collect(
+                    Collectors.toMap(
+                        entry -> entry.getKey().toString(),
+                        entry -> value.apply(entry.getValue()))));
+  }
+
+  /** Each reason from the start: the first refusal is what an alert must see. */
+  private Map<String, Long> droppedDocuments() {
+    Map<String, Long> dropped = new HashMap<>(follower.telemetry().dropped());
+    IndexTelemetry.REASONS.forEach(reason -> dropped.putIfAbsent(reason, 0L));
+    return dropped;
+  }
+
+  @Override
+  public List<WindowFollower> followers() {
+    return follower == null ? List.of() : List.of(follower);
+  }
+
+  @Override
+  public Map<String, HttpServlet> servlets() {
+    return Map.of(TracesServlet.PATH, new TracesServlet(index));
+  }
+
+  @Override
+  public void status(JsonGenerator out) {
+    out.writeObjectPropertyStart("index");
+    out.writeStringProperty("type", type.name().toLowerCase(Locale.ROOT));
+    out.writeBooleanProperty("healthy", index.healthy());
+    out.writeEndObject();
+  }
+
+  @Override
+  public void start(Endpoint here) {
+    if (follower != null) {
+      follower.start();
+    }
+  }
+
+  /** Whether no thread has died. A store or a broker that is away is no reason. */
+  @Override
+  public boolean healthy() {
+    return follower == null || follower.alive();
+  }
+
+  /** Brings into the index what the journal has: otherwise whoever comes next will do it. */
+  @Override
+  public boolean drain(Duration within) throws InterruptedException {
+    boolean drained = follower == null || follower.drain(within);
+    if (!drained) {
+      log.info("The trace index is behind the journal; the next server goes on there.");
+    }
+    return drained;
+  }
+
+  @Override
+  public void close() {
+    if (follower != null) {
+      follower.close();
+    }
+    index.close();
+  }
+}

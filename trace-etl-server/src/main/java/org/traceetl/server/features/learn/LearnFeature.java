@@ -1,0 +1,65 @@
+package org.traceetl.server.features.learn;
+
+import jakarta.servlet.http.HttpServlet;
+import java.util.Map;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.http.Feature;
+import org.traceetl.server.rocketmq.Endpoint;
+import org.traceetl.server.telemetry.CardinalityReports;
+
+/**
+ * Span names that are learnt, and the applications near a limit of series.
+ *
+ * @param names null where none are learnt
+ */
+public record LearnFeature(NameDecider names, CardinalityReports reports) implements Feature {
+  @Override
+  public void metrics(MetricRegistry registry) {
+    if (names == null) {
+      return;
+    }
+    registry.gauge(
+        "trace_etl_learnt_names_epoch",
+        "Epoch of the learnt names that are in force; 0 for none.",
+        () -> names.current().epoch());
+    registry.gauge(
+        "trace_etl_learnt_name_rules",
+        "Rules by which span names are joined, as they were learnt.",
+        () -> names.current().rules());
+    registry.counter(
+        "trace_etl_learnt_names_forgotten_total",
+        "Times that what was known of an application's names was forgotten, for there were too many.",
+        names::forgotten);
+    registry.counter(
+        "trace_etl_learnt_names_records_refused_total",
+        "Records in the topic of the decisions that could not be read, where names were looked for.",
+        names::refused);
+  }
+
+  @Override
+  public Map<String, HttpServlet> servlets() {
+    return Map.of(
+        CardinalityServlet.PATH,
+        new CardinalityServlet(reports, () -> names == null ? LearntNames.NONE : names.current()));
+  }
+
+  @Override
+  public void start(Endpoint here) {
+    if (names != null) {
+      names.start();
+    }
+  }
+
+  @Override
+  public boolean healthy() {
+    return names == null || names.alive();
+  }
+
+  @Override
+  public void close() {
+    if (names != null) {
+      names.close();
+    }
+  }
+}

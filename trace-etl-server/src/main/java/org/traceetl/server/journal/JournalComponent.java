@@ -1,0 +1,50 @@
+package org.traceetl.server.journal;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.traceetl.server.component.Component;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.rocketmq.Endpoint;
+
+/**
+ * The journal of this server: what all others read and write.
+ *
+ * @param logs started here, and closed with the journals
+ */
+public record JournalComponent(RocketMqLogs logs, LogJournals journals, JournalCounters counters)
+    implements Component {
+  @Override
+  public void metrics(MetricRegistry registry) {
+    registry.counter(
+        "trace_etl_journal_messages_total",
+        "Messages that the journal has acknowledged.",
+        counters::appendedMessages);
+    registry.counter(
+        "trace_etl_journal_bytes_total",
+        "Bytes of the messages that the journal has acknowledged.",
+        counters::appendedBytes);
+    registry.counter(
+        "trace_etl_journal_rejected_total",
+        "Messages and records of the journal that do not count, each time that one is read.",
+        "reason",
+        counters::rejections);
+    registry.counter(
+        "trace_etl_journal_histories_lost_total",
+        "Queues whose journal lacked what is needed to go on: their counters began anew.",
+        counters::lostHistories);
+  }
+
+  @Override
+  public void start(Endpoint here) {
+    try {
+      logs.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    journals.close();
+  }
+}

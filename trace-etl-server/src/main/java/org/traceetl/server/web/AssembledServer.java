@@ -1,0 +1,16 @@
+package org.traceetl.server.web;
+
+import org.traceetl.server.component.Components;
+import org.traceetl.server.telemetry.ServerTelemetry;
+
+/**
+ * What the port serves: the components, started after the port is open and drained before it
+ * closes.
+ */
+public record AssembledServer(ServerTelemetry telemetry, Components components)
+    implements AutoCloseable {
+  @Override
+  public void close() {
+    components.close();
+  }
+}
