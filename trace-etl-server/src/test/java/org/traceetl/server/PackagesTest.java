@@ -1,5 +1,6 @@
 package org.traceetl.server;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 
@@ -8,6 +9,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.stream.Stream;
 
 @AnalyzeClasses(
     packages = "org.traceetl.server",
@@ -82,31 +84,43 @@ class PackagesTest {
           .should()
           .notDependOnEachOther();
 
-  /** The main program, the binding and the port put the server together: they know all of it. */
   @ArchTest
-  static final ArchRule coreKnowsNoFeature =
-      noClasses()
-          .that()
-          .resideOutsideOfPackages(
-              "org.traceetl.server",
-              "org.traceetl.server.binding..",
-              "org.traceetl.server.web..",
-              "org.traceetl.server.features..")
-          .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage(
-              "org.traceetl.server.features..",
-              "org.traceetl.server.binding..",
-              "org.traceetl.server.web..");
-
-  @ArchTest
-  static final ArchRule featuresDoNotKnowWhoPutsThemTogether =
+  static final ArchRule featuresKnowOnlyCoreAndTheHttpKit =
       noClasses()
           .that()
           .resideInAPackage("org.traceetl.server.features..")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("org.traceetl.server.binding..", "org.traceetl.server.web..");
+          .resideInAnyPackage(Parts.BEYOND_FEATURES);
+
+  @ArchTest
+  static final ArchRule coreKnowsOnlyCore =
+      noClasses()
+          .that()
+          .resideInAnyPackage(Parts.CORE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(Parts.BEYOND_CORE);
+
+  @ArchTest
+  static final ArchRule coreKnowsNoOzhera =
+      noClasses()
+          .that()
+          .resideInAnyPackage(Parts.CORE)
+          .and()
+          .resideOutsideOfPackage(Parts.KNOWS_OZHERA)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(Parts.OZHERA);
+
+  @ArchTest
+  static final ArchRule everyPackageIsCoreOrBeyondIt =
+      classes()
+          .that()
+          .resideOutsideOfPackages(Parts.OZHERA)
+          .should()
+          .resideInAnyPackage(
+              Stream.of(Parts.CORE, Parts.BEYOND_CORE).flatMap(Stream::of).toArray(String[]::new));
 
   @ArchTest
   static final ArchRule packagesHaveNoCycles =

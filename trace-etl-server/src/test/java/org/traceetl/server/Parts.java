@@ -1,0 +1,51 @@
+package org.traceetl.server;
+
+/** The parts of the server, as patterns of packages. */
+final class Parts {
+  private static final String SERVER = "org.traceetl.server.";
+
+  static final String[] CORE = {
+    SERVER + "component..",
+    SERVER + "config..",
+    SERVER + "consume..",
+    SERVER + "decisions..",
+    SERVER + "decode..",
+    SERVER + "dedup..",
+    SERVER + "expose..",
+    SERVER + "journal..",
+    SERVER + "log..",
+    SERVER + "protobuf..",
+    SERVER + "queues..",
+    SERVER + "rocketmq..",
+    SERVER + "series..",
+    SERVER + "telemetry..",
+    SERVER + "window..",
+  };
+
+  /** The main program, the binding and the web server put all parts together. */
+  private static final String MAIN = "org.traceetl.server";
+
+  static final String[] OZHERA = {SERVER + "ozhera..", SERVER + "delta.."};
+
+  /** Of core, for now: it has the names of OzHera's metrics. */
+  static final String KNOWS_OZHERA = SERVER + "expose..";
+
+  static final String[] BEYOND_FEATURES = {
+    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "ozhera..", SERVER + "delta..",
+  };
+
+  static final String[] BEYOND_CORE = {
+    MAIN,
+    SERVER + "binding..",
+    SERVER + "web..",
+    SERVER + "features..",
+    SERVER + "http..",
+    "jakarta..",
+    "java.net.http..",
+    "org.apache.catalina..",
+    "org.springframework..",
+    "tools.jackson..",
+  };
+
+  private Parts() {}
+}
