@@ -21,6 +21,7 @@ import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.decisions.RoutingTopic;
 import org.traceetl.server.decisions.SignedLog;
@@ -85,6 +86,7 @@ final class ServerAssembly {
   private final ServerConfig config;
   private final Clock clock;
   private final ServerTelemetry telemetry;
+  private final PipelineMetrics metrics;
 
   /** Null but in profile ozhera. */
   private final RulesWatch rules;
@@ -102,6 +104,7 @@ final class ServerAssembly {
     this.config = config;
     this.clock = clock;
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
+    metrics = new PipelineMetrics(telemetry);
     rules = isOzhera(config) ? new RulesWatch(config.ozhera().rulesFile()) : null;
     aggregation = aggregation(config, rules);
     var counters = new JournalCounters();
@@ -129,7 +132,7 @@ final class ServerAssembly {
             decides && routing.enabled()
                 ? subscribed(new HotspotDecider(routing, decisions, clock))
                 : null);
-    names = new LearnFeature(names(routing, decides, decisions), telemetry.cardinality());
+    names = new LearnFeature(names(routing, decides, decisions), metrics.cardinality());
     // The order in which they start. Names before the spans, which would be counted by their own.
     List<Feature> sinks = List.of(pages(), index(), history, names);
     spans = spans(sinks);
@@ -216,7 +219,7 @@ final class ServerAssembly {
     List<WindowFollower> followers =
         Stream.concat(
                 sinks.stream().flatMap(sink -> sink.followers().stream()),
-                Stream.of(telemetry.books(), telemetry.cardinality()))
+                Stream.of(telemetry.books(), metrics.cardinality()))
             .toList();
     return new SpanPipeline(
         config.rocketmq(),
@@ -226,7 +229,7 @@ final class ServerAssembly {
         journal.journals(),
         followers,
         clock,
-        telemetry.pipeline());
+        metrics);
   }
 
   private Feature pages() {

@@ -19,7 +19,7 @@ import org.traceetl.perf.load.SpanStream;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.standalone.EmbeddedRocketMq;
 import picocli.CommandLine;
@@ -211,8 +211,8 @@ public final class Drain implements Callable<Integer> {
     CountDownLatch left = new CountDownLatch(loaded.messages);
     Queue<Long> swaps = new ConcurrentLinkedQueue<>();
     List<String> refused = new ArrayList<>();
-    PipelineListener listener =
-        new PipelineListener() {
+    PipelineMetrics listener =
+        new PipelineMetrics() {
           @Override
           public void accepted(int bytes) {
             left.countDown();

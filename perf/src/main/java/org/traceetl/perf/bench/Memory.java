@@ -16,7 +16,7 @@ import org.traceetl.perf.load.DistinctSeries;
 import org.traceetl.perf.load.RenamedBatch;
 import org.traceetl.perf.report.Results;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.SpanPages;
@@ -106,7 +106,7 @@ public final class Memory implements Callable<Integer> {
     double withPages = heapBytes();
     QueueAggregator aggregator =
         MillionSeries.AGGREGATION.newAggregator(
-            QUEUE, MillionSeries.AGGREGATION.newDecoder(), PipelineListener.NONE, image);
+            QUEUE, MillionSeries.AGGREGATION.newDecoder(), new PipelineMetrics(), image);
     double withKeys = heapBytes();
     for (int window = 1; window < 4; window++) {
       record(aggregator, batches, window);
@@ -126,7 +126,7 @@ public final class Memory implements Callable<Integer> {
   private static SealedWindow firstWindow(List<RenamedBatch> batches) {
     QueueAggregator aggregator =
         MillionSeries.AGGREGATION.newAggregator(
-            QUEUE, MillionSeries.AGGREGATION.newDecoder(), PipelineListener.NONE);
+            QUEUE, MillionSeries.AGGREGATION.newDecoder(), new PipelineMetrics());
     aggregator.beginAt(0);
     record(aggregator, batches, 0);
     FilledWindow filled = aggregator.swap(1, OPENED_MILLIS);

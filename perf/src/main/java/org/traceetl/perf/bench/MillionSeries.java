@@ -28,7 +28,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.Encoding;
@@ -106,7 +106,7 @@ public final class MillionSeries {
   private void run() throws Exception {
     for (int queue = 0; queue < QUEUES; queue++) {
       QueueId id = new QueueId("broker", queue);
-      QueueAggregator aggregator = AGGREGATION.newAggregator(id, decoder, PipelineListener.NONE);
+      QueueAggregator aggregator = AGGREGATION.newAggregator(id, decoder, new PipelineMetrics());
       aggregator.beginAt(0);
       queues.add(aggregator);
       pages.restored(id, AGGREGATION.newImage(), System.nanoTime());

@@ -26,7 +26,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.ScraperPlaces;
@@ -321,7 +321,7 @@ public final class OzheraDrain implements Callable<Integer> {
   }
 
   /** Counts down what is taken, and counts what is not. */
-  private static final class Taken implements PipelineListener {
+  private static final class Taken extends PipelineMetrics {
     private final CountDownLatch left;
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();

@@ -14,7 +14,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.SpanNaming;
@@ -46,7 +46,7 @@ final class PipelineOnTopic implements AutoCloseable {
       String journalTopic,
       int workers,
       Duration window,
-      PipelineListener listener)
+      PipelineMetrics listener)
       throws IOException, TimeoutException, InterruptedException {
     SeriesConfig series =
         new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null, null);

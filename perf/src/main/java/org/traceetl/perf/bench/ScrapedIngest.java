@@ -34,7 +34,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.SpanNaming;
@@ -307,7 +307,7 @@ final class ScrapedIngest {
     for (int i = 0; i < QUEUES_OF_A_WORKER; i++) {
       QueueAggregator queue =
           aggregation.newAggregator(
-              new QueueId("broker-" + worker, i), decoder, PipelineListener.NONE);
+              new QueueId("broker-" + worker, i), decoder, new PipelineMetrics());
       queue.beginAt(0);
       queues.add(queue);
     }

@@ -25,7 +25,7 @@ import org.traceetl.perf.process.Usage;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.standalone.EmbeddedRocketMq;
 import picocli.CommandLine;
@@ -336,11 +336,11 @@ public final class Swaps implements Callable<Integer> {
     }
   }
 
-  private PipelineListener listener() {
+  private PipelineMetrics listener() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     // By worker: its CPU time when it had swapped a queue, if it has recorded nothing since.
     ThreadLocal<long[]> cpuNanos = ThreadLocal.withInitial(() -> new long[] {UNKNOWN});
-    return new PipelineListener() {
+    return new PipelineMetrics() {
       @Override
       public void accepted(int bytes) {
         cpuNanos.get()[0] = UNKNOWN;

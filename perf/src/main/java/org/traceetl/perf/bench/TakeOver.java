@@ -19,7 +19,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.expose.SpanPages;
@@ -220,7 +220,7 @@ public final class TakeOver implements Callable<Integer> {
       Taken taken = journals.take(queue);
       long takenNanos = System.nanoTime();
       aggregation.newAggregator(
-          queue, aggregation.newDecoder(), PipelineListener.NONE, taken.image());
+          queue, aggregation.newDecoder(), new PipelineMetrics(), taken.image());
       long readyNanos = System.nanoTime();
       pages.restored(queue, taken.image(), readyNanos);
       pages.shownUntil(queue, readyNanos + Duration.ofMinutes(1).toNanos());

@@ -19,7 +19,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
@@ -127,6 +127,6 @@ public class JournalBenchmark {
 
   @Benchmark
   public QueueAggregator newOwner() {
-    return aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+    return aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
   }
 }

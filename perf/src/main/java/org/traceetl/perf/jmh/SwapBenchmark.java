@@ -25,7 +25,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.window.QueueId;
 
@@ -65,7 +65,7 @@ public class SwapBenchmark {
             new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15)));
     aggregator =
         aggregation.newAggregator(
-            new QueueId("broker", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("broker", 0), aggregation.newDecoder(), new PipelineMetrics());
     aggregator.beginAt(0);
   }
 

@@ -11,7 +11,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.window.Books;
@@ -68,7 +68,7 @@ public final class RecordLoad {
     BatchDecoder decoder = aggregation.newDecoder();
     for (int queue = 0; queue < queues; queue++) {
       QueueAggregator aggregator =
-          aggregation.newAggregator(new QueueId("broker", queue), decoder, PipelineListener.NONE);
+          aggregation.newAggregator(new QueueId("broker", queue), decoder, new PipelineMetrics());
       aggregator.beginAt(0);
       this.queues.add(aggregator);
     }

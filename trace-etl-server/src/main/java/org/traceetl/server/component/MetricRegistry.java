@@ -1,31 +1,91 @@
 package org.traceetl.server.component;
 
+import io.prometheus.client.Collector;
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.CounterMetricFamily;
+import io.prometheus.client.GaugeMetricFamily;
+import io.prometheus.client.Histogram;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 
 /** Where components register their metrics. Values are read at each scrape, from any thread. */
-public interface MetricRegistry {
-  /** Adds a gauge that is read when it is asked for. */
-  void gauge(String name, String help, DoubleSupplier value);
+public class MetricRegistry {
+  private static final double[] SECONDS = {
+    0.000_01, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
+  };
 
-  /** Adds a gauge with one label, all of whose values are read when it is asked for. */
-  void gauge(
-      String name,
-      String help,
-      String label,
-      Supplier<? extends Map<String, ? extends Number>> values);
+  private static final String PREFIX = "trace_etl_";
+  private static final String SUFFIX = "_seconds";
 
-  /** Adds a counter that is kept elsewhere; its name ends in {@code _total}. */
-  void counter(String name, String help, DoubleSupplier value);
+  private final CollectorRegistry collectors = new CollectorRegistry();
+  private final List<Timer> timers = new CopyOnWriteArrayList<>();
 
-  /** Adds a counter with one label that is kept elsewhere; its name ends in {@code _total}. */
-  void counter(
-      String name,
-      String help,
-      String label,
-      Supplier<? extends Map<String, ? extends Number>> values);
+  /** Where collectors are registered that are neither gauges nor counters kept elsewhere. */
+  public final CollectorRegistry collectors() {
+    return collectors;
+  }
 
   /** Adds a histogram; its name begins with {@code trace_etl_} and ends in {@code _seconds}. */
-  Timer timer(String name, String help);
+  public final Timer timer(String name, String help) {
+    Timer timer =
+        new Timer(
+            name.substring(PREFIX.length(), name.length() - SUFFIX.length()).replace('_', ' '),
+            Histogram.build(name, help).buckets(SECONDS).register(collectors));
+    timers.add(timer);
+    return timer;
+  }
+
+  /** What is timed, in the order in which it was added. */
+  public final List<Timer> timers() {
+    return List.copyOf(timers);
+  }
+
+  /** Adds a gauge that is read when it is asked for. */
+  public final void gauge(String name, String help, DoubleSupplier value) {
+    collector(() -> new GaugeMetricFamily(name, help, value.getAsDouble()));
+  }
+
+  /** Adds a gauge with one label, all of whose values are read when it is asked for. */
+  public final void gauge(
+      String name,
+      String help,
+      String label,
+      Supplier<? extends Map<String, ? extends Number>> values) {
+    collector(() -> {
+      var family = new GaugeMetricFamily(name, help, List.of(label));
+      values.get().forEach((key, value) -> family.addMetric(List.of(key), value.doubleValue()));
+      return family;
+    });
+  }
+
+  /** Adds a counter that is kept elsewhere; its name ends in {@code _total}. */
+  public final void counter(String name, String help, DoubleSupplier value) {
+    collector(() -> new CounterMetricFamily(name, help, value.getAsDouble()));
+  }
+
+  /** Adds a counter with one label that is kept elsewhere; its name ends in {@code _total}. */
+  public final void counter(
+      String name,
+      String help,
+      String label,
+      Supplier<? extends Map<String, ? extends Number>> values) {
+    collector(() -> {
+      var family = new CounterMetricFamily(name, help, List.of(label));
+      values.get().forEach((key, value) -> family.addMetric(List.of(key), value.doubleValue()));
+      return family;
+    });
+  }
+
+  /** Adds a family that is made when it is asked for. */
+  public final void collector(Supplier<Collector.MetricFamilySamples> family) {
+    new Collector() {
+      @Override
+      public List<MetricFamilySamples> collect() {
+        return List.of(family.get());
+      }
+    }.register(collectors);
+  }
 }

@@ -215,7 +215,7 @@ public final class Aggregation {
 
   /** An aggregator for one queue, used by the thread that uses the decoder. */
   public QueueAggregator newAggregator(
-      QueueId queue, BatchDecoder decoder, PipelineListener listener) {
+      QueueId queue, BatchDecoder decoder, PipelineMetrics listener) {
     return newAggregator(queue, decoder, listener, newImage());
   }
 
@@ -226,7 +226,7 @@ public final class Aggregation {
    *     on; the rest is only read, and nobody may write to it any more
    */
   public QueueAggregator newAggregator(
-      QueueId queue, BatchDecoder decoder, PipelineListener listener, QueueImage image) {
+      QueueId queue, BatchDecoder decoder, PipelineMetrics listener, QueueImage image) {
     return new QueueAggregator(queue, this, decoder, listener, image);
   }
 

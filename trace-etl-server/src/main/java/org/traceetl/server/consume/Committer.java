@@ -29,12 +29,12 @@ final class Committer implements Runnable {
   private final Set<Visit> waiting = ConcurrentHashMap.newKeySet();
 
   private final Map<String, BackOff> backOffs = new HashMap<>();
-  private final PipelineListener listener;
+  private final PipelineMetrics listener;
   private final LogThrottle throttle;
   private volatile boolean finishing;
   private volatile boolean closed;
 
-  Committer(PipelineListener listener, Clock clock) {
+  Committer(PipelineMetrics listener, Clock clock) {
     this.listener = listener;
     throttle = new LogThrottle(clock);
   }

@@ -59,7 +59,7 @@ final class OwnedQueue {
   private final QueueId id;
   private final MessageQueue messageQueue;
   private final QueueAggregator aggregator;
-  private final PipelineListener listener;
+  private final PipelineMetrics listener;
 
   private final Set<Long> refused;
 
@@ -116,7 +116,7 @@ final class OwnedQueue {
       QueueId id,
       MessageQueue messageQueue,
       QueueAggregator aggregator,
-      PipelineListener listener,
+      PipelineMetrics listener,
       long next,
       LastMessages lastMessages,
       LongPredicate resumed,

@@ -70,7 +70,7 @@ public final class QueueAggregator {
   private static final String RAW_NAME = "span.name";
 
   private final QueueId queue;
-  private final PipelineListener listener;
+  private final PipelineMetrics listener;
   private final BatchDecoder decoder;
   private final Texts texts;
 
@@ -143,7 +143,7 @@ public final class QueueAggregator {
       QueueId queue,
       Aggregation aggregation,
       BatchDecoder decoder,
-      PipelineListener listener,
+      PipelineMetrics listener,
       QueueImage image) {
     this.queue = queue;
     this.listener = listener;

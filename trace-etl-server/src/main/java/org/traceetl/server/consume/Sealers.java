@@ -36,7 +36,7 @@ final class Sealers {
       Duration lease,
       List<WindowFollower> followers,
       Aggregation aggregation,
-      PipelineListener listener,
+      PipelineMetrics listener,
       Semaphore snapshots,
       LogThrottle throttle) {}
 
@@ -51,7 +51,7 @@ final class Sealers {
       Duration lease,
       List<WindowFollower> followers,
       Aggregation aggregation,
-      PipelineListener listener,
+      PipelineMetrics listener,
       Clock clock) {
     shared =
         new Shared(

@@ -59,7 +59,7 @@ public final class SpanPipeline implements Component {
       Journal journal,
       List<WindowFollower> followers,
       Clock clock,
-      PipelineListener listener) {
+      PipelineMetrics listener) {
     this.aggregation = aggregation;
     sealers = new Sealers(journal, lease, followers, aggregation, listener, clock);
     committer = new Committer(listener, clock);

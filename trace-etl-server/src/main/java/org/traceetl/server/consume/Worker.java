@@ -109,7 +109,7 @@ final class Worker implements Runnable {
   private final long windowMillis;
   private final Sealers sealers;
   private final Committer committer;
-  private final PipelineListener listener;
+  private final PipelineMetrics listener;
   private final Clock clock;
   private final LogThrottle throttle;
 
@@ -156,7 +156,7 @@ final class Worker implements Runnable {
       long windowMillis,
       Sealers sealers,
       Committer committer,
-      PipelineListener listener,
+      PipelineMetrics listener,
       Clock clock) {
     this.number = number;
     this.config = config;

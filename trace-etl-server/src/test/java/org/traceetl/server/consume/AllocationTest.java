@@ -48,7 +48,7 @@ class AllocationTest {
             MetricsConfig.Unit.MILLISECONDS);
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     long allocated = allocated(() -> workload.sendTo(aggregator, 1_000));
 
     assertThat(allocated).isZero();
@@ -68,7 +68,7 @@ class AllocationTest {
             1, 1, Map.of("shop", new NameRules(List.of(new NameRule("GET /item/", 1, 501, 1))))));
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     int sequence = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -104,7 +104,7 @@ class AllocationTest {
             new OzheraProfile(OzheraRules::defaults));
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
       Batch batch = new Batch("shop").resource("ip", "10.1.2.3");
@@ -141,7 +141,7 @@ class AllocationTest {
             new WindowConfig(null, null));
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     int sequence = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -180,7 +180,7 @@ class AllocationTest {
             new WindowConfig(null, null));
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
       Batch batch = new Batch("shop");
@@ -212,7 +212,7 @@ class AllocationTest {
             MetricsConfig.Unit.MILLISECONDS);
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
       Batch batch = new Batch("shop");
@@ -254,7 +254,7 @@ class AllocationTest {
             isMapped ? new OzheraProfile(OzheraRules::defaults) : null);
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     byte[][] messages = new byte[50][];
     for (int i = 0; i < messages.length; i++) {
       messages[i] = OzheraMessage.of("shop " + i % 5, "GET " + i % 7, i * 10_000_000L);
@@ -281,7 +281,7 @@ class AllocationTest {
             new WindowConfig(null, null));
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     int agents = 20;
     long[] now = {1_000};
     Deque<byte[]> messages = new ArrayDeque<>();

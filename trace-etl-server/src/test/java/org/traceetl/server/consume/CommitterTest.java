@@ -71,14 +71,14 @@ class CommitterTest {
       new OwnedQueue(
           ID,
           new MessageQueue("t", "b", 0),
-          aggregation.newAggregator(ID, aggregation.newDecoder(), PipelineListener.NONE),
-          PipelineListener.NONE,
+          aggregation.newAggregator(ID, aggregation.newDecoder(), new PipelineMetrics()),
+          new PipelineMetrics(),
           0,
           LastMessages.NONE,
           offset -> false,
           Set.of());
   private final Broker broker = new Broker();
-  private final Committer committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
+  private final Committer committer = new Committer(new PipelineMetrics(), Clock.systemUTC());
 
   private void keep(long offset) {
     queue.kept(offset);

@@ -56,7 +56,7 @@ class GroupedSpansTest {
             new WindowConfig(null, null),
             MetricsConfig.Unit.SECONDS);
     return aggregation.newAggregator(
-        new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
   }
 
   private static SealedWindow seal(QueueAggregator aggregator, long nowMillis) {

@@ -60,7 +60,7 @@ class HandOverTest {
 
   private static QueueAggregator owner(Aggregation aggregation, QueueImage image) {
     QueueAggregator owner =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
     owner.beginAt(0);
     return owner;
   }
@@ -176,7 +176,7 @@ class HandOverTest {
     QueueImage image = imageOf(new Batch("shop").span("a", 1));
     Aggregation aggregation = newAggregation();
     QueueAggregator owner =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
     owner.beginAt(100);
     offset = 100;
 
@@ -277,8 +277,8 @@ class HandOverTest {
   @Test
   void agentsThatHadToMakeRoomAreReportedWithTheWindow() {
     List<Long> evicted = new ArrayList<>();
-    PipelineListener listener =
-        new PipelineListener() {
+    PipelineMetrics listener =
+        new PipelineMetrics() {
           @Override
           public void agentsEvicted(QueueId queue, long agents) {
             assertThat(queue).isEqualTo(QUEUE);

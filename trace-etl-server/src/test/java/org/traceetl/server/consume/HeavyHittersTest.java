@@ -36,8 +36,8 @@ class HeavyHittersTest {
   private long maxSymbolBytes = 1_000_000;
   private int displaced;
   private final List<Cardinality> crowded = new ArrayList<>();
-  private final PipelineListener listener =
-      new PipelineListener() {
+  private final PipelineMetrics listener =
+      new PipelineMetrics() {
         @Override
         public void crowded(QueueId queue, Cardinality cardinality) {
           crowded.add(cardinality);

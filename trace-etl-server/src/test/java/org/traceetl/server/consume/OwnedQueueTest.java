@@ -28,8 +28,8 @@ class OwnedQueueTest {
 
   private final List<Long> skipped = new ArrayList<>();
   private final List<Long> replaced = new ArrayList<>();
-  private final PipelineListener listener =
-      new PipelineListener() {
+  private final PipelineMetrics listener =
+      new PipelineMetrics() {
         @Override
         public void skipped(QueueId queue, long messages) {
           skipped.add(messages);

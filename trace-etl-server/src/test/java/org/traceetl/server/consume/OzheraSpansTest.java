@@ -104,7 +104,7 @@ class OzheraSpansTest {
     Aggregation aggregation = aggregation(rules);
     QueueAggregator aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     for (byte[] message : messages) {
       aggregator.accept(message, 1_000);
     }
@@ -176,7 +176,7 @@ class OzheraSpansTest {
         aggregation.newAggregator(
             new QueueId("b", 0),
             aggregation.newDecoder(),
-            new PipelineListener() {
+            new PipelineMetrics() {
               @Override
               public void crowded(QueueId queue, Cardinality cardinality) {
                 crowded.add(cardinality);
@@ -706,7 +706,7 @@ class OzheraSpansTest {
     Aggregation aggregation = aggregation(OzheraRules.defaults(), 1);
     QueueAggregator first =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Consumer<Batch> spans =
         batch -> {
           for (String name : List.of("a", "b", "c")) {
@@ -734,7 +734,7 @@ class OzheraSpansTest {
     image.apply(WindowFormat.decode(record.buffer(), 0, record.size(), window.queue()));
     QueueAggregator next =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE, image);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics(), image);
     Batch again = batch();
     spans.accept(again);
     next.accept(again.message(1), 2_000);
@@ -769,7 +769,7 @@ class OzheraSpansTest {
     }
     QueueAggregator writer =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     writer.accept(new Batch("other").message(0), 1_000);
     SealedWindow empty = writer.swap(1, 1_000).seal();
     QueueImage image = aggregation.newImage();
@@ -796,7 +796,7 @@ class OzheraSpansTest {
             empty.batches(),
             empty.natives()));
     return aggregation
-        .newAggregator(new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE, image)
+        .newAggregator(new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics(), image)
         .seriesCount();
   }
 }

@@ -89,7 +89,7 @@ class QueueAggregatorTest {
             documents,
             new WindowConfig(null, null));
     return queue ->
-        aggregation.newAggregator(queue, aggregation.newDecoder(), PipelineListener.NONE);
+        aggregation.newAggregator(queue, aggregation.newDecoder(), new PipelineMetrics());
   }
 
   private void accept(Batch batch) {
@@ -457,7 +457,7 @@ class QueueAggregatorTest {
         aggregation.newAggregator(
             new QueueId("b", 0),
             aggregation.newDecoder(),
-            new PipelineListener() {
+            new PipelineMetrics() {
               @Override
               public void failed() {
                 refused.incrementAndGet();
@@ -496,7 +496,7 @@ class QueueAggregatorTest {
         aggregation.newAggregator(
             new QueueId("b", 0),
             aggregation.newDecoder(),
-            new PipelineListener() {
+            new PipelineMetrics() {
               @Override
               public void failed() {
                 refused.incrementAndGet();
@@ -908,6 +908,6 @@ class QueueAggregatorTest {
             null);
     aggregator =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), PipelineListener.NONE);
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
   }
 }

@@ -112,7 +112,7 @@ class SpanPipelineTest {
     return start(
         workers,
         window,
-        new PipelineListener() {
+        new PipelineMetrics() {
           @Override
           public void replaced(QueueId queue, long messages) {
             replaced.add(messages);
@@ -120,7 +120,7 @@ class SpanPipelineTest {
         });
   }
 
-  private SpanPipeline start(int workers, Duration window, PipelineListener listener) {
+  private SpanPipeline start(int workers, Duration window, PipelineMetrics listener) {
     WindowConfig windowConfig = new WindowConfig(window, window.multipliedBy(100));
     SpanPipeline pipeline =
         new SpanPipeline(
@@ -279,7 +279,7 @@ class SpanPipelineTest {
     start(
         1,
         Duration.ofMillis(100),
-        new PipelineListener() {
+        new PipelineMetrics() {
           @Override
           public void rejected(int bytes, Rejection reason) {
             refused.add(reason);

@@ -41,7 +41,7 @@ public class SwapStress {
 
   private final QueueAggregator aggregator =
       AGGREGATION.newAggregator(
-          new QueueId("broker", 0), AGGREGATION.newDecoder(), PipelineListener.NONE);
+          new QueueId("broker", 0), AGGREGATION.newDecoder(), new PipelineMetrics());
   private final BlockingQueue<FilledWindow> filled = new ArrayBlockingQueue<>(MESSAGES.length);
 
   // The sealer's, then the arbiter's.

@@ -143,8 +143,8 @@ class WorkerTest {
     journals.obstacle = sealed -> gate.await();
     sealers =
         new Sealers(
-            journals, LEASE, List.of(), aggregation, PipelineListener.NONE, Clock.systemUTC());
-    committer = new Committer(PipelineListener.NONE, Clock.systemUTC());
+            journals, LEASE, List.of(), aggregation, new PipelineMetrics(), Clock.systemUTC());
+    committer = new Committer(new PipelineMetrics(), Clock.systemUTC());
     worker =
         new Worker(
             0,
@@ -153,7 +153,7 @@ class WorkerTest {
             window.toMillis(),
             sealers,
             committer,
-            new PipelineListener() {
+            new PipelineMetrics() {
               @Override
               public void failed() {
                 failures.incrementAndGet();

@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.consume.CardinalityReports;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.testing.Programs;
@@ -24,6 +26,7 @@ class ServerTelemetryTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);
 
   private final ServerTelemetry telemetry = new ServerTelemetry("1.2.3", Duration.ofMinutes(15));
+  private final PipelineMetrics metrics = new PipelineMetrics(telemetry);
 
   @Test
   void booksOfWindowsAddUp() {
@@ -67,10 +70,10 @@ class ServerTelemetryTest {
 
   @Test
   void pipelineIsCountedAndTimed() {
-    telemetry.pipeline().accepted(100);
-    telemetry.pipeline().duplicate(10);
-    telemetry.pipeline().rejected(1, Rejection.TRUNCATED);
-    telemetry.pipeline().swapped(QUEUE, 20_000);
+    metrics.accepted(100);
+    metrics.duplicate(10);
+    metrics.rejected(1, Rejection.TRUNCATED);
+    metrics.swapped(QUEUE, 20_000);
 
     assertThat(text())
         .contains("trace_etl_received_bytes_total 111.0\n")
@@ -82,11 +85,11 @@ class ServerTelemetryTest {
 
   @Test
   void anApplicationAtALimitIsToldWithItsCulpritUntilItIsNoMore() {
-    CardinalityReports reports = telemetry.cardinality();
-    telemetry.pipeline().crowded(QUEUE, cardinality("shop", 7, 1_000));
-    telemetry.pipeline().crowded(QUEUE, cardinality("near", 0, 1_000));
+    CardinalityReports reports = metrics.cardinality();
+    metrics.crowded(QUEUE, cardinality("shop", 7, 1_000));
+    metrics.crowded(QUEUE, cardinality("near", 0, 1_000));
     reports.window(window(2_000, books("shop", 10)));
-    telemetry.pipeline().crowded(QUEUE, cardinality("shop", 9, 3_000));
+    metrics.crowded(QUEUE, cardinality("shop", 9, 3_000));
 
     assertThat(text())
         .contains("trace_etl_cardinality_culprit{application=\"shop\",dimension=\"user\",} 90.0\n")
@@ -104,10 +107,10 @@ class ServerTelemetryTest {
   @Test
   void reportsAreBounded() {
     for (int i = 0; i < 3_000; i++) {
-      telemetry.pipeline().crowded(QUEUE, cardinality("app" + i, 7, 1_000));
+      metrics.crowded(QUEUE, cardinality("app" + i, 7, 1_000));
     }
 
-    assertThat(telemetry.cardinality().all()).hasSize(1_000);
+    assertThat(metrics.cardinality().all()).hasSize(1_000);
     assertThat(text().lines().filter(l -> l.startsWith("trace_etl_cardinality_culprit{")))
         .hasSize(100);
   }

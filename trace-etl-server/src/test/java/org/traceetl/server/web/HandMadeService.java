@@ -15,6 +15,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.delta.DeltaFeature;
 import org.traceetl.server.delta.DeltaPages;
 import org.traceetl.server.delta.DeltaWindows;
@@ -47,6 +48,8 @@ final class HandMadeService implements Feature {
   static final Instant NOW = Instant.parse("2026-11-21T00:01:30Z");
 
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
+
+  final PipelineMetrics metrics = new PipelineMetrics(telemetry);
 
   /** Null in profile ozhera. */
   final SpanPages pages;
@@ -183,7 +186,7 @@ final class HandMadeService implements Feature {
         HotspotsServlet.PATH,
         new HotspotsServlet(() -> hotspots),
         CardinalityServlet.PATH,
-        new CardinalityServlet(telemetry.cardinality(), () -> learnt));
+        new CardinalityServlet(metrics.cardinality(), () -> learnt));
   }
 
   @Override

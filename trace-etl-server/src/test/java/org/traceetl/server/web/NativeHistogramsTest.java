@@ -34,7 +34,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineListener;
+import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.testing.Programs;
@@ -93,7 +93,7 @@ class NativeHistogramsTest {
             metrics.unit());
     QueueImage image = aggregation.newImage();
     QueueAggregator aggregator =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE);
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics());
     aggregator.beginAt(0);
     HandMadeService.Factory factory = new HandMadeService.Factory();
     Process prometheus = null;
@@ -117,7 +117,7 @@ class NativeHistogramsTest {
       factory.made.pages.restored(QUEUE, image, nowNanos);
       factory.made.pages.shownUntil(QUEUE, nowNanos + PATIENCE.toNanos());
       aggregator =
-          aggregation.newAggregator(QUEUE, aggregation.newDecoder(), PipelineListener.NONE, image);
+          aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
       factory.made.pages.window(window(aggregator));
       assertAnswers(api, family, schema, unitNanos);
       assertThat(value(api, "resets(histogram_count(" + family + ")[10m:1s])")).isZero();

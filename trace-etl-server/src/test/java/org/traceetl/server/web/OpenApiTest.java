@@ -126,20 +126,17 @@ class OpenApiTest {
             List.of(
                 new Hotspots.Queue(queue, 15, 12, 4, 12.5, true),
                 new Hotspots.Queue(other, 0, 0, 1, Double.NaN, false)));
-    service
-        .telemetry
-        .pipeline()
-        .crowded(
-            queue,
-            new Cardinality(
-                "crowded",
-                "max-per-application",
-                100,
-                99,
-                7,
-                3,
-                List.of(new Cardinality.Dimension("span_name", 50, List.of("a", "b"))),
-                0));
+    service.metrics.crowded(
+        queue,
+        new Cardinality(
+            "crowded",
+            "max-per-application",
+            100,
+            99,
+            7,
+            3,
+            List.of(new Cardinality.Dimension("span_name", 50, List.of("a", "b"))),
+            0));
     service.learnt =
         new LearntNames(
             7, 1, Map.of("shop", new NameRules(List.of(new NameRule("/users/", 1, 501, 0)))));

@@ -342,21 +342,17 @@ class WebServerTest {
 
   @Test
   void applicationsAtALimitAreListedWithTheirCulprit() throws Exception {
-    FACTORY
-        .made
-        .telemetry
-        .pipeline()
-        .crowded(
-            new QueueId("b", 3),
-            new Cardinality(
-                "crowded",
-                "max-per-application",
-                100,
-                99,
-                7,
-                3,
-                List.of(new Cardinality.Dimension("span_name", 50, List.of("a", "b"))),
-                0));
+    FACTORY.made.metrics.crowded(
+        new QueueId("b", 3),
+        new Cardinality(
+            "crowded",
+            "max-per-application",
+            100,
+            99,
+            7,
+            3,
+            List.of(new Cardinality.Dimension("span_name", 50, List.of("a", "b"))),
+            0));
 
     assertThat(json(get("/api/cardinality")).get("applications").get(0).toString())
         .isEqualTo(

@@ -4,9 +4,9 @@ import jakarta.servlet.http.HttpServlet;
 import java.util.Map;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.consume.CardinalityReports;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.rocketmq.Endpoint;
-import org.traceetl.server.telemetry.CardinalityReports;
 
 /**
  * Span names that are learnt, and the applications near a limit of series.

@@ -1,4 +1,4 @@
-package org.traceetl.server.telemetry;
+package org.traceetl.server.consume;
 
 import java.util.Comparator;
 import java.util.HashMap;

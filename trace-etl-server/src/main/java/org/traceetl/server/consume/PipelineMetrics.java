@@ -1,18 +1,24 @@
-package org.traceetl.server.telemetry;
+package org.traceetl.server.consume;
 
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
+import io.prometheus.client.GaugeMetricFamily;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.component.Timer;
-import org.traceetl.server.consume.PipelineListener;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.QueueId;
 
-/** Counts and times what the pipeline tells, per batch and per window. */
-final class PipelineTelemetry implements PipelineListener {
-  private final CardinalityReports cardinalities;
+/**
+ * The metrics of the way of the spans: what happens per batch and per window, never per span.
+ * Called by the threads that do it; quick and thread-safe. A subclass that overrides a method sees
+ * what happens in place of the metric.
+ */
+public class PipelineMetrics {
+  private final CardinalityReports cardinality = new CardinalityReports();
   private final Counter receivedBytes;
   private final Counter accepted;
   private final Counter duplicate;
@@ -40,9 +46,14 @@ final class PipelineTelemetry implements PipelineListener {
   private final Counter outOfOrder;
   private final Counter failures;
 
-  PipelineTelemetry(
-      ServerTelemetry telemetry, CardinalityReports cardinalities, CollectorRegistry registry) {
-    this.cardinalities = cardinalities;
+  /** Metrics that no scrape shows. */
+  public PipelineMetrics() {
+    this(new MetricRegistry());
+  }
+
+  /** Registers all of them. */
+  public PipelineMetrics(MetricRegistry metrics) {
+    CollectorRegistry registry = metrics.collectors();
     receivedBytes =
         counter(registry, "received_bytes_total", "Bytes of batches received, however they ended.");
     accepted = counter(registry, "batches_accepted_total", "Batches that count.");
@@ -70,12 +81,11 @@ final class PipelineTelemetry implements PipelineListener {
             "names_unmatched_total",
             "Span names that no pattern was tried on, their batch having too many.");
     swap =
-        telemetry.timer(
+        metrics.timer(
             "trace_etl_swap_seconds", "How long a window's swap kept its queue from recording.");
     seal =
-        telemetry.timer(
-            "trace_etl_seal_seconds", "Time to copy a window out of its double buffer.");
-    append = telemetry.timer("trace_etl_append_seconds", "Time until the journal had a window.");
+        metrics.timer("trace_etl_seal_seconds", "Time to copy a window out of its double buffer.");
+    append = metrics.timer("trace_etl_append_seconds", "Time until the journal had a window.");
     swapsDeferred =
         counter(
             registry,
@@ -91,7 +101,7 @@ final class PipelineTelemetry implements PipelineListener {
         counter(
             registry, "append_failures_total", "Windows that the journal did not take at once.");
     take =
-        telemetry.timer(
+        metrics.timer(
             "trace_etl_take_seconds", "Time to take a queue over: to read its state and claim it.");
     takeFailures =
         counter(registry, "take_failures_total", "Takes of a queue that failed; tried again.");
@@ -103,7 +113,7 @@ final class PipelineTelemetry implements PipelineListener {
     renewFailures =
         counter(
             registry, "lease_renewal_failures_total", "Leases not renewed at once; tried again.");
-    snapshot = telemetry.timer("trace_etl_snapshot_seconds", "Time to write a queue's state.");
+    snapshot = metrics.timer("trace_etl_snapshot_seconds", "Time to write a queue's state.");
     snapshotFailures =
         counter(registry, "snapshot_failures_total", "Snapshots that failed; tried again.");
     commitFailures =
@@ -127,79 +137,95 @@ final class PipelineTelemetry implements PipelineListener {
         counter(registry, "messages_out_of_order_total", "Messages pulled again to be in order.");
     failures =
         counter(registry, "worker_failures_total", "Failures that a worker survived; see the log.");
+    metrics.collector(() -> {
+      var family =
+          new GaugeMetricFamily(
+              "trace_etl_cardinality_culprit",
+              "Different values of the dimension that has most, of applications at a limit of series.",
+              List.of("application", "dimension"));
+      cardinality.culprits().forEach((labels, values) -> family.addMetric(labels, values));
+      return family;
+    });
   }
 
-  @Override
+  /** The applications near or at a limit of series; to be given the windows as well. */
+  public CardinalityReports cardinality() {
+    return cardinality;
+  }
+
+  /** A batch that counts. */
   public void accepted(int bytes) {
     receivedBytes.inc(bytes);
     accepted.inc();
   }
 
-  @Override
+  /** A batch that was seen before. */
   public void duplicate(int bytes) {
     receivedBytes.inc(bytes);
     duplicate.inc();
   }
 
-  @Override
+  /**
+   * So many agents of a queue were forgotten to make room for others: a repeat from them counts.
+   */
   public void agentsEvicted(QueueId queue, long agents) {
     agentsEvicted.labels(queue.toString()).inc(agents);
   }
 
-  @Override
+  /** A batch that was refused. */
   public void rejected(int bytes, Rejection reason) {
     receivedBytes.inc(bytes);
     rejected.get(reason).inc();
   }
 
-  @Override
+  /** Events of a batch's spans: counted in series of their own, in overflow series, left out. */
   public void events(int recorded, int overflowed, int filtered) {
     eventsRecorded.inc(recorded);
     eventsOverflowed.inc(overflowed);
     eventsFiltered.inc(filtered);
   }
 
-  @Override
+  /** Patterns were not tried on so many names of a batch: it had too many. */
   public void namesUnmatched(int names) {
     namesUnmatched.inc(names);
   }
 
-  @Override
+  /** A window was swapped out: for so long the queue's worker recorded nothing. */
   public void swapped(QueueId queue, long pauseNanos) {
     swap.recordNanos(pauseNanos);
   }
 
-  @Override
+  /** A window was due, but its predecessor is still with the journal: it goes on growing. */
   public void swapDeferred(QueueId queue) {
     swapsDeferred.inc();
   }
 
-  @Override
+  /** So many series gave their place to keys with more spans. */
   public void displaced(QueueId queue, int series) {
     displaced.inc(series);
   }
 
-  @Override
+  /** An application is near or at a limit. */
   public void crowded(QueueId queue, Cardinality cardinality) {
-    cardinalities.report(queue, cardinality);
+    this.cardinality.report(queue, cardinality);
   }
 
-  @Override
+  /** A window was copied out of its double buffer. */
   public void sealed(QueueId queue, long nanos) {
     seal.recordNanos(nanos);
   }
 
-  @Override
+  /** The journal has a window. */
   public void appended(QueueId queue, long nanos) {
     append.recordNanos(nanos);
   }
 
-  @Override
+  /** The journal did not take a window; it is tried again. */
   public void appendFailed(QueueId queue) {
     appendFailures.inc();
   }
 
-  @Override
+  /** A queue was taken over: its state was read, and it was claimed. */
   public void taken(QueueId queue, long nanos) {
     // From 0 on: a counter that is first seen at 1 has not increased.
     replaced.labels(queue.toString());
@@ -207,54 +233,62 @@ final class PipelineTelemetry implements PipelineListener {
     take.recordNanos(nanos);
   }
 
-  @Override
+  /** A queue could not be taken over; it is tried again. */
   public void takeFailed(QueueId queue) {
     takeFailures.inc();
   }
 
-  @Override
+  /** Another owner has claimed a queue: what was not kept is dropped here. */
   public void fenced(QueueId queue) {
     fenced.inc();
   }
 
-  @Override
+  /** It was not found out whether a queue is still this process's; it is tried again. */
   public void renewFailed(QueueId queue) {
     renewFailures.inc();
   }
 
-  @Override
+  /** A queue's state was written down. */
   public void snapshotWritten(QueueId queue, long nanos) {
     snapshot.recordNanos(nanos);
   }
 
-  @Override
+  /** A queue's state was not written down; it is tried again. */
   public void snapshotFailed(QueueId queue) {
     snapshotFailures.inc();
   }
 
-  @Override
+  /** An offset was not committed; the next window's commit makes up for it. */
   public void commitFailed(QueueId queue) {
     commitFailures.inc();
   }
 
-  @Override
+  /** The broker no longer has these messages: they were never read. */
   public void skipped(QueueId queue, long messages) {
     skipped.inc(messages);
   }
 
-  @Override
+  /**
+   * The broker no longer has these messages, which were read: it lost them, or the topic was made
+   * again. What it has at their offsets is read.
+   */
   public void replaced(QueueId queue, long messages) {
     replaced.labels(queue.toString()).inc(messages);
   }
 
-  @Override
+  /** Messages came out of order; they are pulled again. */
   public void outOfOrder(QueueId queue) {
     outOfOrder.inc();
   }
 
-  @Override
+  /** Something failed that should not; the worker went on. */
   public void failed() {
     failures.inc();
+  }
+
+  /** A worker ended the windows of all its queues: for so long it recorded nothing. */
+  public void paused(long nanos) {
+    // Only tests and measurements look at it.
   }
 
   private static Counter counter(CollectorRegistry registry, String name, String help) {
