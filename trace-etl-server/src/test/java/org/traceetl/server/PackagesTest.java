@@ -56,6 +56,7 @@ class PackagesTest {
           .resideInAnyPackage(
               "org.traceetl.server.expose..",
               "org.traceetl.server.delta..",
+              "org.traceetl.server.features.pages..",
               "org.traceetl.server.features.index..",
               "org.traceetl.server.features.history..",
               "org.traceetl.server.features.discovery..",

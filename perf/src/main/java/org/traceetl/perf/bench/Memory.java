@@ -19,7 +19,7 @@ import org.traceetl.server.consume.FilledWindow;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

@@ -22,8 +22,8 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.expose.SpanNaming;
-import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.features.pages.SpanNaming;
+import org.traceetl.server.features.pages.SpanPages;
 
 /**
  * An OpenMetrics page of 100,000 samples deflated in pieces that look back at no other, by length

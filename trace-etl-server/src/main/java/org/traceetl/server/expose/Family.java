@@ -6,9 +6,12 @@ import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 
 /** A family of a page: a counter or a histogram, as the bytes that stand on a page. Immutable. */
-final class Family {
+public final class Family {
   /** A series tells its families by the bits of a long. */
   static final int MOST = Long.SIZE;
+
+  /** Most series of a section: neighbours of one queue, whose numbers are kept in one block. */
+  public static final int BLOCK_SERIES = 128;
 
   private static final int UNIT_MILLI_DIGITS = 6;
   private static final int UNIT_SECOND_DIGITS = 9;
@@ -21,14 +24,14 @@ final class Family {
   private final String unit;
 
   private final int sectionSeries;
-  final byte[] total;
-  final byte[] created;
-  final byte[] bucket;
-  final byte[] sum;
-  final byte[] count;
+  public final byte[] total;
+  public final byte[] created;
+  public final byte[] bucket;
+  public final byte[] sum;
+  public final byte[] count;
 
   /** What stands between the labels and a bucket's value; the last one is +Inf. Null: a counter. */
-  final byte[][] le;
+  public final byte[][] le;
 
   /** The same as numbers, as protobuf has them. */
   private final double[] bounds;
@@ -62,8 +65,8 @@ final class Family {
    * @param index its place among the families of its naming
    * @param name without the ending of a sample
    */
-  static Family counter(int index, String name, String help) {
-    return new Family(index, name, help, null, SeriesBlock.SERIES, null, null);
+  public static Family counter(int index, String name, String help) {
+    return new Family(index, name, help, null, BLOCK_SERIES, null, null);
   }
 
   /**
@@ -71,7 +74,7 @@ final class Family {
    * @param boundsNanos upper bounds of the finite buckets, rising
    * @param seconds whether durations are in seconds; else in milliseconds
    */
-  static Family histogram(
+  public static Family histogram(
       int index,
       String name,
       String help,
@@ -92,35 +95,35 @@ final class Family {
   }
 
   /** Its place among the families of its naming. */
-  int index() {
+  public int index() {
     return index;
   }
 
   /** The bit that stands for it in a series. */
-  long bit() {
+  public long bit() {
     return 1L << index;
   }
 
-  boolean isHistogram() {
+  public boolean isHistogram() {
     return le != null;
   }
 
   /** Buckets of a histogram, the one of +Inf included. */
-  int buckets() {
+  public int buckets() {
     return le.length;
   }
 
   /** The upper bound of a bucket in the page's unit. */
-  double bound(int of) {
+  public double bound(int of) {
     return bounds[of];
   }
 
   /**
    * Series of a section. So many that its text, with usual labels and bounds, is somewhat less than
-   * {@link SectionWriter#PIECE_BYTES}: with fewer, more of the page stays when few series change;
+   * a piece that is compressed at once: with fewer, more of the page stays when few series change;
    * with more, a piece is compressed better and slower.
    */
-  int sectionSeries() {
+  public int sectionSeries() {
     return sectionSeries;
   }
 
@@ -129,7 +132,7 @@ final class Family {
    *
    * @param bytes of the samples
    */
-  byte[] header(Format format, long bytes) {
+  public byte[] header(Format format, long bytes) {
     if (format == Format.PROTOBUF) {
       return messageHeader(bytes);
     }
@@ -158,7 +161,7 @@ final class Family {
   }
 
   /** Of the families of a naming, as one long. */
-  static long bits(List<Family> families) {
+  public static long bits(List<Family> families) {
     return families.stream().mapToLong(Family::bit).reduce(0, (one, other) -> one | other);
   }
 

@@ -9,7 +9,7 @@ import java.util.zip.Deflater;
  * in any order. Members could be put together with less work, but some readers, browsers among
  * them, stop after the first.
  */
-final class GzipFrame {
+public final class GzipFrame {
   private static final byte[] HEADER = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 0, (byte) 0xff};
 
   /** An empty last block, then the checksum and the length, little-endian. */
@@ -22,14 +22,14 @@ final class GzipFrame {
 
   private GzipFrame() {}
 
-  static byte[] header() {
+  public static byte[] header() {
     return HEADER;
   }
 
   /**
    * @param plainLength of all sections before compression
    */
-  static byte[] trailer(int crc, long plainLength) {
+  public static byte[] trailer(int crc, long plainLength) {
     byte[] trailer = new byte[TRAILER_BYTES];
     trailer[0] = 3;
     for (int i = 0; i < 4; i++) {
@@ -40,11 +40,11 @@ final class GzipFrame {
   }
 
   /** A new compressor of sections. */
-  static Deflater deflater() {
+  public static Deflater deflater() {
     return new Deflater(Deflater.BEST_SPEED, true);
   }
 
-  static int crc(byte[] bytes) {
+  public static int crc(byte[] bytes) {
     CRC32 crc = new CRC32();
     crc.update(bytes);
     return (int) crc.getValue();
@@ -55,12 +55,12 @@ final class GzipFrame {
    *
    * @param shiftB {@link #shift} of B's length
    */
-  static int combine(int crcA, int crcB, int shiftB) {
+  public static int combine(int crcA, int crcB, int shiftB) {
     return multiply(shiftB, crcA) ^ crcB;
   }
 
   /** What a checksum is multiplied by when so many bytes follow: x^(8 * length). */
-  static int shift(long length) {
+  public static int shift(long length) {
     int shift = 1 << 31;
     int power = 3; // 8 bits a byte
     for (long n = length; n != 0; n >>>= 1, power++) {

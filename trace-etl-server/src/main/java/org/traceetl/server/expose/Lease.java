@@ -43,7 +43,7 @@ public final class Lease {
     return fromNanos;
   }
 
-  boolean hidden() {
+  public boolean hidden() {
     return hidden;
   }
 
@@ -60,7 +60,7 @@ public final class Lease {
   }
 
   /** Whether the page that is being made shows the queue. */
-  boolean show(long nowNanos) {
+  public boolean show(long nowNanos) {
     hidden = true;
     boolean show = permits(nowNanos);
     hidden = !show;

@@ -10,13 +10,13 @@ public abstract class LineBuffer {
   /** Longest number that is written: a decimal with sign and point, or a timestamp. */
   public static final int MAX_NUMBER_BYTES = 32;
 
-  static final int BUFFER_BYTES = 128 * 1024;
+  protected static final int BUFFER_BYTES = 128 * 1024;
   private static final byte[] PAIRS = pairs();
 
   /** What was written is at its begin, {@link #position} bytes of it. */
-  byte[] buffer = new byte[BUFFER_BYTES];
+  protected byte[] buffer = new byte[BUFFER_BYTES];
 
-  int position;
+  protected int position;
 
   /** Makes an empty one. */
   protected LineBuffer() {}

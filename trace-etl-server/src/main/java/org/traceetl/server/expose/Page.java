@@ -56,7 +56,7 @@ public final class Page {
    * @param inflated whether the sections are there deflated only, although the encoding is plain
    * @param current whether the queues on it may still be shown; quick, for any thread
    */
-  static Page of(
+  public static Page of(
       Encoding encoding, List<Section> sections, boolean inflated, BooleanSupplier current) {
     boolean deflated = encoding.gzip() || inflated;
     List<byte[]> chunks = new ArrayList<>(sections.size() + 1);
@@ -127,7 +127,7 @@ public final class Page {
   }
 
   /** Bytes that it takes in memory, part of them with other pages. */
-  long keptBytes() {
+  public long keptBytes() {
     return Stream.of(chunks, tail).flatMap(Arrays::stream).mapToLong(chunk -> chunk.length).sum();
   }
 

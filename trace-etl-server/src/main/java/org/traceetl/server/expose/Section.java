@@ -12,14 +12,15 @@ import java.util.List;
  * @param crcShift what {@link GzipFrame#shift} makes of the length; computed only with {@code
  *     deflated}
  */
-record Section(List<byte[]> plain, List<byte[]> deflated, long length, int crc, int crcShift) {
+public record Section(
+    List<byte[]> plain, List<byte[]> deflated, long length, int crc, int crcShift) {
   /** Whether it has what is wanted. */
-  boolean has(boolean wantPlain, boolean wantGzip) {
+  public boolean has(boolean wantPlain, boolean wantGzip) {
     return (!wantPlain || plain != null) && (!wantGzip || deflated != null);
   }
 
   /** What is wanted of it, where that is less than it has. */
-  Section only(boolean wantPlain, boolean wantGzip) {
+  public Section only(boolean wantPlain, boolean wantGzip) {
     if ((wantPlain || plain == null) && (wantGzip || deflated == null)) {
       return this;
     }

@@ -1,2 +1,2 @@
-/** Sealed windows folded into cumulative series, and those written as pages for Prometheus. */
+/** What pages for Prometheus are made of: names, families, text, compression, leases, encodings. */
 package org.traceetl.server.expose;

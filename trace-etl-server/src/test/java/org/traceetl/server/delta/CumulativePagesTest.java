@@ -21,7 +21,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.OzheraNaming;
-import org.traceetl.server.expose.SpanPages;
+import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RecordWriter;
 import org.traceetl.server.journal.SnapshotFormat;

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
-import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.http.JvmServlet;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;

@@ -7,7 +7,6 @@ import java.util.stream.Collectors;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.PageMetrics;
-import org.traceetl.server.expose.SpanPages;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.rocketmq.Endpoint;

@@ -1,5 +1,2 @@
-/**
- * The pages of all series for Prometheus: {@code /metrics} in all profiles with cumulative
- * counters.
- */
+/** Sealed windows folded into cumulative series, and those written as pages for Prometheus. */
 package org.traceetl.server.features.pages;

@@ -1,8 +1,12 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
 import java.util.List;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.Section;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.ReceivedSpans;

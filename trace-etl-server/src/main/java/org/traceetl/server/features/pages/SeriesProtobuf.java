@@ -1,8 +1,10 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import java.util.Arrays;
 import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 import org.traceetl.server.window.NativeBuckets;

@@ -1,4 +1,7 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
+
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
 
 /** Writes series in one {@link Format}. Owned by the fold thread. */
 interface SeriesForm {

@@ -1,7 +1,10 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import java.util.Arrays;
 import java.util.List;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Section;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SealedWindow;
@@ -15,7 +18,7 @@ import org.traceetl.server.window.TraceDocument;
  * <p>Bytes of a series: 4 a bucket and 32, and what its labels take.
  */
 final class SeriesBlock {
-  static final int SERIES = 128;
+  static final int SERIES = Family.BLOCK_SERIES;
 
   /** As a window has it at most once: any scraper has seen one after so long. */
   private static final long EXEMPLAR_MILLIS = 5 * 60_000;

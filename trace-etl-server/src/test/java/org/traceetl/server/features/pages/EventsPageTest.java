@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,6 +11,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Series of events are a family of their own, and in no other. */

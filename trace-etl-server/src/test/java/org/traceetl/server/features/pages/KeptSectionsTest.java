@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,6 +14,11 @@ import java.util.TreeSet;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Page;
+import org.traceetl.server.expose.Section;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

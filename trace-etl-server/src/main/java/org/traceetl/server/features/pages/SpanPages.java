@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import com.google.common.collect.Maps;
 import java.time.Duration;
@@ -16,6 +16,14 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.FoldThread;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Lease;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.Page;
+import org.traceetl.server.expose.Section;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;

@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +8,9 @@ import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.LabelText;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;

@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 /** A set of longs in one array: linear probing, at most half full, holes closed at removal. */
 final class LongSet {

@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,6 +13,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Page;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -7,6 +7,9 @@ import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
+import org.traceetl.server.expose.GzipFrame;
+import org.traceetl.server.expose.LineBuffer;
+import org.traceetl.server.expose.Section;
 
 /**
  * Writes one section after the other through one buffer that stays in the processor's cache; from

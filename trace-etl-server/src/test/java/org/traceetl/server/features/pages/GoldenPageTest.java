@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -13,6 +13,9 @@ import java.util.zip.GZIPInputStream;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.Page;
 
 /** Reads pages as a scraper does. */
 final class PageFixture {

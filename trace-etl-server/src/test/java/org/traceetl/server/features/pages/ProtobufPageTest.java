@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;

@@ -1,7 +1,9 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Naming;
 
 /** Series as lines of a page. */
 final class SeriesText implements SeriesForm {

@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -13,6 +13,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Format;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

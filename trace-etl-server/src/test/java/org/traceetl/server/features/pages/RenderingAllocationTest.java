@@ -1,4 +1,4 @@
-package org.traceetl.server.expose;
+package org.traceetl.server.features.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,10 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.Section;
 import org.traceetl.server.window.SealedWindow;
 
 /** Rendering allocates the bytes of the page and of its sections, and nothing for each sample. */
