@@ -45,7 +45,7 @@ final class DocumentationTest {
   void everyKeyStandsWithItsVariable() throws Exception {
     Map<String, String> rows = rows("configuration.md", "trace-etl\\..*");
     TreeSet<String> keys = new TreeSet<>();
-    addKeys("trace-etl", Class.forName("org.traceetl.server.web.ServerProperties"), keys);
+    addKeys("trace-etl", Class.forName("org.traceetl.server.binding.ServerProperties"), keys);
 
     assertThat(rows).containsOnlyKeys(keys);
     keys.forEach(key -> assertThat(rows.get(key)).contains("| `" + variable(key) + "` |"));

@@ -73,7 +73,10 @@ class PackagesTest {
   static final ArchRule springStaysAtTheEdge =
       noClasses()
           .that()
-          .resideOutsideOfPackages("org.traceetl.server.web..", "org.traceetl.server.http..")
+          .resideOutsideOfPackages(
+              "org.traceetl.server.binding..",
+              "org.traceetl.server.http..",
+              "org.traceetl.server.web..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("org.springframework..");

@@ -1,2 +1,2 @@
-/** The configuration of all parts of the server, put together and checked. */
+/** The configuration: its keys bound to the records of all parts, checked as a whole, and shown. */
 package org.traceetl.server.binding;

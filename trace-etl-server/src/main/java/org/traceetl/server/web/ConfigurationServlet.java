@@ -2,6 +2,7 @@ package org.traceetl.server.web;
 
 import java.util.List;
 import java.util.Set;
+import org.traceetl.server.binding.KeysInForce;
 import org.traceetl.server.http.JsonServlet;
 import org.traceetl.server.http.Parameters;
 import tools.jackson.core.JsonGenerator;

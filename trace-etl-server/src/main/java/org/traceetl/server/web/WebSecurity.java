@@ -18,6 +18,7 @@ import org.springframework.security.web.firewall.StrictHttpFirewall;
 import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
 import org.springframework.security.web.header.writers.CrossOriginResourcePolicyHeaderWriter.CrossOriginResourcePolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import org.traceetl.server.binding.UsersFile;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WebConfig.SignIn;
 import org.traceetl.server.http.Problem;

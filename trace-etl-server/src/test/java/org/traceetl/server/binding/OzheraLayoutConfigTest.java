@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,10 +8,9 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.binding.KeyLines;
-import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
+import org.traceetl.server.web.WebServer;
 
 /** How documents of profile ozhera are asked for. */
 final class OzheraLayoutConfigTest {

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 import java.io.IOException;
 import java.net.URI;
@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
-import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;

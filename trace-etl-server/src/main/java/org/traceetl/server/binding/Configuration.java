@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 import com.google.common.primitives.Ints;
 import java.time.Duration;
@@ -19,12 +19,11 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
-import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.ConfigException;
 import org.traceetl.server.config.MetricsConfig;
 
 /** Makes the configuration of what Spring has gathered from files, environment and arguments. */
-final class Configuration {
+public final class Configuration {
   static final String PREFIX = "trace-etl";
 
   /** Of the defaults that profile ozhera has. */
@@ -55,7 +54,7 @@ final class Configuration {
    *
    * @throws ConfigurationRefused saying which key, which value, and what would be right
    */
-  static ServerConfig bind(ConfigurableEnvironment environment) {
+  public static ServerConfig bind(ConfigurableEnvironment environment) {
     checkPort(environment);
     addDefaultsOfProfile(environment);
     try {

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,7 +23,7 @@ import org.traceetl.server.log.LogThrottle;
  * is in force a few seconds later; if it is wrong, the former one stays in force and the log says
  * so.
  */
-final class UsersFile implements UserDetailsService {
+public final class UsersFile implements UserDetailsService {
   private static final Logger log = LoggerFactory.getLogger(UsersFile.class);
   private static final long LOOK_MILLIS = 2_000;
   private static final int MAX_BYTES = 1 << 20;
@@ -45,7 +45,7 @@ final class UsersFile implements UserDetailsService {
   /**
    * @throws IllegalArgumentException if the file is wrong
    */
-  UsersFile(Path file, InstantSource clock) {
+  public UsersFile(Path file, InstantSource clock) {
     this.file = file;
     this.clock = clock;
     throttle = new LogThrottle(clock);
@@ -103,7 +103,7 @@ final class UsersFile implements UserDetailsService {
   }
 
   /** That of the hash that takes longest to compare with. */
-  int highestCost() {
+  public int highestCost() {
     return current().values().stream()
         .mapToInt(hash -> Integer.parseInt(hash.substring(COST_AT, COST_AT + 2)))
         .max()

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
@@ -19,14 +19,13 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
-import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.Secret;
 
 /**
  * Every key that a server runs by, with its value and where it was told: those of this service all,
  * those of Spring Boot if they were told. No secret is among the values.
  */
-final class KeysInForce {
+public final class KeysInForce {
   /**
    * One key.
    *
@@ -34,7 +33,7 @@ final class KeysInForce {
    * @param from where it was told: a file's line, the environment, the command line; null for a
    *     default
    */
-  record Key(String key, String value, String from) {}
+  public record Key(String key, String value, String from) {}
 
   private static final String MASK = "***";
   private static final Pattern SECRET =
@@ -77,7 +76,7 @@ final class KeysInForce {
   }
 
   /** Sorted by key. */
-  static List<Key> of(ServerConfig config, ConfigurableEnvironment environment) {
+  public static List<Key> of(ServerConfig config, ConfigurableEnvironment environment) {
     return List.copyOf(new KeysInForce(config, environment).keys.values());
   }
 

@@ -1,4 +1,4 @@
-package org.traceetl.server.web;
+package org.traceetl.server.binding;
 
 /** The configuration cannot be run. The message is for the person who wrote it. */
 public final class ConfigurationRefused extends RuntimeException {
