@@ -17,7 +17,8 @@ final class AgentsServlet extends FleetServlet {
   @Override
   protected void answer(Parameters given, JsonGenerator out) {
     History.AgentsOfFleet agents = history().agents();
-    Page<Agents.View> page = Page.of(given, agents.agents(), any -> true, (one, other) -> 0);
+    ListPage<Agents.View> page =
+        ListPage.of(given, agents.agents(), any -> true, (one, other) -> 0);
     begin(out);
     out.writeNumberProperty("total", page.total());
     out.writeBooleanProperty("leftOut", agents.leftOut());

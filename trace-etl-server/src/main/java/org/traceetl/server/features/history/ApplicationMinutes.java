@@ -24,7 +24,7 @@ final class ApplicationMinutes {
     private final Map<Name, MinuteColumns.Minutes> operations = new HashMap<>();
 
     /** What a window has of it; null for nothing. */
-    private Tally tally;
+    private SpanSums sums;
 
     private Application(String name) {
       this.name = name;
@@ -58,7 +58,7 @@ final class ApplicationMinutes {
     this.buckets = buckets;
     this.maxApplications = maxApplications;
     this.maxOperations = maxOperations;
-    columns = new MinuteColumns(Tally.BUCKETS + buckets);
+    columns = new MinuteColumns(SpanSums.BUCKETS + buckets);
   }
 
   /** Adds what a window has, and takes the tallies from it. */
@@ -66,17 +66,17 @@ final class ApplicationMinutes {
     List<Application> ofWindow = new ArrayList<>();
     for (Operation operation : touched) {
       Application application = application(operation.application);
-      if (application.tally == null) {
-        application.tally = new Tally(buckets);
+      if (application.sums == null) {
+        application.sums = new SpanSums(buckets);
         ofWindow.add(application);
       }
-      application.tally.add(operation.tally);
-      columns.add(minutes(application, operation), minute, operation.tally.columns(), now);
-      operation.tally = null;
+      application.sums.add(operation.sums);
+      columns.add(minutes(application, operation), minute, operation.sums.columns(), now);
+      operation.sums = null;
     }
     for (Application application : ofWindow) {
-      columns.add(application.minutes, minute, application.tally.columns(), now);
-      application.tally = null;
+      columns.add(application.minutes, minute, application.sums.columns(), now);
+      application.sums = null;
     }
   }
 
@@ -141,8 +141,8 @@ final class ApplicationMinutes {
   }
 
   /** What stands in some minutes, from and to included. */
-  Tally sum(MinuteColumns.Minutes minutes, long from, long to) {
-    Tally sum = new Tally(buckets);
+  SpanSums sum(MinuteColumns.Minutes minutes, long from, long to) {
+    SpanSums sum = new SpanSums(buckets);
     columns.sum(minutes, from, to, sum.columns());
     return sum;
   }

@@ -31,12 +31,12 @@ final class ApplicationsServlet extends FleetServlet {
   protected void answer(Parameters given, JsonGenerator out) {
     int minutes = given.number("minutes", History.MINUTES - 1, DEFAULT_MINUTES);
     boolean spark = given.flag("spark");
-    Page<History.Total> page =
-        Page.of(
+    ListPage<History.Total> page =
+        ListPage.of(
             given,
             history().totals(minutes),
-            Page.searched(given, History.Total::application).and(filter(given)),
-            Page.order(
+            ListPage.searched(given, History.Total::application).and(filter(given)),
+            ListPage.order(
                 given, History.Total::interval, Comparator.comparing(History.Total::application)));
     List<History.Spark> sparks =
         spark

@@ -25,8 +25,9 @@ final class BooksServlet extends FleetServlet {
   protected void answer(Parameters given, JsonGenerator out) {
     int minutes = given.number("minutes", History.MINUTES, DEFAULT_MINUTES);
     History.BooksOfFleet books = history().books(minutes);
-    Page<Books> page =
-        Page.of(given, books.applications(), Page.searched(given, Books::application), ORDER);
+    ListPage<Books> page =
+        ListPage.of(
+            given, books.applications(), ListPage.searched(given, Books::application), ORDER);
     begin(out);
     out.writeNumberProperty("minutes", minutes);
     begin(out, page);

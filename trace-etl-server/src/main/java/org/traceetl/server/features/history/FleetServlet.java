@@ -43,7 +43,7 @@ abstract class FleetServlet extends JsonServlet {
     out.writeBooleanProperty("upToDate", history.upToDate());
   }
 
-  static <T> void begin(JsonGenerator out, Page<T> page) {
+  static <T> void begin(JsonGenerator out, ListPage<T> page) {
     out.writeNumberProperty("total", page.total());
     out.writeNumberProperty("matching", page.matching());
   }

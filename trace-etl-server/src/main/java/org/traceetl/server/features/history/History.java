@@ -148,7 +148,7 @@ public final class History {
       applications.add(touched, minute, now);
     } else {
       misdated += minute > now ? 1 : 0;
-      touched.forEach(operation -> operation.tally = null);
+      touched.forEach(operation -> operation.sums = null);
     }
   }
 
@@ -189,7 +189,7 @@ public final class History {
    * @return empty if the application had no spans in the last hour
    */
   public List<Minute> minutes(String application, int count) {
-    Tally[] tallies = new Tally[count];
+    SpanSums[] tallies = new SpanSums[count];
     long now;
     synchronized (this) {
       now = minuteNow();
@@ -209,7 +209,7 @@ public final class History {
    * @return empty if it had no spans in the last hour
    */
   public List<Minute> minutes(String application, String operation, String kind, int count) {
-    Tally[] tallies = new Tally[count];
+    SpanSums[] tallies = new SpanSums[count];
     long now;
     synchronized (this) {
       now = minuteNow();
@@ -224,9 +224,9 @@ public final class History {
     return minutes(tallies, now);
   }
 
-  private void read(MinuteColumns.Minutes of, long now, Tally[] tallies) {
+  private void read(MinuteColumns.Minutes of, long now, SpanSums[] tallies) {
     long from = now - tallies.length + 1;
-    Arrays.setAll(tallies, i -> new Tally(boundsMillis.length + 1));
+    Arrays.setAll(tallies, i -> new SpanSums(boundsMillis.length + 1));
     applications.read(
         of,
         from,
@@ -237,7 +237,7 @@ public final class History {
         });
   }
 
-  private List<Minute> minutes(Tally[] tallies, long now) {
+  private List<Minute> minutes(SpanSums[] tallies, long now) {
     List<Minute> minutes = new ArrayList<>(tallies.length);
     for (int i = 0; i < tallies.length; i++) {
       Interval interval = interval(now - tallies.length + 1 + i, tallies[i], now);
@@ -259,7 +259,7 @@ public final class History {
       return last.totals;
     }
     List<String> names;
-    List<Tally> tallies;
+    List<SpanSums> tallies;
     long now;
     synchronized (this) {
       // As of now, or later: then it is found to be out of date.
@@ -291,7 +291,7 @@ public final class History {
    */
   public List<OperationTotal> operations(String application, int count) {
     List<Name> names;
-    List<Tally> tallies;
+    List<SpanSums> tallies;
     long now;
     synchronized (this) {
       now = minuteNow();
@@ -332,8 +332,8 @@ public final class History {
               from,
               from + MINUTES - 1,
               (minute, values) -> {
-                spark.calls[(int) (minute - from)] = values[Tally.CALLS];
-                spark.errors[(int) (minute - from)] = values[Tally.ERRORS];
+                spark.calls[(int) (minute - from)] = values[SpanSums.CALLS];
+                spark.errors[(int) (minute - from)] = values[SpanSums.ERRORS];
               });
         }
       }
@@ -411,16 +411,16 @@ public final class History {
     return applications.operations();
   }
 
-  private Interval interval(long minute, Tally tally, long now) {
+  private Interval interval(long minute, SpanSums sums, long now) {
     return new Interval(
         minute * MINUTE_MILLIS,
         minute < now,
-        tally.calls(),
-        tally.errors(),
-        tally.durationMillis(),
-        tally.quantileMillis(boundsMillis, 0.5),
-        tally.quantileMillis(boundsMillis, 0.95),
-        tally.quantileMillis(boundsMillis, 0.99));
+        sums.calls(),
+        sums.errors(),
+        sums.durationMillis(),
+        sums.quantileMillis(boundsMillis, 0.5),
+        sums.quantileMillis(boundsMillis, 0.95),
+        sums.quantileMillis(boundsMillis, 0.99));
   }
 
   private long minuteNow() {

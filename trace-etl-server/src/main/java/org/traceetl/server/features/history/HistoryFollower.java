@@ -197,7 +197,7 @@ public final class HistoryFollower implements AutoCloseable {
   }
 
   private void add(HistoryReader.Read read) {
-    QueueSeries series = read.queue().series();
+    SeriesOperations series = read.queue().series();
     for (QueueImage image : read.images()) {
       series.replace(image);
       listener.series(image);
@@ -245,7 +245,7 @@ public final class HistoryFollower implements AutoCloseable {
                     () -> journals.open(queue, clock.millis() - lookBackMillis, images),
                     nowNanos,
                     throttle),
-            new QueueSeries(rules, operations));
+            new SeriesOperations(rules, operations));
     readers.of(queue.broker()).follow(known);
     return known;
   }

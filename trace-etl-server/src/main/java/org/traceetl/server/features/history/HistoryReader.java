@@ -23,7 +23,7 @@ final class HistoryReader implements SinkThread.Steps {
   /** A queue: its tail is the reader's, its series are the adding thread's. */
   static final class Followed {
     private final PacedTail tail;
-    private final QueueSeries series;
+    private final SeriesOperations series;
 
     /** States that the tail came to know in the read under way. */
     private final List<QueueImage> images = new ArrayList<>();
@@ -34,12 +34,12 @@ final class HistoryReader implements SinkThread.Steps {
     /**
      * @param newTail makes the tail, which tells of the queue's states
      */
-    Followed(NewTail newTail, QueueSeries series) {
+    Followed(NewTail newTail, SeriesOperations series) {
       tail = newTail.of(images::add);
       this.series = series;
     }
 
-    QueueSeries series() {
+    SeriesOperations series() {
       return series;
     }
 

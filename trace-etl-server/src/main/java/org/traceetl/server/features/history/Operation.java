@@ -10,7 +10,7 @@ final class Operation {
   int series;
 
   /** What the window at hand has of it; null for nothing. */
-  Tally tally;
+  SpanSums sums;
 
   Operation(String application, String name, String kind) {
     this.application = application;

@@ -30,12 +30,12 @@ final class OperationsServlet extends FleetServlet {
     if (operations == null) {
       throw unknown(application);
     }
-    Page<History.OperationTotal> page =
-        Page.of(
+    ListPage<History.OperationTotal> page =
+        ListPage.of(
             given,
             operations,
-            Page.searched(given, History.OperationTotal::operation),
-            Page.order(given, History.OperationTotal::interval, BY_NAME));
+            ListPage.searched(given, History.OperationTotal::operation),
+            ListPage.order(given, History.OperationTotal::interval, BY_NAME));
     begin(out);
     out.writeStringProperty("application", application);
     out.writeNumberProperty("minutes", minutes);

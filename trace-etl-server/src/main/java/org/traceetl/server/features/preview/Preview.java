@@ -43,7 +43,7 @@ final class Preview {
   private final BatchDecoder decoder;
   private final SpanNames names;
   private final SpanFilter filter;
-  private final Map<String, Tally> tallies = new HashMap<>();
+  private final Map<String, ApplicationEstimate> tallies = new HashMap<>();
   private final long[] values;
   private int keys;
   private long messages;
@@ -86,9 +86,9 @@ final class Preview {
     }
     String name = decoder.text(decoder.application(), config.maxValueBytes());
     String application = name.isEmpty() ? Applications.UNNAMED : name;
-    Tally tally = tallies.get(application);
+    ApplicationEstimate tally = tallies.get(application);
     if (tally == null) {
-      tally = new Tally(values.length);
+      tally = new ApplicationEstimate(values.length);
       tallies.put(application, tally);
       keys++;
     }
@@ -165,16 +165,17 @@ final class Preview {
         "%d messages (%d refused), %d spans (%d filtered), %d applications%n",
         messages,
         refused,
-        sum(Tally::spans) + filtered,
+        sum(ApplicationEstimate::spans) + filtered,
         filtered,
         tallies.size());
     if (isFull()) {
       out.println("More than is remembered: figures are of the messages read so far.");
     }
     out.println();
-    List<Map.Entry<String, Tally>> applications = new ArrayList<>(tallies.entrySet());
+    List<Map.Entry<String, ApplicationEstimate>> applications = new ArrayList<>(tallies.entrySet());
     applications.sort(
-        Comparator.comparingInt((Map.Entry<String, Tally> entry) -> entry.getValue().series())
+        Comparator.comparingInt(
+                (Map.Entry<String, ApplicationEstimate> entry) -> entry.getValue().series())
             .reversed()
             .thenComparing(Map.Entry::getKey));
     StringBuilder head = new StringBuilder();
@@ -186,15 +187,15 @@ final class Preview {
     line(
         out,
         "all",
-        sum(Tally::spans),
-        sum(Tally::names),
-        sum(Tally::plain),
-        sum(Tally::series),
+        sum(ApplicationEstimate::spans),
+        sum(ApplicationEstimate::names),
+        sum(ApplicationEstimate::plain),
+        sum(ApplicationEstimate::series),
         i -> sum(tally -> tally.values(i)),
         i -> sum(tally -> tally.without(i)));
-    for (Map.Entry<String, Tally> entry :
+    for (Map.Entry<String, ApplicationEstimate> entry :
         applications.subList(0, Math.min(applications.size(), MAX_APPLICATIONS_SHOWN))) {
-      Tally tally = entry.getValue();
+      ApplicationEstimate tally = entry.getValue();
       line(
           out,
           entry.getKey(),
@@ -212,7 +213,7 @@ final class Preview {
     warn(out, applications);
   }
 
-  private void warn(PrintWriter out, List<Map.Entry<String, Tally>> applications) {
+  private void warn(PrintWriter out, List<Map.Entry<String, ApplicationEstimate>> applications) {
     long above =
         applications.stream()
             .filter(entry -> entry.getValue().series() > config.maxPerApplication())
@@ -225,7 +226,7 @@ final class Preview {
           config.maxPerApplication(),
           above);
     }
-    if (sum(Tally::series) > config.max()) {
+    if (sum(ApplicationEstimate::series) > config.max()) {
       out.printf(
           Locale.ROOT,
           "%nMore series than trace-etl.series.max = %d, which one server may have.%n",
@@ -270,7 +271,7 @@ final class Preview {
     return row.toString();
   }
 
-  private long sum(ToLongFunction<Tally> figure) {
+  private long sum(ToLongFunction<ApplicationEstimate> figure) {
     return tallies.values().stream().mapToLong(figure).sum();
   }
 }

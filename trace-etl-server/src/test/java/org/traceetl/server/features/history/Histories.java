@@ -32,9 +32,9 @@ public final class Histories {
       String kind,
       boolean failed,
       long... counts) {
-    Tally tally = new Tally(history.boundsMillis().length + 1);
-    tally.add(failed, 1_000_000, counts, 0, counts.length, true);
-    history.addCalls(openedMillis, List.of(operation(application, name, kind, tally)));
+    SpanSums sums = new SpanSums(history.boundsMillis().length + 1);
+    sums.add(failed, 1_000_000, counts, 0, counts.length, true);
+    history.addCalls(openedMillis, List.of(operation(application, name, kind, sums)));
   }
 
   /** Adds a window that was sealed at this time, of the messages 0 to 9. */
@@ -71,9 +71,9 @@ public final class Histories {
   }
 
   /** What a window has of an operation. */
-  static Operation operation(String application, String name, String kind, Tally tally) {
+  static Operation operation(String application, String name, String kind, SpanSums sums) {
     Operation operation = new Operation(application, name, kind);
-    operation.tally = tally;
+    operation.sums = sums;
     return operation;
   }
 }

@@ -24,21 +24,21 @@ final class HistoryTest {
   private final History history =
       new History(2, 4, BOUNDS_NANOS, () -> Instant.ofEpochMilli(nowMillis));
 
-  private static Tally tally(boolean failed, long... counts) {
-    Tally tally = new Tally(counts.length);
-    tally.add(failed, 5_000_000, counts, 0, counts.length, true);
-    return tally;
+  private static SpanSums sums(boolean failed, long... counts) {
+    SpanSums sums = new SpanSums(counts.length);
+    sums.add(failed, 5_000_000, counts, 0, counts.length, true);
+    return sums;
   }
 
-  private void add(long openedMillis, String application, Tally tally) {
+  private void add(long openedMillis, String application, SpanSums sums) {
     history.addCalls(
-        openedMillis, List.of(Histories.operation(application, "GET /", "SERVER", tally)));
+        openedMillis, List.of(Histories.operation(application, "GET /", "SERVER", sums)));
   }
 
   @Test
   void windowsOfAMinuteAddUp() {
-    add(nowMillis, "shop", tally(false, 8, 1, 0));
-    add(nowMillis + 45_000, "shop", tally(true, 0, 0, 1));
+    add(nowMillis, "shop", sums(false, 8, 1, 0));
+    add(nowMillis + 45_000, "shop", sums(true, 0, 0, 1));
     nowMillis += MINUTE;
 
     List<History.Minute> minutes = history.minutes("shop", 2);
@@ -60,11 +60,11 @@ final class HistoryTest {
 
   @Test
   void totalsAreOfTheMinutesThatHaveEnded() {
-    add(nowMillis, "few", tally(false, 1, 0, 0));
-    add(nowMillis, "many", tally(false, 3, 0, 0));
-    add(nowMillis + MINUTE, "few", tally(true, 1, 0, 0));
+    add(nowMillis, "few", sums(false, 1, 0, 0));
+    add(nowMillis, "many", sums(false, 3, 0, 0));
+    add(nowMillis + MINUTE, "few", sums(true, 1, 0, 0));
     nowMillis += 2 * MINUTE;
-    add(nowMillis, "few", tally(true, 100, 0, 0));
+    add(nowMillis, "few", sums(true, 100, 0, 0));
 
     assertThat(history.totals(5))
         .extracting(History.Total::application, t -> t.interval().calls())
@@ -76,18 +76,18 @@ final class HistoryTest {
 
   @Test
   void whatIsOlderThanAnHourLeavesAndMakesRoom() {
-    add(nowMillis, "a", tally(false, 1, 0, 0));
-    add(nowMillis, "b", tally(false, 2, 0, 0));
-    add(nowMillis, "c", tally(false, 4, 0, 0));
-    add(nowMillis, "d", tally(false, 8, 0, 0));
+    add(nowMillis, "a", sums(false, 1, 0, 0));
+    add(nowMillis, "b", sums(false, 2, 0, 0));
+    add(nowMillis, "c", sums(false, 4, 0, 0));
+    add(nowMillis, "d", sums(false, 8, 0, 0));
     assertThat(history.minutes("c", 1)).isEmpty();
     assertThat(history.minutes(Books.OTHER, 1).getFirst().interval().calls()).isEqualTo(12);
 
     nowMillis += 30 * MINUTE;
-    add(nowMillis, "a", tally(false, 1, 0, 0));
+    add(nowMillis, "a", sums(false, 1, 0, 0));
     nowMillis += 31 * MINUTE;
     assertThat(history.minutes("b", 60)).isEmpty();
-    add(nowMillis, "c", tally(false, 4, 0, 0));
+    add(nowMillis, "c", sums(false, 4, 0, 0));
 
     assertThat(history.minutes("a", 60)).hasSize(60);
     assertThat(history.minutes("a", 60).stream().mapToLong(m -> m.interval().calls()).sum())
@@ -98,10 +98,10 @@ final class HistoryTest {
 
   @Test
   void windowsOutsideTheHourAreLeftOut() {
-    add(nowMillis - 61 * MINUTE, "old", tally(false, 1, 0, 0));
-    add(nowMillis + 2 * MINUTE, "early", tally(false, 1, 0, 0));
-    add(nowMillis + MINUTE, "ahead", tally(false, 1, 0, 0));
-    add(nowMillis - 60 * MINUTE, "oldest", tally(false, 1, 0, 0));
+    add(nowMillis - 61 * MINUTE, "old", sums(false, 1, 0, 0));
+    add(nowMillis + 2 * MINUTE, "early", sums(false, 1, 0, 0));
+    add(nowMillis + MINUTE, "ahead", sums(false, 1, 0, 0));
+    add(nowMillis - 60 * MINUTE, "oldest", sums(false, 1, 0, 0));
 
     assertThat(history.misdated()).isEqualTo(1);
     assertThat(history.minutes("old", 60)).isEmpty();
@@ -114,22 +114,21 @@ final class HistoryTest {
 
   @Test
   void quantilesAreAtMostTheHighestBound() {
-    Tally tally = tally(false, 0, 0, 5);
-    assertThat(tally.quantileMillis(new double[] {10, 100}, 0.5)).isEqualTo(100);
-    assertThat(new Tally(3).quantileMillis(new double[] {10, 100}, 0.5)).isNaN();
+    SpanSums sums = sums(false, 0, 0, 5);
+    assertThat(sums.quantileMillis(new double[] {10, 100}, 0.5)).isEqualTo(100);
+    assertThat(new SpanSums(3).quantileMillis(new double[] {10, 100}, 0.5)).isNaN();
   }
 
   @Test
   void sumsOfDurationsSaturate() {
-    Tally tally = tally(false, 1, 0, 0);
-    tally.add(false, Long.MAX_VALUE, new long[3], 0, 3, true);
-    assertThat(tally.durationMillis()).isEqualTo(Long.MAX_VALUE / 1e6);
+    SpanSums sums = sums(false, 1, 0, 0);
+    sums.add(false, Long.MAX_VALUE, new long[3], 0, 3, true);
+    assertThat(sums.durationMillis()).isEqualTo(Long.MAX_VALUE / 1e6);
   }
 
   private void add(String application, String name, String kind, long calls) {
     history.addCalls(
-        nowMillis,
-        List.of(Histories.operation(application, name, kind, tally(false, calls, 0, 0))));
+        nowMillis, List.of(Histories.operation(application, name, kind, sums(false, calls, 0, 0))));
   }
 
   private List<String> operations(String application) {
@@ -186,7 +185,7 @@ final class HistoryTest {
                   "app" + random.nextInt(4),
                   "GET /" + random.nextInt(5),
                   random.nextBoolean() ? "SERVER" : "CLIENT",
-                  tally(random.nextBoolean(), random.nextInt(9), random.nextInt(9), 1))));
+                  sums(random.nextBoolean(), random.nextInt(9), random.nextInt(9), 1))));
       if (window % 50 == 0) {
         history.totals(59).forEach(this::assertAddsUp);
         assertThat(history.applications()).isLessThanOrEqualTo(3);
@@ -218,9 +217,9 @@ final class HistoryTest {
   void hostileCountsStayWithinTheirBounds() {
     long[] counts = {Long.MAX_VALUE, -5, Long.MAX_VALUE};
     for (int i = 0; i < 2; i++) {
-      Tally tally = new Tally(3);
-      tally.add(true, Long.MIN_VALUE, counts, 0, 3, true);
-      add(nowMillis, "shop", tally);
+      SpanSums sums = new SpanSums(3);
+      sums.add(true, Long.MIN_VALUE, counts, 0, 3, true);
+      add(nowMillis, "shop", sums);
     }
     nowMillis += MINUTE;
 

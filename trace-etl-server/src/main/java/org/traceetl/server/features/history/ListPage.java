@@ -14,7 +14,7 @@ import org.traceetl.server.http.Parameters;
  * @param matching those that the search let pass
  * @param items those asked for
  */
-record Page<T>(int total, int matching, List<T> items) {
+record ListPage<T>(int total, int matching, List<T> items) {
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 10_000;
   private static final String NAME = "name";
@@ -23,13 +23,13 @@ record Page<T>(int total, int matching, List<T> items) {
   private static final List<String> ORDERS = List.of("asc", "desc");
 
   /** The part that {@code limit} and {@code offset} ask for, of those that match, in this order. */
-  static <T> Page<T> of(
+  static <T> ListPage<T> of(
       Parameters given, List<T> all, Predicate<T> matches, Comparator<? super T> order) {
     int offset = given.offset();
     int limit = given.number("limit", MAX_LIMIT, DEFAULT_LIMIT);
     List<T> matching = all.stream().filter(matches).sorted(order).toList();
     int from = Math.min(offset, matching.size());
-    return new Page<>(
+    return new ListPage<>(
         all.size(),
         matching.size(),
         matching.subList(from, Math.min(from + limit, matching.size())));

@@ -12,7 +12,7 @@ import org.traceetl.server.window.SeriesDefinition;
  * Whose spans a queue's series count: the little of their definitions that the history needs, and
  * all that it keeps of them. One thread at a time.
  */
-final class QueueSeries {
+final class SeriesOperations {
   /** Higher numbers no journal has: they would only take memory. */
   private static final int MAX_SERIES = 1 << 24;
 
@@ -29,7 +29,7 @@ final class QueueSeries {
 
   private final BitSet failed = new BitSet();
 
-  /** Those that have other buckets than a tally. */
+  /** Those that have other buckets than the sums. */
   private final BitSet otherBuckets = new BitSet();
 
   /** Those that count something else than spans. */
@@ -40,7 +40,7 @@ final class QueueSeries {
   /**
    * @param known those of all queues
    */
-  QueueSeries(SeriesRules rules, Operations known) {
+  SeriesOperations(SeriesRules rules, Operations known) {
     this.rules = rules;
     this.known = known;
   }
@@ -62,8 +62,8 @@ final class QueueSeries {
   /**
    * What the queue's next window adds.
    *
-   * @return the operations it has something of, each with a tally: to be taken before the next fold
-   *     of any queue
+   * @return the operations it has something of, each with the sums: to be taken before the next
+   *     fold of any queue
    */
   List<Operation> fold(SealedWindow window) {
     boolean bucketsKnown = window.schema() == rules.schema() && window.stride() == rules.stride();
@@ -79,11 +79,11 @@ final class QueueSeries {
         continue;
       }
       Operation operation = operations[series];
-      if (operation.tally == null) {
-        operation.tally = new Tally(rules.stride());
+      if (operation.sums == null) {
+        operation.sums = new SpanSums(rules.stride());
         touched.add(operation);
       }
-      operation.tally.add(
+      operation.sums.add(
           failed.get(series),
           window.durationNanos()[row],
           window.counts(),

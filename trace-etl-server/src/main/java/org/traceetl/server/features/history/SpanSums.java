@@ -10,7 +10,7 @@ import java.util.Arrays;
  * <p>Spans whose buckets are not known (counted under other bounds than this server's) are in the
  * sums, but not in the buckets: quantiles are those of the others.
  */
-final class Tally {
+final class SpanSums {
   static final int CALLS = 0;
   static final int ERRORS = 1;
   static final int NANOS = 2;
@@ -25,7 +25,7 @@ final class Tally {
   /**
    * @param buckets of a series
    */
-  Tally(int buckets) {
+  SpanSums(int buckets) {
     columns = new long[BUCKETS + buckets];
   }
 
@@ -34,7 +34,7 @@ final class Tally {
    *
    * @param counts spans by bucket, from {@code at} on
    * @param stride buckets there
-   * @param bucketsKnown whether these buckets are those of this tally
+   * @param bucketsKnown whether these buckets are those of these sums
    */
   void add(boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
     long spans = 0;
@@ -52,7 +52,7 @@ final class Tally {
     add(NANOS, Math.max(0, nanos));
   }
 
-  void add(Tally other) {
+  void add(SpanSums other) {
     for (int column = 0; column < columns.length; column++) {
       add(column, other.columns[column]);
     }

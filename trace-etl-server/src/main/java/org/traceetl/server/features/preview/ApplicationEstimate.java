@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /** What one application's spans would be: sets of hashes, of keys and of values. */
-final class Tally {
+final class ApplicationEstimate {
   private final Set<Long> plain = new HashSet<>();
   private final Set<Long> full = new HashSet<>();
   private final Set<Long> names = new HashSet<>();
@@ -14,7 +14,7 @@ final class Tally {
   private final List<Set<Long>> without = new ArrayList<>();
   private long spans;
 
-  Tally(int dimensions) {
+  ApplicationEstimate(int dimensions) {
     for (int i = 0; i < dimensions; i++) {
       values.add(new HashSet<>());
       without.add(new HashSet<>());
