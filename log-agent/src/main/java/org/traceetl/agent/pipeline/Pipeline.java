@@ -23,7 +23,7 @@ import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * Takes payloads from any thread, bounded by their bytes, and decodes them into batches on one
@@ -92,7 +92,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
     // Half a frame: batches repeat their resource, and may be larger than what they are made of.
     this.commitBytes = Math.min(MOST_COMMIT_BYTES, spool.mostFrameBytes() / 2);
-    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.failureLog = new LogThrottle(nanoClock);
     // What one payload becomes is in memory whole before it is on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
     this.batcher = new Batcher(config, identity, frame, mostFrameBytes, metrics);

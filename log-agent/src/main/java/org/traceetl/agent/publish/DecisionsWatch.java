@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.PublicKey;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +17,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
@@ -68,7 +69,7 @@ public final class DecisionsWatch implements AutoCloseable {
   private final List<Followed<?>> kinds;
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
-  private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
+  private final LogThrottle failureLog = new LogThrottle(Duration.ofSeconds(30), System::nanoTime);
   private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the broker does not answer must not hold up the end.
   private final Thread thread = Thread.ofPlatform().daemon().name("decisions").unstarted(this::run);

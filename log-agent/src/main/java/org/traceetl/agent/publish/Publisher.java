@@ -29,7 +29,7 @@ import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * Sends the spool's batches until the broker confirms them, each to its own queue and under its own
@@ -108,8 +108,8 @@ public final class Publisher implements Outlet, AutoCloseable {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.millis = millis;
-    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.dropLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.failureLog = new LogThrottle(nanoClock);
+    this.dropLog = new LogThrottle(nanoClock);
     this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = Thread.ofPlatform().name("publisher").unstarted(this::run);
     metrics.gauge(

@@ -3,14 +3,11 @@ package org.traceetl.agent.publish;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.apache.rocketmq.acl.common.AclClientRPCHook;
-import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.apache.rocketmq.client.exception.MQBrokerException;
@@ -33,8 +30,6 @@ import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
-import org.apache.rocketmq.remoting.netty.TlsHelper;
-import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.route.BrokerData;
@@ -43,6 +38,8 @@ import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.common.RocketMqSecurity;
+import org.traceetl.common.TlsRefused;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Limits;
@@ -88,16 +85,16 @@ public final class RocketMqTransport implements Transport {
    * @throws IOException when the client refuses its configuration, or TLS would not be as it says
    */
   public static RocketMqTransport start(RocketMqConfig config, String instance) throws IOException {
-    RPCHook credentials =
-        config.accessKey().isEmpty()
-            ? null
-            : new AclClientRPCHook(new SessionCredentials(config.accessKey(), config.secretKey()));
+    RPCHook credentials = RocketMqSecurity.signer(config.accessKey(), config.secretKey());
     DefaultMQProducer producer = new DefaultMQProducer(config.producerGroup(), credentials);
     producer.setNamesrvAddr(config.nameServer());
     if (config.tls().isPresent()) {
-      checkCertificates(config.tls().get());
+      try {
+        RocketMqSecurity.useTls(producer, config.tls().get().caFile().orElse(null), "rocketmq.");
+      } catch (TlsRefused e) {
+        throw new IOException(e.getMessage(), e);
+      }
     }
-    producer.setUseTLS(config.tls().isPresent());
     producer.setInstanceName("log-agent-" + instance);
     producer.setSendMsgTimeout(config.sendTimeoutMillis());
     producer.setRetryTimesWhenSendAsyncFailed(0);
@@ -113,44 +110,6 @@ public final class RocketMqTransport implements Transport {
       throw new IOException("rocketmq: the client does not start: " + e.getErrorMessage(), e);
     }
     return new RocketMqTransport(config, credentials, producer);
-  }
-
-  /**
-   * As it comes, the client takes any certificate. It has these settings for the whole JVM only,
-   * and reads them when it starts. What it cannot read it passes over, and speaks in the clear: so
-   * all is read here once before.
-   *
-   * @throws IOException when TLS would not be as it is configured
-   */
-  private static void checkCertificates(RocketMqConfig.Tls tls) throws IOException {
-    TlsSystemConfig.tlsTestModeEnable = false;
-    TlsSystemConfig.tlsClientAuthServer = true;
-    tls.caFile().ifPresent(file -> TlsSystemConfig.tlsClientTrustCertPath = file.toString());
-    String roots = TlsSystemConfig.tlsClientTrustCertPath;
-    try {
-      TlsHelper.buildSslContext(true);
-    } catch (IOException | GeneralSecurityException | RuntimeException e) {
-      throw new IOException(
-          "rocketmq.tls = true: TLS cannot be set up ("
-              + e
-              + "): check rocketmq.tls-ca-file = "
-              + TlsSystemConfig.tlsClientTrustCertPath
-              + ", tls.client.certPath = "
-              + TlsSystemConfig.tlsClientCertPath
-              + ", tls.client.keyPath = "
-              + TlsSystemConfig.tlsClientKeyPath,
-          e);
-    }
-    // That has read the client's own file of settings.
-    if (TlsSystemConfig.tlsTestModeEnable
-        || !TlsSystemConfig.tlsClientAuthServer
-        || !Objects.equals(TlsSystemConfig.tlsClientTrustCertPath, roots)) {
-      throw new IOException(
-          "rocketmq.tls = true: "
-              + TlsSystemConfig.tlsConfigFile
-              + " has the RocketMQ client check certificates otherwise: take tls.test.mode.enable,"
-              + " tls.client.authServer and tls.client.trustCertPath out of it");
-    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package org.traceetl.agent.publish;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -10,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.Topology;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * Asks for the topic's queues: every second until they are known, then at the configured interval.
@@ -25,7 +26,7 @@ public final class TopologyWatch implements AutoCloseable {
   private final RocketMqConfig config;
   private final Supplier<Optional<Topology>> lastKnown;
   private final Consumer<Topology> listener;
-  private final LogThrottle failureLog = new LogThrottle(30, TimeUnit.SECONDS, System::nanoTime);
+  private final LogThrottle failureLog = new LogThrottle(Duration.ofSeconds(30), System::nanoTime);
   private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the name server does not answer must not hold up the end.
   private final Thread thread = Thread.ofPlatform().daemon().name("topology").unstarted(this::run);

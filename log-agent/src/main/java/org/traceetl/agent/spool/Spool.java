@@ -31,7 +31,7 @@ import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * What was accepted and not yet published, on disk: segments of frames. A frame holds the batches
@@ -153,7 +153,7 @@ public final class Spool implements AutoCloseable {
     this.force = force;
     this.startMillis = startMillis;
     this.startNanos = nanoClock.getAsLong();
-    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.failureLog = new LogThrottle(nanoClock);
     this.directoryLock = directoryLock;
     this.answered = answered;
     this.places = recovery.places;

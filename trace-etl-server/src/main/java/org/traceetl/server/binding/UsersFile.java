@@ -15,7 +15,7 @@ import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetails;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.core.userdetails.UsernameNotFoundException;
-import org.traceetl.server.log.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * Who may sign in by name and password: lines {@code name:hash} as {@code htpasswd -B} writes them,

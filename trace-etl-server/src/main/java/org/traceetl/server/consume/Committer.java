@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.log.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * The thread that tells the brokers how far their queues are kept, and asks how far they go. A

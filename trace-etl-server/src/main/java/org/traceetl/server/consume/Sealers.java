@@ -8,10 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /**

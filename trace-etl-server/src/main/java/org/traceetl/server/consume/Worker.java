@@ -21,12 +21,12 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
-import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.window.QueueId;
 
 /**

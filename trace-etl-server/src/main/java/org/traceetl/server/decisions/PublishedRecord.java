@@ -11,13 +11,13 @@ import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.proto.RecordFormat;
 import org.traceetl.proto.RoutingRecord;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /**

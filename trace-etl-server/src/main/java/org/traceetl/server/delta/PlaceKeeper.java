@@ -17,9 +17,9 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.SinkThread;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.SealedWindow;
 
 /**

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.traceetl.server.log.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * A sink's readers: a thread for each broker, made when its first queue comes. A broker that does

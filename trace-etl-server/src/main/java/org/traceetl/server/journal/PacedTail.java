@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.log.LogThrottle;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /**

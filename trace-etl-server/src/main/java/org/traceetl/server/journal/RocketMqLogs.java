@@ -20,9 +20,9 @@ import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
+import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.RocketMqAccess;
-import org.traceetl.server.rocketmq.TlsRefused;
 import org.traceetl.server.window.QueueId;
 
 /**

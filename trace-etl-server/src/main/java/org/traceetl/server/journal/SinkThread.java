@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.log.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * The thread of a sink: it makes the sink's steps, rests between them, goes on after one that

@@ -11,11 +11,11 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.SinkThread;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 

@@ -33,9 +33,9 @@ import org.springframework.security.oauth2.core.oidc.user.DefaultOidcUser;
 import org.springframework.security.oauth2.core.oidc.user.OidcUser;
 import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.http.Problem;
-import org.traceetl.server.log.LogThrottle;
 
 /**
  * People sign in by an OpenID provider: the authorization code flow with PKCE. Who is signed in is

@@ -31,7 +31,7 @@ import org.traceetl.agent.source.file.CompressedRests.Rest;
 import org.traceetl.agent.source.file.TailedFile.Seen;
 import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * Follows trace logs by glob. One thread owns the files; outcomes reach it through a queue. A line
@@ -125,8 +125,8 @@ public final class FileSource implements AutoCloseable {
     this.intake = intake;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
-    this.rejectedLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.rejectedLog = new LogThrottle(nanoClock);
+    this.failureLog = new LogThrottle(nanoClock);
     for (Note.Place note : notes) {
       places.add(SavedPlace.of(note));
     }

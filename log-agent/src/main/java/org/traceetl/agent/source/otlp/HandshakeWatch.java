@@ -6,10 +6,9 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.handler.ssl.NotSslRecordException;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
 import java.nio.channels.ClosedChannelException;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /** Counts the handshakes of TLS that failed, and tells of one now and then. */
 @Sharable
@@ -18,7 +17,7 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   private static final int MOST_CHARACTERS = 200;
 
   private final OtlpCounters counters;
-  private final LogThrottle throttle = new LogThrottle(10, TimeUnit.SECONDS, System::nanoTime);
+  private final LogThrottle throttle = new LogThrottle(System::nanoTime);
 
   HandshakeWatch(OtlpCounters counters) {
     this.counters = counters;

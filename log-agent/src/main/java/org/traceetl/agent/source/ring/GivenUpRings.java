@@ -5,12 +5,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.source.ring.RingCounters.GivenUp;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
 /**
@@ -32,8 +31,8 @@ final class GivenUpRings {
 
   GivenUpRings(RingCounters counters, LongSupplier nanoClock) {
     this.counters = counters;
-    this.givenUpLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
-    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.givenUpLog = new LogThrottle(nanoClock);
+    this.failureLog = new LogThrottle(nanoClock);
   }
 
   boolean contains(String name) {

@@ -1,12 +1,13 @@
 package org.traceetl.agent.source.ring;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RingConfig;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 
 /**
  * The directory, as long as it can be had: it is tried again and again. Owned by the source's
@@ -26,7 +27,7 @@ final class RingDirectory implements AutoCloseable {
   RingDirectory(RingConfig config, Rhythm rhythm, LongSupplier nanoClock) {
     this.config = config;
     this.openNanos = rhythm.openNanos();
-    this.throttle = new LogThrottle(1, TimeUnit.HOURS, nanoClock);
+    this.throttle = new LogThrottle(Duration.ofHours(1), nanoClock);
     this.nextOpenNanos = nanoClock.getAsLong();
   }
 

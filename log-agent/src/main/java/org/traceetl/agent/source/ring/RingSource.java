@@ -16,7 +16,7 @@ import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.agent.telemetry.LogThrottle;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
 /**
@@ -91,7 +91,7 @@ public final class RingSource implements AutoCloseable {
     this.intake = intake;
     this.rhythm = rhythm;
     this.nanoClock = nanoClock;
-    this.failureLog = new LogThrottle(10, TimeUnit.SECONDS, nanoClock);
+    this.failureLog = new LogThrottle(nanoClock);
     long now = nanoClock.getAsLong();
     nextListNanos = now;
     nextTidyNanos = now;

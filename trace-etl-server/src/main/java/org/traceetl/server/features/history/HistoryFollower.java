@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.SinkThread;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -10,9 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.SinkThread;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /**

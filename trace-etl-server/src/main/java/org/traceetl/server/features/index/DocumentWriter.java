@@ -17,8 +17,8 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.features.index.WriteResult.Refusal;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.TraceDocument;
 
 /**

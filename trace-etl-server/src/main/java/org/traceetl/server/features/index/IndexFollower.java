@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.journal.WindowFollower;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -29,9 +29,9 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.SpanId;
 import org.traceetl.server.config.IndexConfig;
-import org.traceetl.server.log.LogThrottle;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 

@@ -1,4 +1,4 @@
-package org.traceetl.server.log;
+package org.traceetl.common;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
