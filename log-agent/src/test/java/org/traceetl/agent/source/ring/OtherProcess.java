@@ -28,6 +28,7 @@ import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.hamcrest.Matcher;
 import org.slf4j.Logger;
+import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingWriter;
 
@@ -126,6 +127,7 @@ final class OtherProcess implements AutoCloseable {
             Collector.class,
             Logger.class,
             Utf8.class,
+            LogThrottle.class,
             Assertions.class,
             Awaitility.class,
             Matcher.class)) {
