@@ -14,6 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
@@ -26,10 +28,6 @@ import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.decisions.RoutingTopic;
 import org.traceetl.server.decisions.SignedLog;
 import org.traceetl.server.decode.MappedProfile;
-import org.traceetl.server.delta.BrokerPlaces;
-import org.traceetl.server.delta.DeltaFeature;
-import org.traceetl.server.delta.DeltaPages;
-import org.traceetl.server.expose.OzheraNaming;
 import org.traceetl.server.features.discovery.Fleet;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
@@ -37,6 +35,7 @@ import org.traceetl.server.features.history.SeriesRules;
 import org.traceetl.server.features.hotspot.HotspotDecider;
 import org.traceetl.server.features.hotspot.HotspotFeature;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
+import org.traceetl.server.features.index.ElasticsearchLayout;
 import org.traceetl.server.features.index.IndexFeature;
 import org.traceetl.server.features.learn.LearnFeature;
 import org.traceetl.server.features.learn.NameDecider;
@@ -52,11 +51,16 @@ import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.ozhera.OzheraLayout;
+import org.traceetl.server.ozhera.OzheraNaming;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.ozhera.RulesWatch;
 import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.ozhera.delta.BrokerPlaces;
+import org.traceetl.server.ozhera.delta.DeltaFeature;
+import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
@@ -261,7 +265,14 @@ final class ServerAssembly {
 
   private IndexFeature index() {
     String group = config.rocketmq().consumerGroup() + "-index";
-    return IndexFeature.open(config.index(), queue -> journal.journals().tail(queue, group), clock);
+    IndexConfig.Elasticsearch elasticsearch = config.index().elasticsearch();
+    return IndexFeature.open(
+        config.index(),
+        elasticsearch.layout() == Layout.OZHERA
+            ? new OzheraLayout(elasticsearch)
+            : ElasticsearchLayout.dataStream(elasticsearch),
+        queue -> journal.journals().tail(queue, group),
+        clock);
   }
 
   private Fleet fleet() {

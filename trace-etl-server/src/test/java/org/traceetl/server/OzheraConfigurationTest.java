@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.delta.DeltaFeature;
 import org.traceetl.server.features.hotspot.HotspotFeature;
 import org.traceetl.server.features.pages.PagesFeature;
+import org.traceetl.server.ozhera.delta.DeltaFeature;
 import org.traceetl.server.web.WebServer;
 
 class OzheraConfigurationTest {

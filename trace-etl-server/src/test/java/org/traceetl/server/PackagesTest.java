@@ -55,7 +55,7 @@ class PackagesTest {
           .that()
           .resideInAnyPackage(
               "org.traceetl.server.expose..",
-              "org.traceetl.server.delta..",
+              "org.traceetl.server.ozhera.delta..",
               "org.traceetl.server.features.pages..",
               "org.traceetl.server.features.index..",
               "org.traceetl.server.features.history..",
@@ -111,8 +111,6 @@ class PackagesTest {
       noClasses()
           .that()
           .resideInAnyPackage(Parts.CORE)
-          .and()
-          .resideOutsideOfPackage(Parts.KNOWS_OZHERA)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(Parts.OZHERA);

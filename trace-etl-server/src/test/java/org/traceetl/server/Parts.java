@@ -25,13 +25,10 @@ final class Parts {
   /** The main program, the binding and the web server put all parts together. */
   private static final String MAIN = "org.traceetl.server";
 
-  static final String[] OZHERA = {SERVER + "ozhera..", SERVER + "delta.."};
-
-  /** Of core, for now: it has the names of OzHera's metrics. */
-  static final String KNOWS_OZHERA = SERVER + "expose..";
+  static final String[] OZHERA = {SERVER + "ozhera.."};
 
   static final String[] BEYOND_FEATURES = {
-    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "ozhera..", SERVER + "delta..",
+    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "ozhera..",
   };
 
   static final String[] BEYOND_CORE = {

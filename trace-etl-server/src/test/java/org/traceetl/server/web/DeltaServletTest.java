@@ -23,9 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.traceetl.server.delta.DeltaWindows;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.ozhera.delta.DeltaWindows;
 import org.traceetl.server.window.SealedWindow;
 
 /** The port in profile ozhera, as scrapers meet it. */

@@ -37,9 +37,6 @@ final class DataStreamLayout implements ElasticsearchLayout {
   private static final Logger LOG = LoggerFactory.getLogger(DataStreamLayout.class);
   private static final String TEMPLATE = "index-template.json";
 
-  /** Above those that come with Elasticsearch (100 to 200). */
-  static final long TEMPLATE_PRIORITY = 500;
-
   private final IndexConfig.Elasticsearch config;
 
   DataStreamLayout(IndexConfig.Elasticsearch config) {
@@ -153,21 +150,13 @@ final class DataStreamLayout implements ElasticsearchLayout {
                       ? d
                       : d.lt(ElasticsearchDocument.timestamp(query.toUnixNanos()));
                 }))));
-    term(filters, ElasticsearchDocument.APPLICATION, query.application());
-    term(filters, ElasticsearchDocument.OPERATION, query.operation());
-    term(
+    ElasticsearchLayout.term(filters, ElasticsearchDocument.APPLICATION, query.application());
+    ElasticsearchLayout.term(filters, ElasticsearchDocument.OPERATION, query.operation());
+    ElasticsearchLayout.term(
         filters,
         ElasticsearchDocument.REASON,
         query.reason() == null ? null : query.reason().label());
     return filters;
-  }
-
-  /** Adds that the field is exactly the value, unless it is null. */
-  static void term(List<Query> filters, String field, String value) {
-    if (value != null) {
-      String wellFormed = Documents.wellFormed(value);
-      filters.add(Query.of(q -> q.term(t -> t.field(field).value(wellFormed))));
-    }
   }
 
   @Override

@@ -5,15 +5,15 @@ import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
 
 /** What every index does alike to a document. */
-final class Documents {
+public final class Documents {
   private Documents() {}
 
   /** The document's name in the index. */
-  static String id(TraceDocument document) {
+  public static String id(TraceDocument document) {
     return id(document.traceId(), document.spanId());
   }
 
-  static String id(Cursor cursor) {
+  public static String id(Cursor cursor) {
     return id(cursor.traceId(), cursor.spanId());
   }
 
@@ -22,7 +22,7 @@ final class Documents {
   }
 
   /** The start as it is kept: at 1970 or later. */
-  static long startUnixNanos(TraceDocument document) {
+  public static long startUnixNanos(TraceDocument document) {
     return Math.max(0, document.startUnixNanos());
   }
 
@@ -41,7 +41,7 @@ final class Documents {
   }
 
   /** The text with each lone surrogate as U+FFFD: nothing else can be written in UTF-8. */
-  static String wellFormed(String text) {
+  public static String wellFormed(String text) {
     StringBuilder repaired = null;
     for (int i = 0; i < text.length(); i++) {
       char unit = text.charAt(i);
@@ -63,7 +63,7 @@ final class Documents {
   }
 
   /** The document's size on the heap, bytes, roughly and rather too much than too little. */
-  static long heapBytes(TraceDocument document) {
+  public static long heapBytes(TraceDocument document) {
     long bytes =
         256
             + text(document.traceId())

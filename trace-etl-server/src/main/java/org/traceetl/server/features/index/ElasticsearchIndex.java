@@ -33,7 +33,6 @@ import org.apache.hc.core5.util.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.config.IndexConfig;
-import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
 import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
@@ -81,7 +80,7 @@ final class ElasticsearchIndex implements TraceIndex {
    * @throws IOException if the certificate of {@code ca-file} cannot be read
    */
   static ElasticsearchIndex open(IndexConfig.Elasticsearch config) throws IOException {
-    return open(config, ElasticsearchLayout.of(config));
+    return open(config, new DataStreamLayout(config));
   }
 
   static ElasticsearchIndex open(IndexConfig.Elasticsearch config, ElasticsearchLayout layout)
@@ -96,7 +95,7 @@ final class ElasticsearchIndex implements TraceIndex {
             .setRequestConfigCallback(
                 c -> c.setConnectionRequestTimeout(timeout).setResponseTimeout(timeout))
             .setDefaultHeaders(authorization(config));
-    if (config.layout() == Layout.OZHERA) {
+    if (layout.olderCluster()) {
       rest.setHttpClientConfigCallback(
           c -> c.addRequestInterceptorLast(ElasticsearchIndex::speakPlainly));
     }
@@ -115,8 +114,7 @@ final class ElasticsearchIndex implements TraceIndex {
   }
 
   /**
-   * Calls JSON by its common name. The client's own names its version, which an older cluster
-   * refuses: OzHera comes with Elasticsearch 7.17.
+   * Calls JSON by its common name. The client's own has its version, which older clusters refuse.
    */
   private static void speakPlainly(HttpRequest request, EntityDetails body, HttpContext context) {
     for (String name : List.of(HttpHeaders.ACCEPT, HttpHeaders.CONTENT_TYPE)) {

@@ -1,6 +1,7 @@
 package org.traceetl.server.features.index;
 
 import co.elastic.clients.elasticsearch.ElasticsearchClient;
+import co.elastic.clients.elasticsearch._types.query_dsl.Query;
 import co.elastic.clients.elasticsearch.core.BulkRequest;
 import co.elastic.clients.elasticsearch.core.SearchRequest;
 import co.elastic.clients.elasticsearch.core.bulk.BulkOperation;
@@ -12,12 +13,29 @@ import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 
 /** How documents lie in Elasticsearch: in which indices, with which fields, and how long. */
-interface ElasticsearchLayout {
-  static ElasticsearchLayout of(IndexConfig.Elasticsearch config) {
-    return switch (config.layout()) {
-      case DATA_STREAM -> new DataStreamLayout(config);
-      case OZHERA -> new OzheraLayout(config);
-    };
+public interface ElasticsearchLayout {
+  /** Of index templates: above those that come with Elasticsearch (100 to 200). */
+  long TEMPLATE_PRIORITY = 500;
+
+  /** Documents in a data stream, with the fields that {@code /api/traces} has. */
+  static ElasticsearchLayout dataStream(IndexConfig.Elasticsearch config) {
+    return new DataStreamLayout(config);
+  }
+
+  /** Adds that the field is exactly the value, unless it is null. */
+  static void term(List<Query> filters, String field, String value) {
+    if (value != null) {
+      String wellFormed = Documents.wellFormed(value);
+      filters.add(Query.of(q -> q.term(t -> t.field(field).value(wellFormed))));
+    }
+  }
+
+  /**
+   * Whether the cluster may be older than the client, which then names JSON without the version
+   * that such a cluster refuses.
+   */
+  default boolean olderCluster() {
+    return false;
   }
 
   /** Tells the cluster what the indices are to be like, before the first of them is there. */

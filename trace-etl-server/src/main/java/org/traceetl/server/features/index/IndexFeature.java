@@ -48,11 +48,13 @@ public final class IndexFeature implements Feature {
   /**
    * Opens the index of a configuration.
    *
+   * @param layout of documents in Elasticsearch
    * @throws UncheckedIOException if it cannot be opened
    */
-  public static IndexFeature open(IndexConfig config, IndexFollower.Tails tails, Clock clock) {
+  public static IndexFeature open(
+      IndexConfig config, ElasticsearchLayout layout, IndexFollower.Tails tails, Clock clock) {
     try {
-      return new IndexFeature(config, TraceIndex.open(config), tails, clock);
+      return new IndexFeature(config, TraceIndex.open(config, layout), tails, clock);
     } catch (IOException e) {
       throw new UncheckedIOException("The trace index cannot be opened: " + e.getMessage(), e);
     }

@@ -22,10 +22,15 @@ public interface TraceIndex extends AutoCloseable {
 
   /** The index that the configuration names. Does not wait for a remote store to be there. */
   static TraceIndex open(IndexConfig config) throws IOException {
+    return open(config, ElasticsearchLayout.dataStream(config.elasticsearch()));
+  }
+
+  /** The same, with this layout if it is Elasticsearch. */
+  static TraceIndex open(IndexConfig config, ElasticsearchLayout layout) throws IOException {
     return switch (config.type()) {
       case NONE -> new DisabledIndex();
       case LUCENE -> LuceneIndex.open(config.lucene());
-      case ELASTICSEARCH -> ElasticsearchIndex.open(config.elasticsearch());
+      case ELASTICSEARCH -> ElasticsearchIndex.open(config.elasticsearch(), layout);
     };
   }
 

@@ -20,7 +20,7 @@ public record WriteResult(int kept, List<Refusal> refused, List<TraceDocument> a
    */
   public record Refusal(TraceDocument document, String reason, String detail) {}
 
-  static WriteResult kept(int documents) {
+  public static WriteResult kept(int documents) {
     return new WriteResult(documents, List.of(), List.of());
   }
 

@@ -9,23 +9,23 @@ import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
 
 /** Documents and queries of tests. */
-final class Traces {
-  static final TraceQuery ALL = query(null, null, null);
+public final class Traces {
+  public static final TraceQuery ALL = query(null, null, null);
 
   private Traces() {}
 
   /** A document whose IDs are made of the number. */
-  static TraceDocument document(long number, long startUnixNanos) {
+  public static TraceDocument document(long number, long startUnixNanos) {
     return document(number, startUnixNanos, "shop", "GET /cart", Reason.SLOW);
   }
 
-  static TraceDocument document(
+  public static TraceDocument document(
       long number, long startUnixNanos, String application, String operation, Reason reason) {
     return document(
         number, startUnixNanos, application, operation, reason, Map.of("http.method", "GET"));
   }
 
-  static TraceDocument document(
+  public static TraceDocument document(
       long number,
       long startUnixNanos,
       String application,
@@ -46,24 +46,25 @@ final class Traces {
         attributes);
   }
 
-  static TraceQuery query(String application, String operation, Reason reason) {
+  public static TraceQuery query(String application, String operation, Reason reason) {
     return new TraceQuery(application, operation, reason, 0, Long.MAX_VALUE, 1000, null);
   }
 
-  static TraceQuery between(long fromUnixNanos, long toUnixNanos) {
+  public static TraceQuery between(long fromUnixNanos, long toUnixNanos) {
     return new TraceQuery(null, null, null, fromUnixNanos, toUnixNanos, 1000, null);
   }
 
-  static TraceQuery pages(int limit, Cursor cursor) {
+  public static TraceQuery pages(int limit, Cursor cursor) {
     return new TraceQuery(null, null, null, 0, Long.MAX_VALUE, limit, cursor);
   }
 
   /** Every document, page by page. */
-  static List<TraceDocument> all(TraceIndex index, int limit) throws IOException {
+  public static List<TraceDocument> all(TraceIndex index, int limit) throws IOException {
     return rest(index, limit, null);
   }
 
-  static List<TraceDocument> rest(TraceIndex index, int limit, Cursor cursor) throws IOException {
+  public static List<TraceDocument> rest(TraceIndex index, int limit, Cursor cursor)
+      throws IOException {
     List<TraceDocument> all = new ArrayList<>();
     TracePage page = index.search(pages(limit, cursor));
     all.addAll(page.documents());

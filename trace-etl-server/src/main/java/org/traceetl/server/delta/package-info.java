@@ -1,4 +1,0 @@
-/**
- * Pages of what was added since a scraper's last answer, as Apache OzHera's dashboards sum it up.
- */
-package org.traceetl.server.delta;

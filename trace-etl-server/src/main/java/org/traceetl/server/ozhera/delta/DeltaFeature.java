@@ -1,0 +1,90 @@
+package org.traceetl.server.ozhera.delta;
+
+import jakarta.servlet.http.HttpServlet;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.expose.PageMetrics;
+import org.traceetl.server.http.Feature;
+import org.traceetl.server.http.JvmServlet;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.rocketmq.Endpoint;
+import org.traceetl.server.telemetry.ServerTelemetry;
+
+/** Answers to scrapers with what they were not given yet; the server's own metrics apart. */
+public record DeltaFeature(DeltaPages pages, ServerTelemetry telemetry) implements Feature {
+  @Override
+  public void metrics(MetricRegistry registry) {
+    PageMetrics.hiddenQueues(registry, () -> pages.totals().hidden());
+    PageMetrics.foldedWindows(
+        registry, () -> pages.totals().windows(), () -> pages.totals().unknownRows());
+    registry.gauge(
+        "trace_etl_delta_scrapers",
+        "Scrapers that are given windows.",
+        () -> pages.totals().missedMessages().size());
+    registry.gauge(
+        "trace_etl_delta_doubted_scrapers",
+        "Scrapers that asked from several places in turn of late: if they are several, each gets a"
+            + " part.",
+        () -> pages.totals().doubted());
+    registry.counter(
+        "trace_etl_delta_scrapers_forgotten_total",
+        "Scrapers forgotten, the longest silent first, because too many series were kept.",
+        () -> pages.totals().forgottenForRoom());
+    registry.counter(
+        "trace_etl_delta_answers_total",
+        "Answers to scrapers that were written to the end.",
+        () -> pages.totals().delivered());
+    registry.counter(
+        "trace_etl_delta_answers_failed_total",
+        "Answers to scrapers that were not; what was in them is part of the next ones.",
+        () -> pages.totals().failed());
+    registry.counter(
+        "trace_etl_delta_bytes_total",
+        "Bytes of the answers to scrapers, before compression.",
+        () -> pages.totals().bytes());
+    registry.counter(
+        "trace_etl_delta_missed_messages_total",
+        "Messages of spans whose counts a scraper cannot be given any more: it was away for too"
+            + " long.",
+        "scraper",
+        () -> pages.totals().missedMessages());
+    registry.counter(
+        "trace_etl_delta_place_failures_total",
+        "Calls of brokers about scrapers' places that failed; tried again.",
+        pages::placeFailures);
+    registry.gauge(
+        "trace_etl_delta_label_sets",
+        "Different sets of labels that an answer may have.",
+        () -> pages.totals().labelSets());
+    registry.gauge(
+        "trace_etl_delta_pending_series",
+        "Series kept for scrapers that were not given them, counted in each sum that is kept.",
+        () -> pages.totals().pendingSeries());
+  }
+
+  @Override
+  public List<WindowFollower> followers() {
+    return List.of(pages);
+  }
+
+  @Override
+  public Map<String, HttpServlet> servlets() {
+    return Map.of("/metrics", new DeltaServlet(pages), "/jvm", new JvmServlet(telemetry));
+  }
+
+  @Override
+  public void start(Endpoint here) {
+    pages.start();
+  }
+
+  @Override
+  public boolean healthy() {
+    return pages.running();
+  }
+
+  @Override
+  public void close() {
+    pages.close();
+  }
+}
