@@ -245,8 +245,19 @@ test("failing and slow ones are filtered", async (t) => {
   const failing = await choose("Failing", "failing");
   assert.ok(failing.matching > 0 && failing.matching < failing.total);
   await page.waitForFunction(() =>
-    [...document.querySelectorAll("table.applications tbody tr")].every((row) => row.querySelector(".mark.bad")),
+    [...document.querySelectorAll("table.applications tbody tr")].every((row) => row.children[3].textContent !== "0/s"),
   );
+  // Red says that the ratio is above the threshold that the column's hint names.
+  const ratios = await page.evaluate(() => ({
+    hint: document.querySelectorAll("table.applications thead th")[4].outerHTML,
+    cells: [...document.querySelectorAll("table.applications tbody tr")].map((row) => ({
+      percent: Number.parseFloat(row.children[4].textContent.replace(/[^\d.]/g, "")),
+      red: row.children[4].querySelector(".mark.bad") !== null,
+    })),
+  }));
+  assert.match(ratios.hint, /red above 1 %/);
+  assert.ok(ratios.cells.length > 0);
+  assert.deepEqual(ratios.cells.filter(({ percent, red }) => red !== percent > 1 && percent !== 1), []);
   const slow = await choose("Slow", "slow");
   assert.ok(slow.matching > 0 && slow.matching < slow.total);
   await page.waitForURL(/filter=slow/);
@@ -591,6 +602,45 @@ test("numbers have three figures and a unit", async (t) => {
     "1.23k/s", "0/s", "<0.01/s", "1k/s", "0.67/s", "0.02 %", "<0.01 %", "100 %", ">99.9 %",
     "3.4 ms", "0.4 µs", "1.23 s", "1 s", "1.5 min", "–", "1,234,567", "1M",
   ]);
+});
+
+test("a lone minute is a dot, and red begins above 1 %", async (t) => {
+  const page = await openShown(t, "");
+  const seen = await page.evaluate(async () => {
+    const { lonePoints } = await import("/page/chart.js");
+    const { isHighErrorRatio } = await import("/page/format.js");
+    const { firstMinute } = await import("/page/overview.js");
+    const { spark } = await import("/page/spark.js");
+    const counts = (drawing) => ["circle", ".errors.few", ".errors:not(.few)"].map((what) => drawing.querySelectorAll(what).length);
+    const hour = (first) => ({ spark: { calls: new Array(60).fill(0).with(first, 1) } });
+    return [
+      lonePoints([1, null, 2, 3, undefined, 4]),
+      [null, 0, 0.01, 0.011, 1].map(isHighErrorRatio),
+      [firstMinute([hour(30), hour(20)]), firstMinute([])],
+      counts(spark([5], [1])),
+      counts(spark([1000, 1000, 10], [1, 0, 1])),
+    ];
+  });
+  assert.deepEqual(seen, [[0, 5], [false, false, false, true, true], [20, 59], [1, 0, 1], [0, 1, 1]]);
+});
+
+test("charts, heat map and rates begin at the first minute observed", async (t) => {
+  const page = await openShown(t, addressOf("application", load.names[3]), {
+    before: changed("history", (history) => {
+      const ended = history.minutes.filter((minute) => minute.ended);
+      ended.forEach((minute, i) => Object.assign(minute, i < ended.length - 1 ? { observedSeconds: 0 } : { observedSeconds: 30, calls: 60, errors: 3 }));
+      return history;
+    }),
+  });
+  await settled(page);
+  await page.getByRole("img", { name: /^Rate in the last hour: calls 2\/s to 2\/s/ }).waitFor();
+  await page.getByRole("img", { name: /^Error ratio .*failed 5 % to 5 %.*above 1 % 5 %/ }).waitFor();
+  await page.locator(".tiles .mark.bad", { hasText: "5 %" }).waitFor();
+  await page.locator("summary", { hasText: "Heat map as a table" }).click();
+  const table = page.getByRole("table", { name: "Calls by minute and duration" });
+  await table.waitFor();
+  assert.equal(await table.locator("tbody tr").count(), 2);
+  await screenshot(page, "first-minute");
 });
 
 // ---- states

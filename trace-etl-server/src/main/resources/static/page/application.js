@@ -4,7 +4,7 @@
 import * as address from "./address.js";
 import * as api from "./api.js";
 import { Chart, loadPlot } from "./chart.js";
-import { announce, choice, el, name, searchField, wholeName } from "./dom.js";
+import { announce, choice, el, mark, name, searchField, wholeName } from "./dom.js";
 import * as format from "./format.js";
 import { HeatMap } from "./heatmap.js";
 import { defaultOrder, historyDisabled, intervalColumns, MINUTES } from "./overview.js";
@@ -15,7 +15,6 @@ import { noIndex, traceColumns, traceKey } from "./traces.js";
 const PAGE = 100;
 const TRACES_OF_A_REASON = 30;
 const HOUR = 3_600_000;
-const SECONDS = 60;
 const NAME_IN_HEADING = 120;
 
 export function view(frame) {
@@ -66,7 +65,10 @@ export function view(frame) {
   const errorChart = new Chart({
     title: "Error ratio",
     show: format.percent,
-    series: [{ label: "failed", colour: "--bad", area: true }],
+    series: [
+      { label: "failed", colour: "--quiet" },
+      { label: `above ${format.percent(format.HIGH_ERROR_RATIO)}`, colour: "--bad" },
+    ],
   });
   const durationChart = new Chart({
     title: "Duration",
@@ -146,11 +148,15 @@ export function view(frame) {
   });
 
   function showMinutes(data) {
-    const minutes = data.minutes.map((minute) => ({ ...minute, start: Date.parse(minute.start) }));
+    // Before the first spans of the fleet there is nothing to show.
+    const minutes = data.minutes
+      .filter((minute) => !minute.ended || minute.observedSeconds > 0)
+      .map((minute) => ({ ...minute, start: Date.parse(minute.start) }));
     const ended = minutes.filter((minute) => minute.ended);
     const starts = ended.map((minute) => minute.start);
-    rateChart.update(starts, [ended.map((m) => m.calls / SECONDS), ended.map((m) => m.errors / SECONDS)]);
-    errorChart.update(starts, [ended.map((m) => (m.calls === 0 ? null : m.errors / m.calls))]);
+    rateChart.update(starts, [ended.map((m) => m.calls / m.observedSeconds), ended.map((m) => m.errors / m.observedSeconds)]);
+    const ratios = ended.map((m) => (m.calls === 0 ? null : m.errors / m.calls));
+    errorChart.update(starts, [ratios, ratios.map((ratio) => (format.isHighErrorRatio(ratio) ? ratio : null))]);
     durationChart.update(starts, [
       ended.map((m) => m.p50Millis),
       ended.map((m) => m.p95Millis),
@@ -168,12 +174,17 @@ export function view(frame) {
       minuteTable.update(minutesShown);
     }
     const last = ended.at(-1);
+    const lastRatio = ratios.at(-1) ?? null;
     const calls = ended.reduce((sum, m) => sum + m.calls, 0);
     const errors = ended.reduce((sum, m) => sum + m.errors, 0);
     const tile = (label, value, hint) => el("div", { title: hint ?? null }, el("dt", {}, label), el("dd", {}, value));
     tiles.replaceChildren(
-      tile("Rate", format.rate(last ? last.calls / SECONDS : null), "In the last minute that has ended"),
-      tile("Error ratio", format.percent(last && last.calls > 0 ? last.errors / last.calls : null), "In the last minute that has ended"),
+      tile("Rate", format.rate(last ? last.calls / last.observedSeconds : null), "In the last minute that has ended"),
+      tile(
+        "Error ratio",
+        format.isHighErrorRatio(lastRatio) ? mark("bad", "✕", format.percent(lastRatio)) : format.percent(lastRatio),
+        `In the last minute that has ended; red above ${format.percent(format.HIGH_ERROR_RATIO)}`,
+      ),
       tile("p50", format.duration(last?.p50Millis ?? null)),
       tile("p95", format.duration(last?.p95Millis ?? null)),
       tile("p99", format.duration(last?.p99Millis ?? null)),

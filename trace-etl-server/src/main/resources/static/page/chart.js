@@ -4,6 +4,8 @@ import { colour, el } from "./dom.js";
 import * as format from "./format.js";
 
 const HEIGHT = 170;
+const MINUTE_SECONDS = 60;
+const STEPS = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * MINUTE_SECONDS);
 const VENDOR = new URL("./vendor/uplot/", import.meta.url);
 
 let loading = null;
@@ -24,6 +26,18 @@ export function loadPlot() {
     );
   });
   return loading;
+}
+
+/** Returns the indexes of values without a neighbour, which no line reaches. */
+export function lonePoints(values) {
+  const isKnown = (i) => values[i] !== null && values[i] !== undefined;
+  return [...values.keys()].filter((i) => isKnown(i) && !isKnown(i - 1) && !isKnown(i + 1));
+}
+
+/** Returns the first and the last time to show; a lone minute is in the middle. */
+function range(seconds) {
+  const [from, to] = [seconds.at(0), seconds.at(-1)];
+  return seconds.length === 0 ? [null, null] : from < to ? [from, to] : [from - MINUTE_SECONDS, to + MINUTE_SECONDS];
 }
 
 export class Chart {
@@ -127,12 +141,12 @@ export class Chart {
       {
         width: Math.max(200, this.box.clientWidth),
         height: HEIGHT,
-        padding: [10, 8, 0, 0],
+        padding: [10, 20, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { setScale: false, x: false, y: false }, sync: { key: "trace-etl" }, points: { size: 6 } },
-        scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+        scales: { x: { range: () => range(this.#data[0]) }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         axes: [
-          { ...axis, size: 26, gap: 6, space: 60, values: (_, seconds) => seconds.map((s) => format.time(s * 1000)) },
+          { ...axis, size: 26, gap: 6, space: 60, incrs: STEPS, values: (_, seconds) => seconds.map((s) => format.time(s * 1000)) },
           { ...axis, size: 62, space: 26, values: (_, values) => values.map((value) => this.show(value)) },
         ],
         series: [
@@ -143,7 +157,7 @@ export class Chart {
             width: 1.5,
             dash: line.dash ?? undefined,
             fill: line.area ? colour(`${line.colour}-area`) : undefined,
-            points: { show: false },
+            points: { show: false, size: 6, filter: (_, index) => lonePoints(this.#data[index]) },
             spanGaps: false,
           })),
         ],

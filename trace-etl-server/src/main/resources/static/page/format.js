@@ -6,6 +6,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** An error ratio above it is shown in red. */
+export const HIGH_ERROR_RATIO = 0.01;
+
 const whole = new Intl.NumberFormat("en");
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
 const clockSeconds = new Intl.DateTimeFormat(undefined, {
@@ -77,6 +80,11 @@ export function percent(share) {
     return ">99.9 %";
   }
   return `${figures(value)} %`;
+}
+
+/** @param {?number} ratio null without calls */
+export function isHighErrorRatio(ratio) {
+  return ratio !== null && ratio > HIGH_ERROR_RATIO;
 }
 
 /** @param {?number} millis */

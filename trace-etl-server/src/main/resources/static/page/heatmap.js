@@ -179,7 +179,7 @@ export class HeatMap {
       g.globalAlpha = 1;
     }
     g.textAlign = "center";
-    const every = Math.max(1, Math.ceil(60 / cell / 5) * 5);
+    const every = [1, 2].find((minutes) => minutes * cell >= 45) ?? Math.ceil(60 / cell / 5) * 5;
     this.#minutes.forEach((minute, x) => {
       if (Math.round(minute.start / MINUTE) % every === 0) {
         g.fillText(format.time(minute.start), Math.min(width - 18, LEFT + x * cell), height - BOTTOM / 2);

@@ -16,6 +16,12 @@ export const MINUTES = [
   ["59", "59 min"],
 ];
 
+/** Returns the first minute in which any of the applications had calls; the last one if none had. */
+export function firstMinute(applications) {
+  const firsts = applications.map((row) => row.spark.calls.findIndex((calls) => calls > 0)).filter((first) => first >= 0);
+  return Math.min(59, ...firsts);
+}
+
 /** Columns of calls that applications and operations share. */
 export function intervalColumns(frame) {
   const quantile = (key, label, share) => ({
@@ -38,13 +44,16 @@ export function intervalColumns(frame) {
     {
       key: "error-ratio",
       label: "Error ratio",
-      hint: "Failed calls of all calls",
+      hint: `Failed calls divided by all calls; red above ${format.percent(format.HIGH_ERROR_RATIO)}`,
       numeric: true,
       order: "desc",
       cell: (row) => {
         const share = row.calls === 0 ? null : row.errors / row.calls;
         const text = format.percent(share);
-        return row.errors > 0 ? mark("bad", "✕", text) : nothing(text);
+        if (format.isHighErrorRatio(share)) {
+          return mark("bad", "✕", text);
+        }
+        return row.errors > 0 ? text : nothing(text);
       },
     },
     quantile("p50", "p50", "Half"),
@@ -137,9 +146,9 @@ export function view(frame) {
       {
         key: "spark",
         label: "Last hour",
-        hint: "Calls a minute, each line by its own height; errors as bars",
+        hint: `Calls a minute since the first ones, each line by its own height; errors as bars, red where more than ${format.percent(format.HIGH_ERROR_RATIO)} failed`,
         className: "sparkline",
-        cell: (row) => (row.spark ? spark(row.spark.calls, row.spark.errors) : ""),
+        cell: (row) => (row.spark ? spark(row.spark.calls.slice(row.begin), row.spark.errors.slice(row.begin)) : ""),
       },
       ...intervalColumns(frame),
     ],
@@ -192,7 +201,8 @@ export function view(frame) {
       }
       said = saying;
       table.setSort(state.sort, state.order);
-      table.update(data.applications);
+      const begin = firstMinute(data.applications);
+      table.update(data.applications.map((row) => ({ ...row, begin })));
       pages.update(state.offset, data.applications.length, data.matching);
       if (data.applications.length > 0) {
         return null;

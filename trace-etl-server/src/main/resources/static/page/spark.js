@@ -14,7 +14,8 @@ export function spark(calls, errors) {
   const most = Math.max(1, ...calls);
   const step = WIDTH / Math.max(1, calls.length - 1);
   const y = (value) => (HEIGHT - 1.5 - (value / most) * (HEIGHT - 3)).toFixed(1);
-  const line = calls.map((value, i) => `${(i * step).toFixed(1)},${y(value)}`).join(" ");
+  const x = (i) => (calls.length === 1 ? WIDTH / 2 : i * step).toFixed(1);
+  const line = calls.map((value, i) => `${x(i)},${y(value)}`).join(" ");
   const drawing = svg("svg", {
     class: "spark",
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
@@ -28,16 +29,23 @@ export function spark(calls, errors) {
     svg("polygon", { class: "area", points: `0,${HEIGHT} ${line} ${WIDTH},${HEIGHT}` }),
     svg("polyline", { class: "line", points: line }),
   );
+  if (calls.length === 1) {
+    drawing.append(svg("circle", { class: "dot", cx: x(0), cy: y(calls[0]), r: 2 }));
+  }
   // Bars from the bottom: few errors among many calls are still seen.
-  const bars = errors
-    .map((value, i) =>
-      value > 0
-        ? `M${(i * step).toFixed(1)},${HEIGHT}V${Math.min(HEIGHT - 3, y(value)).toFixed(1)}`
-        : "",
-    )
-    .join("");
-  if (bars !== "") {
-    drawing.append(svg("path", { class: "errors", d: bars }));
+  const bars = (high) =>
+    errors
+      .map((value, i) =>
+        value > 0 && format.isHighErrorRatio(value / calls[i]) === high
+          ? `M${x(i)},${HEIGHT}V${Math.min(HEIGHT - 3, y(value)).toFixed(1)}`
+          : "",
+      )
+      .join("");
+  for (const [high, className] of [[false, "errors few"], [true, "errors"]]) {
+    const d = bars(high);
+    if (d !== "") {
+      drawing.append(svg("path", { class: className, d }));
+    }
   }
   return drawing;
 }

@@ -50,7 +50,7 @@ final class ApplicationsServlet extends FleetServlet {
       History.Total total = page.items().get(i);
       out.writeStartObject();
       out.writeStringProperty("application", total.application());
-      put(out, total.interval(), minutes);
+      putWithRates(out, total.interval());
       if (spark) {
         put(out, sparks.get(i));
       }

@@ -2,7 +2,6 @@ package org.traceetl.server.features.history;
 
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.traceetl.server.http.JsonServlet;
 import org.traceetl.server.http.Refusal;
 import tools.jackson.core.JsonGenerator;
@@ -10,6 +9,8 @@ import tools.jackson.core.JsonGenerator;
 /** A path of the API that is answered from the last hour of the whole fleet. */
 abstract class FleetServlet extends JsonServlet {
   static final int DEFAULT_MINUTES = 5;
+
+  private static final double MILLIS_PER_SECOND = 1e3;
 
   private static final long serialVersionUID = 1L;
 
@@ -63,12 +64,15 @@ abstract class FleetServlet extends JsonServlet {
     putOrNull(out, "p50Millis", interval.p50Millis());
     putOrNull(out, "p95Millis", interval.p95Millis());
     putOrNull(out, "p99Millis", interval.p99Millis());
+    putOrNull(
+        out,
+        "observedSeconds",
+        interval.ended() ? interval.observedMillis() / MILLIS_PER_SECOND : Double.NaN);
   }
 
-  static void put(JsonGenerator out, Interval interval, int minutes) {
-    double seconds = TimeUnit.MINUTES.toSeconds(minutes);
+  static void putWithRates(JsonGenerator out, Interval interval) {
     put(out, interval);
-    out.writeNumberProperty("callsPerSecond", interval.calls() / seconds);
-    out.writeNumberProperty("errorsPerSecond", interval.errors() / seconds);
+    out.writeNumberProperty("callsPerSecond", interval.perSecond(interval.calls()));
+    out.writeNumberProperty("errorsPerSecond", interval.perSecond(interval.errors()));
   }
 }

@@ -79,6 +79,20 @@ public final class History {
   /** Totals that were asked for last; others ask for them in another order, or the next ones. */
   private record Kept(String tag, int minutes, List<Total> totals) {}
 
+  /**
+   * The earliest minute with calls.
+   *
+   * @param openedMillis when its earliest window began
+   * @param sealedMillis when its latest window ended
+   */
+  private record FirstMinute(long minute, long openedMillis, long sealedMillis) {
+    /** The time that its windows cover; windows begin in a minute, but may end after it. */
+    long observedMillis() {
+      return Math.clamp(sealedMillis - openedMillis, MIN_OBSERVED_MILLIS, MINUTE_MILLIS);
+    }
+  }
+
+  private static final long MIN_OBSERVED_MILLIS = TimeUnit.SECONDS.toMillis(1);
   private static final long MINUTE_MILLIS = TimeUnit.MINUTES.toMillis(1);
   private static final double NANOS_PER_MILLI = 1e6;
 
@@ -105,6 +119,9 @@ public final class History {
   private long misdated;
   private volatile boolean upToDate;
 
+  /** Null before the first calls. */
+  private volatile FirstMinute first;
+
   /**
    * An empty history.
    *
@@ -125,7 +142,7 @@ public final class History {
 
   /** Adds a window, and takes the tallies from the operations that it has something of. */
   synchronized void add(SealedWindow window, List<Operation> touched) {
-    addCalls(window.openedMillis(), touched);
+    addCalls(window.openedMillis(), window.sealedMillis(), touched);
     long now = minuteNow();
     long minute = minute(window.sealedMillis());
     QueueHour queue = queue(window.queue());
@@ -138,18 +155,45 @@ public final class History {
     }
   }
 
-  /** Adds calls of a window that began at this time. */
-  synchronized void addCalls(long openedMillis, List<Operation> touched) {
+  /** Adds the calls of a window. */
+  synchronized void addCalls(long openedMillis, long sealedMillis, List<Operation> touched) {
     version.incrementAndGet();
     long now = minuteNow();
     sweep(now);
     long minute = minute(openedMillis);
+    if (!touched.isEmpty() && minute <= now + 1) {
+      observe(minute, openedMillis, sealedMillis);
+    }
     if (isKept(minute, now)) {
       applications.add(touched, minute, now);
     } else {
       misdated += minute > now ? 1 : 0;
       touched.forEach(operation -> operation.sums = null);
     }
+  }
+
+  private void observe(long minute, long openedMillis, long sealedMillis) {
+    FirstMinute known = first;
+    if (known == null || minute < known.minute) {
+      first = new FirstMinute(minute, openedMillis, sealedMillis);
+    } else if (minute == known.minute) {
+      first =
+          new FirstMinute(
+              minute,
+              Math.min(known.openedMillis, openedMillis),
+              Math.max(known.sealedMillis, sealedMillis));
+    }
+  }
+
+  /** Returns how much of some minutes, from and to included, was observed. */
+  private long observedMillis(long from, long to) {
+    FirstMinute known = first;
+    if (known == null || known.minute > to) {
+      return 0;
+    }
+    return known.minute < from
+        ? (to - from + 1) * MINUTE_MILLIS
+        : (to - known.minute) * MINUTE_MILLIS + known.observedMillis();
   }
 
   /** These are the queues that there are. */
@@ -240,7 +284,8 @@ public final class History {
   private List<Minute> minutes(SpanSums[] tallies, long now) {
     List<Minute> minutes = new ArrayList<>(tallies.length);
     for (int i = 0; i < tallies.length; i++) {
-      Interval interval = interval(now - tallies.length + 1 + i, tallies[i], now);
+      long minute = now - tallies.length + 1 + i;
+      Interval interval = interval(minute, minute, tallies[i], now);
       minutes.add(new Minute(interval, tallies[i].buckets()));
     }
     return minutes;
@@ -276,7 +321,7 @@ public final class History {
     }
     List<Total> totals = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {
-      totals.add(new Total(names.get(i), interval(now - count, tallies.get(i), now)));
+      totals.add(new Total(names.get(i), interval(now - count, now - 1, tallies.get(i), now)));
     }
     kept.set(new Kept(tag, count, totals));
     return totals;
@@ -311,7 +356,7 @@ public final class History {
     List<OperationTotal> totals = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {
       Name name = names.get(i);
-      Interval interval = interval(now - count, tallies.get(i), now);
+      Interval interval = interval(now - count, now - 1, tallies.get(i), now);
       totals.add(new OperationTotal(name.operation(), name.kind(), interval));
     }
     return totals;
@@ -411,10 +456,11 @@ public final class History {
     return applications.operations();
   }
 
-  private Interval interval(long minute, SpanSums sums, long now) {
+  private Interval interval(long from, long to, SpanSums sums, long now) {
     return new Interval(
-        minute * MINUTE_MILLIS,
-        minute < now,
+        from * MINUTE_MILLIS,
+        to < now,
+        observedMillis(from, to),
         sums.calls(),
         sums.errors(),
         sums.durationMillis(),

@@ -5,6 +5,8 @@ package org.traceetl.server.features.history;
  *
  * @param startMillis when it began, milliseconds since 1970
  * @param ended false for the minute that has just begun
+ * @param observedMillis how much of it passed since the first calls of the fleet, milliseconds; of
+ *     a minute that has just begun, all of it
  * @param errors those of the calls with status ERROR
  * @param durationMillis sum of the calls' durations, milliseconds
  * @param p50Millis median of the durations, milliseconds; NaN without calls, like the others
@@ -12,12 +14,20 @@ package org.traceetl.server.features.history;
 public record Interval(
     long startMillis,
     boolean ended,
+    long observedMillis,
     long calls,
     long errors,
     double durationMillis,
     double p50Millis,
     double p95Millis,
     double p99Millis) {
+  private static final double MILLIS_PER_SECOND = 1e3;
+
+  /** Returns a count divided by the time observed; 0 if nothing was observed. */
+  double perSecond(long count) {
+    return observedMillis == 0 ? 0 : count / (observedMillis / MILLIS_PER_SECOND);
+  }
+
   /** Errors by calls; NaN without calls. */
   public double errorRatio() {
     return calls == 0 ? Double.NaN : (double) errors / calls;

@@ -45,7 +45,7 @@ final class OperationsServlet extends FleetServlet {
       out.writeStartObject();
       out.writeStringProperty("operation", total.operation());
       out.writeStringProperty("kind", total.kind());
-      put(out, total.interval(), minutes);
+      putWithRates(out, total.interval());
       out.writeEndObject();
     }
     out.writeEndArray();

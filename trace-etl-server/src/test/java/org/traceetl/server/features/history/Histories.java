@@ -14,7 +14,7 @@ public final class Histories {
   private Histories() {}
 
   /**
-   * Adds what a window has of an application.
+   * Adds what a window of a minute's length has of an application.
    *
    * @param counts spans by bucket, with a millisecond of duration in all
    */
@@ -34,7 +34,8 @@ public final class Histories {
       long... counts) {
     SpanSums sums = new SpanSums(history.boundsMillis().length + 1);
     sums.add(failed, 1_000_000, counts, 0, counts.length, true);
-    history.addCalls(openedMillis, List.of(operation(application, name, kind, sums)));
+    history.addCalls(
+        openedMillis, openedMillis + 60_000, List.of(operation(application, name, kind, sums)));
   }
 
   /** Adds a window that was sealed at this time, of the messages 0 to 9. */

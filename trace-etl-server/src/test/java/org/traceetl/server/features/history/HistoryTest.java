@@ -32,7 +32,9 @@ final class HistoryTest {
 
   private void add(long openedMillis, String application, SpanSums sums) {
     history.addCalls(
-        openedMillis, List.of(Histories.operation(application, "GET /", "SERVER", sums)));
+        openedMillis,
+        openedMillis + 15_000,
+        List.of(Histories.operation(application, "GET /", "SERVER", sums)));
   }
 
   @Test
@@ -56,6 +58,49 @@ final class HistoryTest {
     assertThat(now.ended()).isFalse();
     assertThat(now.calls()).isZero();
     assertThat(now.p99Millis()).isNaN();
+  }
+
+  @Test
+  void ratesAreOverTheTimeSinceTheFirstCalls() {
+    assertThat(history.totals(5)).isEmpty();
+    add(nowMillis + 45_000, "shop", sums(true, 0, 0, 15));
+    add(nowMillis + 30_000, "shop", sums(false, 15, 0, 0));
+    history.addCalls(nowMillis, nowMillis + 15_000, List.of());
+    nowMillis += MINUTE;
+    Interval first = history.totals(5).getFirst().interval();
+    assertThat(first.observedMillis()).isEqualTo(30_000);
+    assertThat(first.perSecond(first.calls())).isEqualTo(1);
+    assertThat(first.perSecond(first.errors())).isEqualTo(0.5);
+
+    add(nowMillis, "shop", sums(false, 60, 0, 0));
+    nowMillis += MINUTE;
+
+    Interval both = history.operations("shop", 5).getFirst().interval();
+    assertThat(both.observedMillis()).isEqualTo(90_000);
+    assertThat(both.perSecond(both.calls())).isEqualTo(1);
+    assertThat(history.totals(1).getFirst().interval().observedMillis()).isEqualTo(MINUTE);
+    assertThat(history.minutes("shop", 4))
+        .extracting(minute -> minute.interval().observedMillis())
+        .containsExactly(0L, 30_000L, MINUTE, MINUTE);
+    assertThat(history.minutes("shop", 4).getFirst().interval().perSecond(0)).isZero();
+  }
+
+  @Test
+  void timeObservedOfTheFirstMinuteIsAtLeastASecondAndAtMostTheMinute() {
+    history.addCalls(
+        nowMillis, nowMillis, List.of(Histories.operation("a", "b", "c", sums(false, 1, 0, 0))));
+    assertThat(history.minutes("a", 1).getFirst().interval().observedMillis()).isEqualTo(1_000);
+    add(nowMillis + 59_000, "a", sums(false, 1, 0, 0));
+    assertThat(history.minutes("a", 1).getFirst().interval().observedMillis()).isEqualTo(MINUTE);
+  }
+
+  @Test
+  void callsDatedInTheFutureAreNotTheFirstObserved() {
+    add(nowMillis + 2 * MINUTE, "shop", sums(false, 1, 0, 0));
+    nowMillis += MINUTE;
+    add(nowMillis, "shop", sums(false, 1, 0, 0));
+    nowMillis += MINUTE;
+    assertThat(history.totals(5).getFirst().interval().observedMillis()).isEqualTo(15_000);
   }
 
   @Test
@@ -128,7 +173,9 @@ final class HistoryTest {
 
   private void add(String application, String name, String kind, long calls) {
     history.addCalls(
-        nowMillis, List.of(Histories.operation(application, name, kind, sums(false, calls, 0, 0))));
+        nowMillis,
+        nowMillis + 15_000,
+        List.of(Histories.operation(application, name, kind, sums(false, calls, 0, 0))));
   }
 
   private List<String> operations(String application) {
@@ -180,6 +227,7 @@ final class HistoryTest {
       long openedMillis = nowMillis - random.nextInt(30 * 60_000);
       history.addCalls(
           openedMillis,
+          openedMillis + 15_000,
           List.of(
               Histories.operation(
                   "app" + random.nextInt(4),
