@@ -19,7 +19,7 @@ final class OtlpMetrics {
     metrics.gauge(
         "otlp_certificate_end_timestamp_seconds",
         "When the certificate of the OTLP ports ends; 0 without TLS.",
-        otlp::certificateEndSeconds);
+        otlp.access()::certificateEndSeconds);
     metrics.gauge(
         "otlp_reading_bytes",
         "Bytes of requests that are not read whole; each piece counts for 1 KiB at least.",

@@ -14,6 +14,7 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.publish.DecisionsFile;
 import org.traceetl.agent.publish.DecisionsWatch;
@@ -159,12 +160,7 @@ public final class RunningAgent implements AutoCloseable {
               "Senders' tokens are sent in clear text to {}, as otlp.allow-clear-text-token allows",
               config.otlp().host());
         }
-        if (config.otlp().tls().isPresent()) {
-          reloader.add("otlp_tls", otlp::reloadTls);
-        }
-        if (config.otlp().tokens().file().isPresent()) {
-          reloader.add("otlp_token", otlp::reloadTokens);
-        }
+        reload("otlp", otlp.access());
       }
       files =
           open(
@@ -198,18 +194,22 @@ public final class RunningAgent implements AutoCloseable {
         metrics.gauge(
             "telemetry_certificate_end_timestamp_seconds",
             "When the certificate of the telemetry port ends; 0 without TLS.",
-            telemetry::certificateEndSeconds);
-        if (config.telemetry().tls().isPresent()) {
-          reloader.add("telemetry_tls", telemetry::reloadTls);
-        }
-        if (config.telemetry().tokens().file().isPresent()) {
-          reloader.add("telemetry_token", telemetry::reloadTokens);
-        }
+            telemetry.access()::certificateEndSeconds);
+        reload("telemetry", telemetry.access());
       }
       reloader.start();
     } catch (IOException | RuntimeException e) {
       closeOpened();
       throw e;
+    }
+  }
+
+  private void reload(String port, PortAccess access) {
+    if (access.hasTls()) {
+      reloader.add(port + "_tls", access::reloadTls);
+    }
+    if (access.hasTokenFile()) {
+      reloader.add(port + "_token", access::reloadTokens);
     }
   }
 

@@ -70,7 +70,8 @@ final class TelemetryTlsTest {
       assertThat(answer.body()).contains("trace_etl_agent_");
       assertThat(answer.sslSession().orElseThrow().getProtocol()).isEqualTo(protocol);
       assertThat(get(server, "/health", trusting(CA, null), protocol).body()).isEqualTo("ok\n");
-      assertThat(server.certificateEndSeconds()).isGreaterThan(Instant.now().getEpochSecond());
+      assertThat(server.access().certificateEndSeconds())
+          .isGreaterThan(Instant.now().getEpochSecond());
     }
   }
 
@@ -117,17 +118,17 @@ final class TelemetryTlsTest {
   void aRenewedCertificateIsShownAndAWrongOneIsNot() throws Exception {
     try (TelemetryServer server = start(ANY_PORT.withTls(files(false)))) {
       SSLContext scraper = trusting(CA, null);
-      assertThat(server.reloadTls()).isFalse();
+      assertThat(server.access().reloadTls()).isFalse();
       Certificate first = shown(server, scraper);
 
       Issued renewed = CA.issue();
       renewed.writeTo(directory);
-      assertThat(server.reloadTls()).isTrue();
+      assertThat(server.access().reloadTls()).isTrue();
       assertThat(shown(server, scraper)).isEqualTo(renewed.certificate()).isNotEqualTo(first);
 
       Instant past = Instant.now().minus(Duration.ofHours(1));
       CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
-      assertThatThrownBy(server::reloadTls)
+      assertThatThrownBy(server.access()::reloadTls)
           .isInstanceOf(IOException.class)
           .hasMessageContaining("tls.crt: ended at");
       assertThat(shown(server, scraper)).isEqualTo(renewed.certificate());
@@ -144,7 +145,7 @@ final class TelemetryTlsTest {
       assertThat(get(server, "/health", scraper, protocol).statusCode()).isEqualTo(200);
 
       Files.write(directory.resolve("ca.crt"), OTHER_CA.caPem());
-      assertThat(server.reloadTls()).isTrue();
+      assertThat(server.access().reloadTls()).isTrue();
 
       assertThatThrownBy(() -> get(server, "/health", scraper, protocol))
           .isInstanceOf(IOException.class);

@@ -8,9 +8,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.netty.shaded.io.netty.channel.ChannelFactory;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
@@ -24,7 +23,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
@@ -58,27 +56,16 @@ final class GrpcEndpoint {
   private final Supplier<Future<?>> lookForLateCalls;
   private Future<?> lookingForLateCalls;
 
-  GrpcEndpoint(
-      InetSocketAddress address,
-      int maxRequestBytes,
-      int requestTimeoutMillis,
-      EventLoopGroup eventLoops,
-      Clients clients,
-      ChannelFactory<ServerChannel> channels,
-      Optional<PortTls> tls,
-      BearerTokens tokens,
-      ReadBudget budget,
-      Intake intake,
-      SpanDecoder decoder,
-      PayloadArrays arrays,
-      OtlpCounters counters) {
+  GrpcEndpoint(ReceiverParts parts, Optional<? extends SslContext> tls) {
     STREAM_LOG.setLevel(Level.OFF);
     CONNECTION_LOG.setLevel(Level.OFF);
-    this.maxRequestBytes = maxRequestBytes;
-    this.intake = intake;
-    this.decoder = decoder;
-    this.arrays = arrays;
-    this.counters = counters;
+    this.maxRequestBytes = parts.config().maxRequestBytes();
+    this.intake = parts.intake();
+    this.decoder = parts.protobuf();
+    this.arrays = parts.arrays();
+    this.counters = parts.counters();
+    int requestTimeoutMillis = parts.config().limits().requestTimeoutMillis();
+    EventLoopGroup eventLoops = parts.eventLoops();
     MethodDescriptor<Request, byte[]> export =
         MethodDescriptor.newBuilder(new Requests(), new Answer())
             .setType(MethodType.UNARY)
@@ -86,7 +73,11 @@ final class GrpcEndpoint {
             .build();
     GrpcGuard guard =
         new GrpcGuard(
-            tokens, GrpcReadBudget::admit, requestTimeoutMillis, System::nanoTime, counters);
+            parts.tokens(),
+            GrpcReadBudget::admit,
+            requestTimeoutMillis,
+            System::nanoTime,
+            counters);
     lookForLateCalls =
         () ->
             eventLoops
@@ -97,15 +88,16 @@ final class GrpcEndpoint {
                     requestTimeoutMillis / 2,
                     TimeUnit.MILLISECONDS);
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(address)
-            .channelFactory(channels)
+        NettyServerBuilder.forAddress(
+                new InetSocketAddress(parts.config().host(), parts.config().grpcPort()))
+            .channelFactory(parts.gate().guarding(parts.transport().serverChannels()))
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             // Offering to the pipeline never blocks.
             .directExecutor()
             .maxInboundMessageSize(maxRequestBytes)
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
-            .addStreamTracerFactory(new GrpcReadBudget(budget, clients, counters))
+            .addStreamTracerFactory(new GrpcReadBudget(parts.budget(), parts.clients(), counters))
             .maxConnectionIdle(10, TimeUnit.MINUTES)
             .handshakeTimeout(10, TimeUnit.SECONDS)
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
@@ -115,7 +107,7 @@ final class GrpcEndpoint {
                 ServerServiceDefinition.builder(SERVICE)
                     .addMethod(export, ServerCalls.asyncUnaryCall(this::export))
                     .build());
-    tls.ifPresent(certificates -> builder.sslContext(certificates.grpc()));
+    tls.ifPresent(builder::sslContext);
     server = builder.build();
   }
 

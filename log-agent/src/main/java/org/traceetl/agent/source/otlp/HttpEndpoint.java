@@ -8,19 +8,17 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInitializer;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpContent;
-import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpDecoderConfig;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObject;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpObjectAggregator;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpRequest;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
-import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpServerCodec;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.LastHttpContent;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -28,68 +26,31 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.traceetl.agent.access.BearerTokens;
-import org.traceetl.agent.access.FewHeaders;
-import org.traceetl.agent.flow.Intake;
-import org.traceetl.agent.flow.SpanDecoder;
-import org.traceetl.agent.source.payload.PayloadArrays;
+import org.traceetl.agent.http.HttpSetup;
 
 /** {@code POST /v1/traces} over HTTP/1.1. */
 final class HttpEndpoint {
   private static final int IDLE_SECONDS = 60;
   private static final int LINGER_SECONDS = 5;
 
-  // What a head may cost, and the line before a chunk: an extension of it is read and kept like the
-  // chunk, and nobody counts it.
-  private static final int MAX_LINE_BYTES = 1_024;
-  private static final int MAX_HEAD_BYTES = 8 * 1_024;
-
-  private final InetSocketAddress address;
+  private final ReceiverParts parts;
   private final int maxRequestBytes;
-  private final int requestTimeoutMillis;
-  private final ServerBootstrap bootstrap;
-  private final ConnectionGate gate;
-  private final Optional<PortTls> tls;
-  private final BearerTokens tokens;
-  private final ReadBudget budget;
-  private final Intake intake;
-  private final SpanDecoder protobufDecoder;
-  private final SpanDecoder jsonDecoder;
-  private final PayloadArrays arrays;
   private final OtlpCounters counters;
+  private final Optional<? extends SslContext> tls;
+  private final ConnectionGate gate;
+  private final ServerBootstrap bootstrap;
   private Channel listening;
 
-  HttpEndpoint(
-      InetSocketAddress address,
-      int maxRequestBytes,
-      int requestTimeoutMillis,
-      EventLoopGroup eventLoops,
-      Transport transport,
-      ConnectionGate gate,
-      Optional<PortTls> tls,
-      BearerTokens tokens,
-      ReadBudget budget,
-      Intake intake,
-      SpanDecoder protobufDecoder,
-      SpanDecoder jsonDecoder,
-      PayloadArrays arrays,
-      OtlpCounters counters) {
-    this.address = address;
-    this.maxRequestBytes = maxRequestBytes;
-    this.requestTimeoutMillis = requestTimeoutMillis;
-    this.gate = gate;
+  HttpEndpoint(ReceiverParts parts, Optional<? extends SslContext> tls) {
+    this.parts = parts;
+    this.maxRequestBytes = parts.config().maxRequestBytes();
+    this.counters = parts.counters();
     this.tls = tls;
-    this.tokens = tokens;
-    this.budget = budget;
-    this.intake = intake;
-    this.protobufDecoder = protobufDecoder;
-    this.jsonDecoder = jsonDecoder;
-    this.arrays = arrays;
-    this.counters = counters;
+    this.gate = parts.gate();
     bootstrap =
         new ServerBootstrap()
-            .group(eventLoops)
-            .channelFactory(gate.guarding(transport.serverChannels()))
+            .group(parts.eventLoops())
+            .channelFactory(gate.guarding(parts.transport().serverChannels()))
             .option(ChannelOption.SO_BACKLOG, 512)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
@@ -99,6 +60,8 @@ final class HttpEndpoint {
   }
 
   void start() throws IOException {
+    InetSocketAddress address =
+        new InetSocketAddress(parts.config().host(), parts.config().httpPort());
     ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
     if (!bound.isSuccess()) {
       throw new IOException("cannot listen for OTLP/HTTP on " + address, bound.cause());
@@ -125,22 +88,14 @@ final class HttpEndpoint {
   private final class Connection extends ChannelInitializer<Channel> {
     @Override
     protected void initChannel(Channel channel) {
-      tls.ifPresent(certificates ->
-          channel.pipeline().addLast(certificates.http().newHandler(channel.alloc())));
-      HttpExchange exchange =
-          new HttpExchange(maxRequestBytes, intake, protobufDecoder, jsonDecoder, arrays, counters);
+      tls.ifPresent(context -> channel.pipeline().addLast(context.newHandler(channel.alloc())));
+      HttpExchange exchange = new HttpExchange(parts);
       RequestAssembly assembly = new RequestAssembly(exchange);
       channel
           .pipeline()
           .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
           .addLast(new FirstBytes(assembly))
-          .addLast(
-              new HttpServerCodec(
-                  new HttpDecoderConfig()
-                      .setMaxInitialLineLength(MAX_LINE_BYTES)
-                      .setMaxHeaderSize(MAX_HEAD_BYTES)
-                      .setHeadersFactory(FewHeaders.FACTORY)
-                      .setTrailersFactory(FewHeaders.FACTORY)))
+          .addLast(HttpSetup.codec())
           .addLast(assembly)
           .addLast(exchange);
     }
@@ -177,21 +132,18 @@ final class HttpEndpoint {
         throws Exception {
       if (part instanceof HttpRequest head
           && head.decoderResult().isSuccess()
-          && !tokens.admit(head.headers().get(HttpHeaderNames.AUTHORIZATION))) {
-        FullHttpResponse response =
-            HttpExchange.plain(HttpResponseStatus.UNAUTHORIZED, BearerTokens.REFUSED + "\n");
-        response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
-        refuse(context, OtlpCounters.Refusal.UNAUTHENTICATED, response);
+          && !parts.tokens().admit(head.headers().get(HttpHeaderNames.AUTHORIZATION))) {
+        refuse(context, OtlpCounters.Refusal.UNAUTHENTICATED, HttpSetup.unauthorized());
         return;
       }
       if (part instanceof HttpContent body) {
         int bytes = ReadBudget.charge(body.content().readableBytes());
-        if (!budget.take(bytes)) {
+        if (!parts.budget().take(bytes)) {
           refuse(context, OtlpCounters.Refusal.NO_ROOM, comeBack(ReadBudget.EXHAUSTED));
           return;
         }
         if (!Clients.of(context.channel()).take(bytes)) {
-          budget.giveBack(bytes);
+          parts.budget().giveBack(bytes);
           refuse(context, OtlpCounters.Refusal.CLIENT_FULL, comeBack(Clients.FULL));
           return;
         }
@@ -215,7 +167,12 @@ final class HttpEndpoint {
     void startDeadline() {
       if (deadline == null) {
         deadline =
-            ctx().executor().schedule(this::endIfLate, requestTimeoutMillis, TimeUnit.MILLISECONDS);
+            ctx()
+                .executor()
+                .schedule(
+                    this::endIfLate,
+                    parts.config().limits().requestTimeoutMillis(),
+                    TimeUnit.MILLISECONDS);
       }
     }
 
@@ -248,14 +205,13 @@ final class HttpEndpoint {
       refuse(
           context,
           OtlpCounters.Refusal.TOO_LARGE,
-          HttpExchange.plain(
+          HttpSetup.text(
               HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-              "a request may have " + maxRequestBytes + " bytes\n"));
+              "a request may have " + maxRequestBytes + " bytes"));
     }
 
     private static FullHttpResponse comeBack(String text) {
-      FullHttpResponse response =
-          HttpExchange.plain(HttpResponseStatus.TOO_MANY_REQUESTS, text + "\n");
+      FullHttpResponse response = HttpSetup.text(HttpResponseStatus.TOO_MANY_REQUESTS, text);
       response.headers().setInt(HttpHeaderNames.RETRY_AFTER, Answers.RETRY_FULL_SECONDS);
       return response;
     }
@@ -264,7 +220,7 @@ final class HttpEndpoint {
     private void refuse(
         ChannelHandlerContext context, OtlpCounters.Refusal reason, FullHttpResponse response) {
       counters.requestRefused(reason);
-      HttpExchange.write(context, response, false);
+      HttpSetup.write(context, response, false);
       // The rest is read and forgotten for a while: closing at once could lose the answer.
       context.pipeline().remove(FirstBytes.class);
       context.pipeline().remove(HttpExchange.class);
@@ -284,7 +240,7 @@ final class HttpEndpoint {
     private void end() {
       cancelDeadline();
       if (taken > 0) {
-        budget.giveBack(taken);
+        parts.budget().giveBack(taken);
         Clients.of(ctx().channel()).giveBack(taken);
         taken = 0;
       }

@@ -3,29 +3,23 @@ package org.traceetl.agent.source.otlp;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
 import io.grpc.netty.shaded.io.netty.buffer.ByteBufInputStream;
-import io.grpc.netty.shaded.io.netty.buffer.Unpooled;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFutureListener;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.SimpleChannelInboundHandler;
-import io.grpc.netty.shaded.io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpRequest;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
-import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderValues;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMethod;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpUtil;
-import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpVersion;
 import io.grpc.netty.shaded.io.netty.handler.timeout.IdleStateEvent;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.zip.GZIPInputStream;
 import org.traceetl.agent.flow.Completion;
-import org.traceetl.agent.flow.Intake;
-import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.http.HttpSetup;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
 /** Takes the requests of one connection, one at a time, and answers in the request's format. */
@@ -47,10 +41,8 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
   }
 
+  private final ReceiverParts parts;
   private final int maxRequestBytes;
-  private final Intake intake;
-  private final SpanDecoder protobufDecoder;
-  private final SpanDecoder jsonDecoder;
   private final PayloadArrays arrays;
   private final OtlpCounters counters;
   // Event loop only. What a sender wrote before it was answered waits here: a few, which came with
@@ -60,19 +52,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   // What is left of the read after its connection was closed for it.
   private boolean tooMany;
 
-  HttpExchange(
-      int maxRequestBytes,
-      Intake intake,
-      SpanDecoder protobufDecoder,
-      SpanDecoder jsonDecoder,
-      PayloadArrays arrays,
-      OtlpCounters counters) {
-    this.maxRequestBytes = maxRequestBytes;
-    this.intake = intake;
-    this.protobufDecoder = protobufDecoder;
-    this.jsonDecoder = jsonDecoder;
-    this.arrays = arrays;
-    this.counters = counters;
+  HttpExchange(ReceiverParts parts) {
+    this.parts = parts;
+    this.maxRequestBytes = parts.config().maxRequestBytes();
+    this.arrays = parts.arrays();
+    this.counters = parts.counters();
   }
 
   @Override
@@ -116,13 +100,13 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
           context, HttpResponseStatus.BAD_REQUEST, "not HTTP/1.1", OtlpCounters.Refusal.MALFORMED);
       return;
     }
-    if (!path(request.uri()).equals(PATH)) {
+    if (!HttpSetup.path(request.uri()).equals(PATH)) {
       refuse(context, HttpResponseStatus.NOT_FOUND, "traces are taken at " + PATH, keepAlive);
       return;
     }
     if (!request.method().equals(HttpMethod.POST)) {
       FullHttpResponse response =
-          plain(HttpResponseStatus.METHOD_NOT_ALLOWED, "traces are sent by POST\n");
+          HttpSetup.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "traces are sent by POST");
       response.headers().set(HttpHeaderNames.ALLOW, HttpMethod.POST.name());
       counters.requestRefused(OtlpCounters.Refusal.UNSUPPORTED);
       answer(context, response, keepAlive);
@@ -164,9 +148,9 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
         counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
         answer(
             context,
-            plain(
+            HttpSetup.text(
                 HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "a request may have " + maxRequestBytes + " bytes when decompressed\n"),
+                "a request may have " + maxRequestBytes + " bytes when decompressed"),
             keepAlive);
         return;
       }
@@ -187,12 +171,14 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
     Refused refused =
         Refused.of(
-            intake.offer(
-                SOURCE,
-                payload,
-                length,
-                format == Format.JSON ? jsonDecoder : protobufDecoder,
-                new Request(context, format, keepAlive, client, length)));
+            parts
+                .intake()
+                .offer(
+                    SOURCE,
+                    payload,
+                    length,
+                    format == Format.JSON ? parts.json() : parts.protobuf(),
+                    new Request(context, format, keepAlive, client, length)));
     if (refused != null) {
       arrays.give(payload);
       client.giveBack(length);
@@ -213,26 +199,10 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     context.close();
   }
 
-  /** Writes a response that needs no further request to be let in. */
-  static ChannelFuture write(
-      ChannelHandlerContext context, FullHttpResponse response, boolean keepAlive) {
-    HttpUtil.setContentLength(response, response.content().readableBytes());
-    response
-        .headers()
-        .set(
-            HttpHeaderNames.CONNECTION,
-            keepAlive ? HttpHeaderValues.KEEP_ALIVE : HttpHeaderValues.CLOSE);
-    return context.writeAndFlush(response);
-  }
-
-  static FullHttpResponse plain(HttpResponseStatus status, String text) {
-    return response(status, "text/plain; charset=utf-8", text.getBytes(StandardCharsets.UTF_8));
-  }
-
   private void refuse(
       ChannelHandlerContext context, HttpResponseStatus status, String text, boolean keepAlive) {
     counters.requestRefused(OtlpCounters.Refusal.UNSUPPORTED);
-    answer(context, plain(status, text + "\n"), keepAlive);
+    answer(context, HttpSetup.text(status, text), keepAlive);
   }
 
   private void refuse(
@@ -241,12 +211,12 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       String text,
       OtlpCounters.Refusal reason) {
     counters.requestRefused(reason);
-    answer(context, plain(status, text + "\n"), false);
+    answer(context, HttpSetup.text(status, text), false);
   }
 
   /** Answers, from any thread, and lets the next request in. */
   private void answer(ChannelHandlerContext context, FullHttpResponse response, boolean keepAlive) {
-    ChannelFuture written = write(context, response, keepAlive);
+    ChannelFuture written = HttpSetup.write(context, response, keepAlive);
     if (keepAlive) {
       written.addListener(done -> next(context));
     } else {
@@ -274,11 +244,6 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
   }
 
-  private static String path(String uri) {
-    int query = uri.indexOf('?');
-    return query < 0 ? uri : uri.substring(0, query);
-  }
-
   private static Format format(CharSequence mediaType) {
     for (Format format : Format.values()) {
       if (mediaType != null && format.mediaType.equalsIgnoreCase(mediaType.toString().strip())) {
@@ -299,7 +264,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static FullHttpResponse status(
       HttpResponseStatus code, Format format, Status status, int retrySeconds) {
     FullHttpResponse response =
-        response(
+        HttpSetup.response(
             code,
             format.mediaType,
             format == Format.JSON
@@ -308,14 +273,6 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     if (retrySeconds > 0) {
       response.headers().setInt(HttpHeaderNames.RETRY_AFTER, retrySeconds);
     }
-    return response;
-  }
-
-  private static FullHttpResponse response(
-      HttpResponseStatus status, String contentType, byte[] body) {
-    FullHttpResponse response =
-        new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(body));
-    response.headers().set(HttpHeaderNames.CONTENT_TYPE, contentType);
     return response;
   }
 
@@ -351,7 +308,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
           format == Format.JSON
               ? Answers.exportedJson(rejected, reason)
               : Answers.exported(rejected, reason);
-      answer(context, response(HttpResponseStatus.OK, format.mediaType, body), keepAlive);
+      answer(context, HttpSetup.response(HttpResponseStatus.OK, format.mediaType, body), keepAlive);
     }
 
     @Override

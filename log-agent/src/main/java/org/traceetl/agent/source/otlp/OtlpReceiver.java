@@ -1,17 +1,20 @@
 package org.traceetl.agent.source.otlp;
 
+import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.http.NettyTransport;
+import org.traceetl.agent.http.PortAccess;
+import org.traceetl.agent.http.RotatingTls;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
 /**
@@ -23,8 +26,7 @@ public final class OtlpReceiver implements AutoCloseable {
 
   private final OtlpCounters counters = new OtlpCounters();
   private final Clients clients;
-  private final Optional<PortTls> tls;
-  private final BearerTokens tokens;
+  private final PortAccess access;
   private final ReadBudget budget;
   private final EventLoopGroup eventLoops;
   private final GrpcEndpoint grpc;
@@ -42,7 +44,7 @@ public final class OtlpReceiver implements AutoCloseable {
   public OtlpReceiver(
       OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered)
       throws IOException {
-    this(config, maxBytesBeingRead, intake, answered, Transport.best());
+    this(config, maxBytesBeingRead, intake, answered, NettyTransport.best());
   }
 
   OtlpReceiver(
@@ -50,54 +52,43 @@ public final class OtlpReceiver implements AutoCloseable {
       long maxBytesBeingRead,
       Intake pipeline,
       AnsweredRequests answered,
-      Transport transport)
+      NettyTransport transport)
       throws IOException {
-    tls =
-        config.tls().isPresent()
-            ? Optional.of(new PortTls(config.tls().get(), InstantSource.system()))
-            : Optional.empty();
-    tokens = new BearerTokens(config.tokens());
+    RotatingTls grpcTls = new RotatingTls();
+    RotatingTls httpTls = new RotatingTls();
+    access =
+        new PortAccess(
+            config.tls(),
+            config.tokens(),
+            InstantSource.system(),
+            material -> {
+              // The gRPC context adds the negotiation of HTTP/2.
+              SslContext nextGrpc =
+                  GrpcSslContexts.configure(RotatingTls.builder(material)).build();
+              httpTls.use(RotatingTls.builder(material).build());
+              grpcTls.use(nextGrpc);
+            });
     clients = new Clients(config.limits(), maxBytesBeingRead, config.maxRequestBytes(), counters);
     budget = new ReadBudget(maxBytesBeingRead);
     Intake intake =
         new RepeatJoin(
             pipeline, answered, counters.requestsJoinedAdder(), counters.requestsRepeatedAdder());
-    eventLoops = transport.eventLoops(IO_THREADS);
-    PayloadArrays arrays = new PayloadArrays();
-    SpanDecoder protobuf =
-        perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder()));
-    SpanDecoder json = perThread(() -> new OtlpJsonDecoder(counters.attributesLeftOutAdder()));
-    grpc =
-        new GrpcEndpoint(
-            new InetSocketAddress(config.host(), config.grpcPort()),
-            config.maxRequestBytes(),
-            config.limits().requestTimeoutMillis(),
+    eventLoops = transport.eventLoops("otlp-io", IO_THREADS);
+    ReceiverParts parts =
+        new ReceiverParts(
+            config,
+            transport,
             eventLoops,
             clients,
-            gate(transport).guarding(transport.serverChannels()),
-            tls,
-            tokens,
+            access.tokens(),
             budget,
             intake,
-            protobuf,
-            arrays,
+            perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder())),
+            perThread(() -> new OtlpJsonDecoder(counters.attributesLeftOutAdder())),
+            new PayloadArrays(),
             counters);
-    http =
-        new HttpEndpoint(
-            new InetSocketAddress(config.host(), config.httpPort()),
-            config.maxRequestBytes(),
-            config.limits().requestTimeoutMillis(),
-            eventLoops,
-            transport,
-            gate(transport),
-            tls,
-            tokens,
-            budget,
-            intake,
-            protobuf,
-            json,
-            arrays,
-            counters);
+    grpc = new GrpcEndpoint(parts, access.hasTls() ? Optional.of(grpcTls) : Optional.empty());
+    http = new HttpEndpoint(parts, access.hasTls() ? Optional.of(httpTls) : Optional.empty());
   }
 
   /**
@@ -143,25 +134,9 @@ public final class OtlpReceiver implements AutoCloseable {
     return http.port();
   }
 
-  /**
-   * Has connections to come use the certificates as the files have them now; those that are open
-   * are not touched.
-   *
-   * @return true if they are others
-   * @throws IOException when they would not serve; all stays as it was
-   */
-  public boolean reloadTls() throws IOException {
-    return tls.isPresent() && tls.get().reload();
-  }
-
-  /**
-   * Admits the tokens that the file has now, and no others.
-   *
-   * @return true if they are others
-   * @throws IOException when there are none; all stays as it was
-   */
-  public boolean reloadTokens() throws IOException {
-    return tokens.reload();
+  /** The certificates and tokens of both ports. */
+  public PortAccess access() {
+    return access;
   }
 
   /** Senders that have a connection or bytes in flight. */
@@ -174,18 +149,9 @@ public final class OtlpReceiver implements AutoCloseable {
     return budget.taken();
   }
 
-  /** When the certificate of the ports ends, seconds since 1970; 0 without TLS. */
-  public long certificateEndSeconds() {
-    return tls.map(certificates -> certificates.end().getEpochSecond()).orElse(0L);
-  }
-
   /** What was left out or turned away. */
   public OtlpCounters counters() {
     return counters;
-  }
-
-  private ConnectionGate gate(Transport transport) {
-    return new ConnectionGate(clients, transport.quickAck(), counters);
   }
 
   /** A decoder for any number of pipeline threads: each has its own. */

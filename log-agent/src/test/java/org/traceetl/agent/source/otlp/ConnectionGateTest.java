@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.OtlpLimits;
+import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.otlp.Clients.Client;
 import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 
@@ -35,8 +36,8 @@ class ConnectionGateTest {
   private final OtlpCounters counters = new OtlpCounters();
 
   @ParameterizedTest
-  @EnumSource(Transport.class)
-  void acknowledgingAtOnceIsSetAgainAfterEachRead(Transport transport) throws Exception {
+  @EnumSource(NettyTransport.class)
+  void acknowledgingAtOnceIsSetAgainAfterEachRead(NettyTransport transport) throws Exception {
     ConnectionGate gate = gate(transport, 10);
     Echo echo = new Echo(transport);
     try (Listening listening = new Listening(transport, gate, echo);
@@ -53,8 +54,8 @@ class ConnectionGateTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Transport.class)
-  void connectionsAboveTheLimitAreClosedAndCounted(Transport transport) throws Exception {
+  @EnumSource(NettyTransport.class)
+  void connectionsAboveTheLimitAreClosedAndCounted(NettyTransport transport) throws Exception {
     ConnectionGate gate = gate(transport, 1);
     try (Listening listening = new Listening(transport, gate, new Echo(transport))) {
       try (Socket first = listening.connect()) {
@@ -117,7 +118,7 @@ class ConnectionGateTest {
     assertThat(client.take(largest)).isFalse();
   }
 
-  private ConnectionGate gate(Transport transport, int maxConnections) {
+  private ConnectionGate gate(NettyTransport transport, int maxConnections) {
     OtlpLimits limits = new OtlpLimits(maxConnections, maxConnections, 0, 30_000);
     return new ConnectionGate(
         new Clients(limits, 1 << 20, 1 << 10, counters), transport.quickAck(), counters);
@@ -134,10 +135,10 @@ class ConnectionGateTest {
   /** Clears the option when it reads, and notes whether it was set. */
   @Sharable
   private static final class Echo extends ChannelInboundHandlerAdapter {
-    private final Transport transport;
+    private final NettyTransport transport;
     private final List<Boolean> seen = new CopyOnWriteArrayList<>();
 
-    Echo(Transport transport) {
+    Echo(NettyTransport transport) {
       this.transport = transport;
     }
 
@@ -153,8 +154,8 @@ class ConnectionGateTest {
     private final EventLoopGroup eventLoops;
     private final Channel channel;
 
-    Listening(Transport transport, ConnectionGate gate, Echo echo) {
-      eventLoops = transport.eventLoops(1);
+    Listening(NettyTransport transport, ConnectionGate gate, Echo echo) {
+      eventLoops = transport.eventLoops("otlp-io", 1);
       channel =
           new ServerBootstrap()
               .group(eventLoops)

@@ -14,11 +14,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.traceetl.agent.access.FewHeaders;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.http.FewHeaders;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 
 /** Senders that want to make the agent hold more than they send. */

@@ -105,7 +105,8 @@ class OtlpAccessTest {
     assertThat(export(client, Sender.trusting(CA))).isTrue();
 
     assertThat(intake.spans()).hasSize(3);
-    assertThat(receiver.certificateEndSeconds()).isGreaterThan(Instant.now().getEpochSecond());
+    assertThat(receiver.access().certificateEndSeconds())
+        .isGreaterThan(Instant.now().getEpochSecond());
   }
 
   @ParameterizedTest
@@ -180,7 +181,7 @@ class OtlpAccessTest {
     assertThat(export(Client.GRPC, sender)).isFalse();
 
     Files.writeString(file, "new");
-    assertThat(receiver.reloadTokens()).isTrue();
+    assertThat(receiver.access().reloadTokens()).isTrue();
 
     assertThat(export(Client.GRPC, sender)).isTrue();
     assertThat(export(Client.HTTP_OKHTTP, sender)).isTrue();
@@ -247,7 +248,7 @@ class OtlpAccessTest {
       await().until(() -> exports.get() > before + 20);
       Issued next = CA.issue();
       mount("rotation-" + rotation, next);
-      assertThat(receiver.reloadTls()).isTrue();
+      assertThat(receiver.access().reloadTls()).isTrue();
       assertThat(shown(receiver.grpcPort())).isEqualTo(next.certificate());
       assertThat(shown(receiver.httpPort())).isEqualTo(next.certificate());
     }
@@ -265,7 +266,7 @@ class OtlpAccessTest {
     try (SpanExporter exporter = exporter(Client.GRPC, Sender.trusting(CA))) {
       assertThat(exported(exporter)).isTrue();
       mount("other", OTHER_CA.issue());
-      assertThat(receiver.reloadTls()).isTrue();
+      assertThat(receiver.access().reloadTls()).isTrue();
 
       assertThat(exported(exporter)).isTrue();
     }
@@ -280,7 +281,7 @@ class OtlpAccessTest {
     Instant now = Instant.now();
     mount("ended", CA.issue("EC", now.minus(Duration.ofHours(2)), now.minus(Duration.ofHours(1))));
 
-    assertThatThrownBy(receiver::reloadTls)
+    assertThatThrownBy(receiver.access()::reloadTls)
         .isInstanceOf(TlsFileException.class)
         .hasMessageContaining("tls.crt: ended at");
     assertThat(shown(receiver.grpcPort())).isEqualTo(old);
@@ -288,8 +289,8 @@ class OtlpAccessTest {
 
     Issued right = CA.issue();
     mount("right", right);
-    assertThat(receiver.reloadTls()).isTrue();
-    assertThat(receiver.reloadTls()).isFalse();
+    assertThat(receiver.access().reloadTls()).isTrue();
+    assertThat(receiver.access().reloadTls()).isFalse();
     assertThat(shown(receiver.httpPort())).isEqualTo(right.certificate());
   }
 

@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 
 /** The receiver and the exporters of the OpenTelemetry SDK. */
@@ -142,7 +143,7 @@ class OtlpReceiverTest {
   @Test
   void nioServesAsEpollDoes() throws Exception {
     try (OtlpReceiver nio =
-        new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Transport.NIO)) {
+        new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), NettyTransport.NIO)) {
       nio.start();
       for (Client client : Client.values()) {
         assertThat(export(client, "none", spans(3), nio).isSuccess()).isTrue();

@@ -1,4 +1,4 @@
-package org.traceetl.agent.access;
+package org.traceetl.agent.http;
 
 import io.grpc.netty.shaded.io.netty.handler.codec.TooLongFrameException;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.DefaultHttpHeaders;
@@ -13,7 +13,7 @@ public final class FewHeaders extends DefaultHttpHeaders {
   /** Exporters send ten, and proxies add as many. */
   public static final int MOST = 64;
 
-  public static final HttpHeadersFactory FACTORY =
+  static final HttpHeadersFactory FACTORY =
       new HttpHeadersFactory() {
         @Override
         public HttpHeaders newHeaders() {

@@ -1,22 +1,41 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.http;
 
 import io.grpc.netty.shaded.io.netty.buffer.ByteBufAllocator;
 import io.grpc.netty.shaded.io.netty.handler.ssl.ApplicationProtocolNegotiator;
+import io.grpc.netty.shaded.io.netty.handler.ssl.ClientAuth;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContextBuilder;
+import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLSessionContext;
+import org.traceetl.agent.access.TlsMaterial;
 
 /**
  * Gives each new connection the newest of the contexts it was told to use; a connection keeps the
  * one it began with. Sessions belong to a context, so none is resumed that was made under
  * certificates of before. Safe for any thread.
  */
-final class RotatingTls extends SslContext {
+public final class RotatingTls extends SslContext {
+  private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
+
   private volatile SslContext newest;
 
+  /** A server's context with these certificates, which asks for a client's if there are CAs. */
+  public static SslContextBuilder builder(TlsMaterial material) {
+    SslContextBuilder builder =
+        SslContextBuilder.forServer(
+                material.privateKey(), material.chain().toArray(X509Certificate[]::new))
+            .protocols(PROTOCOLS);
+    return material.clientCas().isEmpty()
+        ? builder
+        : builder
+            .trustManager(material.clientCas().toArray(X509Certificate[]::new))
+            .clientAuth(ClientAuth.REQUIRE);
+  }
+
   /** To be called before the first connection. */
-  void use(SslContext next) {
+  public void use(SslContext next) {
     newest = next;
   }
 

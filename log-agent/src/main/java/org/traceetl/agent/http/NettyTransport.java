@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.http;
 
 import io.grpc.netty.shaded.io.netty.channel.ChannelFactory;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
@@ -17,7 +17,7 @@ import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import jdk.net.ExtendedSocketOptions;
 
 /** How sockets are read: epoll where its native library loads, else NIO. */
-enum Transport {
+public enum NettyTransport {
   EPOLL {
     @Override
     IoHandlerFactory handlers() {
@@ -25,12 +25,12 @@ enum Transport {
     }
 
     @Override
-    ChannelFactory<ServerChannel> serverChannels() {
+    public ChannelFactory<ServerChannel> serverChannels() {
       return EpollServerSocketChannel::new;
     }
 
     @Override
-    ChannelOption<Boolean> quickAck() {
+    public ChannelOption<Boolean> quickAck() {
       return EpollChannelOption.TCP_QUICKACK;
     }
   },
@@ -41,28 +41,32 @@ enum Transport {
     }
 
     @Override
-    ChannelFactory<ServerChannel> serverChannels() {
+    public ChannelFactory<ServerChannel> serverChannels() {
       return NioServerSocketChannel::new;
     }
 
     @Override
-    ChannelOption<Boolean> quickAck() {
+    public ChannelOption<Boolean> quickAck() {
       return NioChannelOption.of(ExtendedSocketOptions.TCP_QUICKACK);
     }
   };
 
-  static Transport best() {
+  /** Epoll if its native library can be loaded, otherwise NIO. */
+  public static NettyTransport best() {
     return Epoll.isAvailable() ? EPOLL : NIO;
   }
 
   abstract IoHandlerFactory handlers();
 
-  abstract ChannelFactory<ServerChannel> serverChannels();
+  /** Makes the listening sockets. */
+  public abstract ChannelFactory<ServerChannel> serverChannels();
 
-  abstract ChannelOption<Boolean> quickAck();
+  /** The option that acknowledges received data at once. */
+  public abstract ChannelOption<Boolean> quickAck();
 
-  EventLoopGroup eventLoops(int threads) {
+  /** Daemon threads for the sockets. */
+  public EventLoopGroup eventLoops(String threadName, int threads) {
     return new MultiThreadIoEventLoopGroup(
-        threads, new DefaultThreadFactory("otlp-io", true), handlers());
+        threads, new DefaultThreadFactory(threadName, true), handlers());
   }
 }

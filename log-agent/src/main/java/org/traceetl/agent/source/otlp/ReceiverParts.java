@@ -1,0 +1,31 @@
+package org.traceetl.agent.source.otlp;
+
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import org.traceetl.agent.access.BearerTokens;
+import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.http.NettyTransport;
+import org.traceetl.agent.source.payload.PayloadArrays;
+
+/**
+ * What both endpoints of a receiver share.
+ *
+ * @param budget of the bytes being read over all connections
+ */
+record ReceiverParts(
+    OtlpConfig config,
+    NettyTransport transport,
+    EventLoopGroup eventLoops,
+    Clients clients,
+    BearerTokens tokens,
+    ReadBudget budget,
+    Intake intake,
+    SpanDecoder protobuf,
+    SpanDecoder json,
+    PayloadArrays arrays,
+    OtlpCounters counters) {
+  ConnectionGate gate() {
+    return new ConnectionGate(clients, transport.quickAck(), counters);
+  }
+}
