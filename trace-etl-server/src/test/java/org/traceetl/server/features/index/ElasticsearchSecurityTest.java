@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.Secret;
+import org.traceetl.server.ozhera.OzheraLayout;
 import org.traceetl.server.testing.ElasticsearchServer;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
@@ -156,21 +157,21 @@ final class ElasticsearchSecurityTest {
     TraceDocument document =
         Traces.document(
             1, TraceIndexContract.START, "shop", "x", Reason.ERROR, Map.of("type", "http"));
-    try (TraceIndex index =
-        ElasticsearchIndex.open(
-            new IndexConfig.Elasticsearch(
-                List.of(server.url()),
-                DATA_STREAM,
-                Duration.ofDays(7),
-                Duration.ofSeconds(30),
-                "hera",
-                new Secret(PASSWORD),
-                null,
-                caFile,
-                IndexConfig.Elasticsearch.Layout.OZHERA,
-                "ozhera-",
-                "hera",
-                ZoneOffset.UTC))) {
+    IndexConfig.Elasticsearch config =
+        new IndexConfig.Elasticsearch(
+            List.of(server.url()),
+            DATA_STREAM,
+            Duration.ofDays(7),
+            Duration.ofSeconds(30),
+            "hera",
+            new Secret(PASSWORD),
+            null,
+            caFile,
+            IndexConfig.Elasticsearch.Layout.OZHERA,
+            "ozhera-",
+            "hera",
+            ZoneOffset.UTC);
+    try (TraceIndex index = ElasticsearchIndex.open(config, new OzheraLayout(config))) {
       await()
           .atMost(Duration.ofMinutes(1))
           .ignoreExceptions()
