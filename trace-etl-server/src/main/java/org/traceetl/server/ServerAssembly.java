@@ -1,7 +1,6 @@
 package org.traceetl.server;
 
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,19 +14,15 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.IndexConfig;
-import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
 import org.traceetl.server.config.JournalConfig;
-import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
-import org.traceetl.server.config.OzheraConfig;
-import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.decisions.RoutingTopic;
 import org.traceetl.server.decisions.SignedLog;
-import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.features.discovery.Fleet;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
@@ -39,8 +34,6 @@ import org.traceetl.server.features.index.ElasticsearchLayout;
 import org.traceetl.server.features.index.IndexFeature;
 import org.traceetl.server.features.learn.LearnFeature;
 import org.traceetl.server.features.learn.NameDecider;
-import org.traceetl.server.features.pages.PagesFeature;
-import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.FleetWindows;
@@ -51,23 +44,13 @@ import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
-import org.traceetl.server.ozhera.OzheraLayout;
-import org.traceetl.server.ozhera.OzheraNaming;
-import org.traceetl.server.ozhera.OzheraProfile;
-import org.traceetl.server.ozhera.OzheraRules;
-import org.traceetl.server.ozhera.RulesFile;
-import org.traceetl.server.ozhera.RulesWatch;
-import org.traceetl.server.ozhera.SpanType;
-import org.traceetl.server.ozhera.delta.BrokerPlaces;
-import org.traceetl.server.ozhera.delta.DeltaFeature;
-import org.traceetl.server.ozhera.delta.DeltaPages;
+import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.AssembledServer;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SeriesDefinition;
 
 /** Constructs the components of a server of one configuration, and joins them. */
 final class ServerAssembly {
@@ -78,22 +61,12 @@ final class ServerAssembly {
 
   private static final double NANOS_PER_MILLI = 1e6;
 
-  /** How far back a new owner replays windows that the previous owner did not give to scrapers. */
-  private static final Duration READ_BACK = Duration.ofMinutes(5);
-
-  /**
-   * Sums of all series that may be kept for scrapers. Scrapers that come every so many windows are
-   * at so many places.
-   */
-  private static final long PENDING_SUMS = 8;
-
   private final ServerConfig config;
   private final Clock clock;
   private final ServerTelemetry telemetry;
   private final PipelineMetrics metrics;
 
-  /** Null but in profile ozhera. */
-  private final RulesWatch rules;
+  private final ProfileParts profile;
 
   private final Aggregation aggregation;
   private final JournalComponent journal;
@@ -109,19 +82,19 @@ final class ServerAssembly {
     this.clock = clock;
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     metrics = new PipelineMetrics(telemetry);
-    rules = isOzhera(config) ? new RulesWatch(config.ozhera().rulesFile()) : null;
-    aggregation = aggregation(config, rules);
+    profile = ProfileParts.of(config);
+    aggregation = aggregation(config, profile);
     var counters = new JournalCounters();
     var logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
     journal =
         new JournalComponent(
             logs,
-            journals(config, logs, keys(config.journal()), aggregation, counters, clock),
+            journals(config, profile, logs, keys(config.journal()), aggregation, counters, clock),
             counters);
     queues = new QueueWatch(logs, config.rocketmq().topic(), clock);
     SignedLog.check(config.hotspots().signing(), config.hotspots().topic());
     history = history();
-    boolean decides = decides(config);
+    boolean decides = decides(config, profile);
     HotspotsConfig routing = config.hotspots().over(config.window().length());
     var decisions =
         new RoutingTopic(
@@ -138,11 +111,10 @@ final class ServerAssembly {
                 : null);
     names = new LearnFeature(names(routing, decides, decisions), metrics.cardinality());
     // The order in which they start. Names before the spans, which would be counted by their own.
-    List<Feature> sinks = List.of(pages(), index(), history, names);
+    List<Feature> sinks =
+        List.of(profile.pages(journal, telemetry, clock), index(), history, names);
     spans = spans(sinks);
-    if (rules != null) {
-      inOrder.add(rules);
-    }
+    inOrder.addAll(profile.components());
     inOrder.add(journal);
     inOrder.addAll(sinks);
     inOrder.addAll(List.of(spans, fleet(), queues, hotspots));
@@ -160,26 +132,16 @@ final class ServerAssembly {
         assembly.telemetry, new Components(assembly.telemetry, assembly.inOrder));
   }
 
-  private static Aggregation aggregation(ServerConfig config, RulesWatch rules) {
+  private static Aggregation aggregation(ServerConfig config, ProfileParts profile) {
     return new Aggregation(
         config.series(),
         config.histogram(),
         config.documents(),
         config.window(),
         config.metrics().unit(),
-        config.rocketmq().messages(),
-        isOzhera(config) ? new OzheraProfile(rules) : null,
+        Messages.of(config.rocketmq().messages()),
+        profile.mapping(),
         config.deduplication());
-  }
-
-  /** By the rules of now; null but in profile ozhera. */
-  static MappedProfile fixedProfile(ServerConfig config) {
-    if (!isOzhera(config)) {
-      return null;
-    }
-    Path file = config.ozhera().rulesFile();
-    OzheraRules fixed = file == null ? OzheraRules.defaults() : RulesFile.read(file);
-    return new OzheraProfile(() -> fixed);
   }
 
   /** Null where messages of the journal bear no code. */
@@ -196,12 +158,14 @@ final class ServerAssembly {
       JournalKeys keys,
       JournalCounters counters,
       Clock clock) {
-    Aggregation aggregation = aggregation(config, new RulesWatch(null));
-    return journals(config, logs, keys, aggregation, counters, clock);
+    ProfileParts profile = ProfileParts.of(config);
+    Aggregation aggregation = aggregation(config, profile);
+    return journals(config, profile, logs, keys, aggregation, counters, clock);
   }
 
   private static LogJournals journals(
       ServerConfig config,
+      ProfileParts profile,
       RocketMqLogs logs,
       JournalKeys keys,
       Aggregation aggregation,
@@ -212,7 +176,7 @@ final class ServerAssembly {
         keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),
         config.rocketmq().topic(),
         config.rocketmq().consumerGroup(),
-        isOzhera(config) && !config.givesDeltas()
+        profile.showsReceivedSpans()
             ? () -> aggregation.newImage().keepReceived()
             : aggregation::newImage,
         JournalTiming.system(clock, journal.lease(), journal.snapshotInterval()),
@@ -236,41 +200,14 @@ final class ServerAssembly {
         metrics);
   }
 
-  private Feature pages() {
-    if (config.givesDeltas()) {
-      return new DeltaFeature(deltas(), telemetry);
-    }
-    return PagesFeature.of(
-        isOzhera(config)
-            ? new OzheraNaming(config.metrics(), config.ozhera())
-            : new SpanNaming(config.metrics(), config.series(), config.histogram()),
-        telemetry);
-  }
-
-  private DeltaPages deltas() {
-    return new DeltaPages(
-        config.ozhera(),
-        config.histogram().boundsNanos().length + 1,
-        config.rocketmq().consumerGroup(),
-        config.window().length(),
-        PENDING_SUMS * config.series().max(),
-        // There is a snapshot before what is looked for.
-        READ_BACK.plus(config.journal().snapshotInterval()),
-        new BrokerPlaces(journal.logs(), journal.journals(), config.rocketmq().topic()),
-        telemetry.timer("trace_etl_delta_page_seconds", "Time to write an answer to a scraper.")
-            ::recordNanos,
-        clock,
-        System::nanoTime);
-  }
-
   private IndexFeature index() {
     String group = config.rocketmq().consumerGroup() + "-index";
     IndexConfig.Elasticsearch elasticsearch = config.index().elasticsearch();
     return IndexFeature.open(
         config.index(),
-        elasticsearch.layout() == Layout.OZHERA
-            ? new OzheraLayout(elasticsearch)
-            : ElasticsearchLayout.dataStream(elasticsearch),
+        elasticsearch.layout().equals(IndexConfig.Elasticsearch.DATA_STREAM)
+            ? ElasticsearchLayout.dataStream(elasticsearch)
+            : profile.layout(elasticsearch),
         queue -> journal.journals().tail(queue, group),
         clock);
   }
@@ -280,7 +217,6 @@ final class ServerAssembly {
   }
 
   private HistoryFeature history() {
-    boolean ozhera = isOzhera(config);
     long[] boundsNanos = config.histogram().boundsNanos();
     int maxOperations = config.history().maxOperations();
     History kept =
@@ -296,29 +232,11 @@ final class ServerAssembly {
             new SeriesRules(
                 aggregation.schema(),
                 boundsNanos.length + 1,
-                !ozhera,
-                ozhera ? ServerAssembly::isOfCalls : any -> true,
-                ozhera ? ServerAssembly::typeOfOzhera : ServerAssembly::kind),
+                profile.countsEvents(),
+                profile::hasBucketsOfHistory,
+                profile::kind),
             maxOperations,
             clock);
-  }
-
-  /** In profile ozhera series of calls have the buckets of the configuration, others have fewer. */
-  private static boolean isOfCalls(SeriesDefinition definition) {
-    String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
-    SpanType type = kind == null ? null : SpanType.of(Integer.parseInt(kind));
-    return type != null && type.boundsMillis().equals(OzheraConfig.boundsMillis());
-  }
-
-  /** As pages have it. */
-  private static String kind(int number) {
-    SpanKind[] kinds = SpanKind.values();
-    return "SPAN_KIND_" + kinds[number >= 0 && number < kinds.length ? number : 0];
-  }
-
-  private static String typeOfOzhera(int number) {
-    SpanType type = SpanType.of(number);
-    return type == null ? History.UNKNOWN_KIND : type.documentType();
   }
 
   /** Null where none are learnt. */
@@ -351,22 +269,19 @@ final class ServerAssembly {
         spans.queues(), queues.seen(), hotspots.growing(), config.series().max());
   }
 
-  private static boolean isOzhera(ServerConfig config) {
-    return config.metrics().profile() == Profile.OZHERA;
-  }
-
   /**
    * A series that moves is shown by two servers for a while, and nothing but the label tells them
-   * apart; deltas of profile ozhera add up without it.
+   * apart unless they add up without it.
    */
-  private static boolean decides(ServerConfig config) {
+  private static boolean decides(ServerConfig config, ProfileParts profile) {
     TemplatesConfig templates = config.series().templates();
     boolean wanted =
         config.hotspots().enabled() || templates.enabled() && templates.learn().enabled();
     if (!wanted || !config.history().enabled()) {
       return false;
     }
-    boolean told = config.metrics().queueLabel() == QueueLabel.ALWAYS || config.givesDeltas();
+    boolean told =
+        config.metrics().queueLabel() == QueueLabel.ALWAYS || profile.addsUpWithoutQueueLabel();
     if (!told) {
       log.info(
           "Automatic hotspots and the learning of names are off here: they need"

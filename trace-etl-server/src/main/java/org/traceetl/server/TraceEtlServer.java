@@ -17,6 +17,7 @@ import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.KeyLines;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.features.preview.DryRun;
+import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.web.AssembledServer;
 import org.traceetl.server.web.PortTaken;
 import org.traceetl.server.web.WebServer;
@@ -168,7 +169,7 @@ public final class TraceEtlServer implements AutoCloseable {
           new DryRun(
                   config.rocketmq(),
                   config.series(),
-                  ServerAssembly.fixedProfile(config),
+                  ProfileParts.of(config).mapping(),
                   Clock.systemUTC(),
                   out,
                   spec.commandLine().getErr())

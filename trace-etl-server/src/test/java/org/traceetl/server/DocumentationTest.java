@@ -26,9 +26,12 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
-import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Format;
+import org.traceetl.server.ozhera.OzheraConfig;
+import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.web.WebServer;
 
 /** The documentation names what there is, and nothing else. */
@@ -46,6 +49,11 @@ final class DocumentationTest {
     Map<String, String> rows = rows("configuration.md", "trace-etl\\..*");
     TreeSet<String> keys = new TreeSet<>();
     addKeys("trace-etl", Class.forName("org.traceetl.server.binding.ServerProperties"), keys);
+    for (Profile profile : Profile.all()) {
+      if (profile.settings() != null) {
+        addKeys("trace-etl." + profile.id(), profile.settings(), keys);
+      }
+    }
 
     assertThat(rows).containsOnlyKeys(keys);
     keys.forEach(key -> assertThat(rows.get(key)).contains("| `" + variable(key) + "` |"));
@@ -77,8 +85,8 @@ final class DocumentationTest {
     Map<String, String> types = new TreeMap<>();
     Map<String, String> helps = new TreeMap<>();
     // Those that there are with deltas alone, then all others.
-    families(ownMetrics(MetricsConfig.Profile.OZHERA), types, helps);
-    families(ownMetrics(MetricsConfig.Profile.OTEL), types, helps);
+    families(ownMetrics(new OzheraProfile()), types, helps);
+    families(ownMetrics(StandardProfile.OTEL), types, helps);
     types
         .keySet()
         .removeIf(name -> {
@@ -155,15 +163,15 @@ final class DocumentationTest {
   /** What other profiles have no use for is not on their pages. */
   @Test
   void onlyProfileOzheraHasItsOwnMetrics() {
-    assertThat(ownMetrics(MetricsConfig.Profile.OTEL)).doesNotContain("ozhera", "trace_etl_delta");
-    assertThat(ownMetrics(MetricsConfig.Profile.OZHERA)).contains("trace_etl_ozhera_rules_refused");
+    assertThat(ownMetrics(StandardProfile.OTEL)).doesNotContain("ozhera", "trace_etl_delta");
+    assertThat(ownMetrics(new OzheraProfile())).contains("trace_etl_ozhera_rules_refused");
   }
 
   /**
    * As OpenMetrics: the other format leaves out families without samples. With the label that
    * hotspots need.
    */
-  private String ownMetrics(MetricsConfig.Profile profile) {
+  private String ownMetrics(Profile profile) {
     ServerConfig d = ServerConfig.defaults();
     IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
     try (var server =
@@ -179,7 +187,7 @@ final class DocumentationTest {
                 index,
                 d.history(),
                 d.hotspots(),
-                new OzheraConfig(null, null, null, List.of("prometheus"), null),
+                Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
                 null,
                 null,
                 d.discovery(),

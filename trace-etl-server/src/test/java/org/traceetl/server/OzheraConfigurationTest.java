@@ -15,6 +15,8 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.features.hotspot.HotspotFeature;
 import org.traceetl.server.features.pages.PagesFeature;
+import org.traceetl.server.ozhera.OzheraConfig;
+import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.delta.DeltaFeature;
 import org.traceetl.server.web.WebServer;
 
@@ -33,6 +35,10 @@ class OzheraConfigurationTest {
     all[2] = SCRAPERS;
     System.arraycopy(arguments, 0, all, 3, arguments.length);
     return run(all);
+  }
+
+  private static OzheraConfig own(ServerConfig config) {
+    return (OzheraConfig) config.settings(new OzheraProfile());
   }
 
   private int run(String... arguments) {
@@ -61,9 +67,10 @@ class OzheraConfigurationTest {
                 + " trace-etl.ozhera.temporality = cumulative");
     ServerConfig config =
         WebServer.check(List.of(PROFILE, "--trace-etl.ozhera.temporality=cumulative"));
-    assertThat(config.givesDeltas()).isFalse();
+    assertThat(own(config).temporality()).isEqualTo(OzheraConfig.Temporality.CUMULATIVE);
     assertThat(config.metrics().queueLabel()).isEqualTo(MetricsConfig.QueueLabel.ALWAYS);
-    assertThat(WebServer.check(List.of(PROFILE, SCRAPERS)).givesDeltas()).isTrue();
+    assertThat(own(WebServer.check(List.of(PROFILE, SCRAPERS))).temporality())
+        .isEqualTo(OzheraConfig.Temporality.DELTA);
   }
 
   @Test
@@ -84,7 +91,7 @@ class OzheraConfigurationTest {
     assertThat(err.toString())
         .contains("trace-etl.ozhera.scrapers = a b: must be 1 to 64 letters")
         .contains("trace-etl.ozhera.scrapers = a: must be given once");
-    assertThat(WebServer.check(List.of(PROFILE, SCRAPERS)).ozhera().scrapers())
+    assertThat(own(WebServer.check(List.of(PROFILE, SCRAPERS))).scrapers())
         .containsExactly("prometheus-a", "prometheus-b");
   }
 

@@ -28,13 +28,14 @@ final class Parts {
   static final String[] OZHERA = {SERVER + "ozhera.."};
 
   static final String[] BEYOND_FEATURES = {
-    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "ozhera..",
+    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "profile..", SERVER + "ozhera..",
   };
 
   static final String[] BEYOND_CORE = {
     MAIN,
     SERVER + "binding..",
     SERVER + "web..",
+    SERVER + "profile..",
     SERVER + "features..",
     SERVER + "http..",
     "jakarta..",

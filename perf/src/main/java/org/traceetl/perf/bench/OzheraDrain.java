@@ -21,13 +21,12 @@ import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalTiming;
@@ -35,8 +34,10 @@ import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.OzheraSeries;
 import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.ozhera.delta.ScraperPlaces;
 import org.traceetl.server.window.Books;
@@ -223,7 +224,8 @@ public final class OzheraDrain implements Callable<Integer> {
             workers,
             null,
             null,
-            Messages.OZHERA);
+            "ozhera");
+    OzheraConfig ozhera = new OzheraConfig(null, null, null, List.of("prometheus"), null);
     ServerConfig config =
         new ServerConfig(
             rocketMqConfig,
@@ -232,11 +234,11 @@ public final class OzheraDrain implements Callable<Integer> {
             null,
             null,
             null,
-            new MetricsConfig(MetricsConfig.Profile.OZHERA, null, null, null),
+            new MetricsConfig(new OzheraProfile(), null, null, null),
             null,
             null,
             null,
-            new OzheraConfig(null, null, null, List.of("prometheus"), null),
+            Map.of("ozhera", ozhera),
             null,
             null,
             null,
@@ -249,8 +251,8 @@ public final class OzheraDrain implements Callable<Integer> {
             config.documents(),
             config.window(),
             config.metrics().unit(),
-            Messages.OZHERA,
-            new OzheraProfile(OzheraRules::defaults));
+            Messages.of("ozhera"),
+            new OzheraSeries(OzheraRules::defaults));
     RocketMqLogs logs =
         new RocketMqLogs(rocketMqConfig, JOURNAL_TOPIC + number, Duration.ofSeconds(3));
     logs.start();
@@ -266,7 +268,7 @@ public final class OzheraDrain implements Callable<Integer> {
                 new JournalCounters());
         DeltaPages deltas =
             new DeltaPages(
-                config.ozhera(),
+                ozhera,
                 config.histogram().boundsNanos().length + 1,
                 rocketMqConfig.consumerGroup(),
                 window,

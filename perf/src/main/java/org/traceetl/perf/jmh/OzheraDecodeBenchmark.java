@@ -20,11 +20,12 @@ import org.traceetl.proto.OzheraSpanReader;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.OzheraSeries;
 
 /**
  * Reading a span of OzHera: the cursor, and what the server makes of it (texts, columns, profile
@@ -43,7 +44,7 @@ public class OzheraDecodeBenchmark {
       new OzheraStream(1, 100).spans(SPANS).stream().map(OzheraStream.Span::message).toList();
   private final OzheraSpanReader reader = new OzheraSpanReader();
   private final BatchDecoder decoder =
-      new BatchDecoder(new DimensionKeys(List.of()), null, Messages.OZHERA);
+      new BatchDecoder(new DimensionKeys(List.of()), null, Messages.of("ozhera"));
   private BatchDecoder mapped;
   private TDeserializer deserializer;
   private int next;
@@ -59,7 +60,7 @@ public class OzheraDecodeBenchmark {
             null,
             null,
             null,
-            new MetricsConfig(MetricsConfig.Profile.OZHERA, null, null, null),
+            new MetricsConfig(new OzheraProfile(), null, null, null),
             null,
             null,
             null,
@@ -72,8 +73,8 @@ public class OzheraDecodeBenchmark {
     mapped =
         new BatchDecoder(
             new DimensionKeys(config.series().dimensions()),
-            new OzheraProfile(OzheraRules::defaults).newMapping(),
-            Messages.OZHERA);
+            new OzheraSeries(OzheraRules::defaults).newMapping(),
+            Messages.of("ozhera"));
   }
 
   private byte[] message() {

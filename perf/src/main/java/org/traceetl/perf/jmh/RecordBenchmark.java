@@ -20,8 +20,8 @@ import org.traceetl.perf.load.RecordLoad;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 
 /**
  * A worker's batches, from bytes to the open windows of its four queues: decode, find the series,
@@ -75,7 +75,7 @@ public class RecordBenchmark {
                         null,
                         null,
                         null),
-                    MetricsConfig.Profile.OTEL)
+                    StandardProfile.OTEL)
                 .dimensions(),
             histogram,
             QUEUES,

@@ -3,6 +3,7 @@ package org.traceetl.server.binding;
 import com.google.common.primitives.Ints;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -20,31 +21,16 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.traceetl.server.config.ConfigException;
-import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.Profile;
 
 /** Makes the configuration of what Spring has gathered from files, environment and arguments. */
 public final class Configuration {
   static final String PREFIX = "trace-etl";
 
-  /** Of the defaults that profile ozhera has. */
-  static final String OZHERA_SOURCE = "profile ozhera";
+  /** Of the defaults that a profile has. */
+  static final String PROFILE_SOURCE = "defaults of the profile";
 
   private static final int MAX_PORT = 65_535;
-
-  /**
-   * Names are as OzHera has them, nothing there shows exemplars, and a cumulative series keeps its
-   * labels when its queue moves.
-   */
-  private static final Map<String, Object> DEFAULTS_OF_OZHERA =
-      Map.of(
-          PREFIX + ".series.templates.enabled",
-          "false",
-          PREFIX + ".series.templates.learn.enabled",
-          "false",
-          PREFIX + ".documents.exemplars-per-queue",
-          "0",
-          PREFIX + ".metrics.queue-label",
-          "always");
 
   private Configuration() {}
 
@@ -58,13 +44,21 @@ public final class Configuration {
     checkPort(environment);
     addDefaultsOfProfile(environment);
     try {
-      return Binder.get(environment)
-          .bindOrCreate(
-              PREFIX,
-              Bindable.of(ServerProperties.class),
-              new NoUnboundElementsBindHandler(
-                  BindHandler.DEFAULT, new UnboundElementsSourceFilter()))
-          .toConfig();
+      Binder binder = Binder.get(environment);
+      // One handler: what it has seen below the key of a profile is not unknown afterwards.
+      BindHandler known =
+          new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
+      Map<String, Record> ofProfiles = new HashMap<>();
+      for (Profile profile : Profile.all()) {
+        if (profile.settings() != null) {
+          String prefix = PREFIX + "." + profile.id();
+          ofProfiles.put(
+              profile.id(), binder.bindOrCreate(prefix, Bindable.of(profile.settings()), known));
+        }
+      }
+      return binder
+          .bindOrCreate(PREFIX, Bindable.of(ServerProperties.class), known)
+          .toConfig(ofProfiles);
     } catch (BindException e) {
       throw new ConfigurationRefused(located(environment, explain(e)), e);
     } catch (IllegalArgumentException e) {
@@ -99,13 +93,15 @@ public final class Configuration {
    * told from what is not.
    */
   private static void addDefaultsOfProfile(ConfigurableEnvironment environment) {
-    String profile =
+    String name =
         Binder.get(environment).bind(PREFIX + ".metrics.profile", String.class).orElse("");
-    if (profile.equalsIgnoreCase(MetricsConfig.Profile.OZHERA.name())) {
-      environment
-          .getPropertySources()
-          .addLast(new MapPropertySource(OZHERA_SOURCE, DEFAULTS_OF_OZHERA));
+    Map<String, Object> defaults = new HashMap<>();
+    for (Profile profile : Profile.all()) {
+      if (profile.id().equalsIgnoreCase(name)) {
+        profile.defaults().forEach((key, value) -> defaults.put(PREFIX + "." + key, value));
+      }
     }
+    environment.getPropertySources().addLast(new MapPropertySource(PROFILE_SOURCE, defaults));
   }
 
   private static void checkPort(ConfigurableEnvironment environment) {

@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
 
 /**
@@ -46,7 +48,12 @@ public final class KeyLines {
   private void addParts(String key, Record parts) {
     for (RecordComponent part : parts.getClass().getRecordComponents()) {
       try {
-        add(key + "." + dashed(part.getName()), part.getAccessor().invoke(parts));
+        Object value = part.getAccessor().invoke(parts);
+        if (parts instanceof ServerConfig config && value == config.ofProfiles()) {
+          new TreeMap<>(config.ofProfiles()).forEach((id, own) -> add(key + "." + id, own));
+        } else {
+          add(key + "." + dashed(part.getName()), value);
+        }
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(key + "." + part.getName() + " cannot be read", e);
       }
@@ -59,6 +66,7 @@ public final class KeyLines {
 
   private static String shown(Object value) {
     return switch (value) {
+      case Profile profile -> profile.id();
       case Enum<?> constant -> constant.name().toLowerCase(Locale.ROOT);
       case Duration duration -> shown(duration);
       case Collection<?> all -> all.stream().map(KeyLines::shown).collect(Collectors.joining(","));

@@ -19,6 +19,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
+import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
 
 /**
@@ -54,7 +55,7 @@ public final class KeysInForce {
 
   /** Names of sources that are not what somebody told this server. */
   private static final List<String> DEFAULTS =
-      List.of("defaultProperties", Configuration.OZHERA_SOURCE, "from-configuration");
+      List.of("defaultProperties", Configuration.PROFILE_SOURCE, "from-configuration");
 
   private static final List<String> OF_THE_MACHINE =
       List.of("systemProperties", "servletConfigInitParams", "servletContextInitParams");
@@ -72,6 +73,14 @@ public final class KeysInForce {
       }
     }
     addOwn(Configuration.PREFIX, ServerProperties.class, List.of());
+    for (Profile profile : Profile.all()) {
+      if (profile.settings() != null) {
+        addOwn(
+            Configuration.PREFIX + "." + profile.id(),
+            profile.settings(),
+            List.of("ofProfiles", profile.id()));
+      }
+    }
     addSprings();
   }
 
@@ -152,6 +161,9 @@ public final class KeysInForce {
   }
 
   private static Object component(Object of, String name) {
+    if (of instanceof Map<?, ?> map) {
+      return map.get(name);
+    }
     if (of.getClass().isRecord()) {
       for (RecordComponent component : of.getClass().getRecordComponents()) {
         if (component.getName().equals(name)) {
@@ -209,6 +221,7 @@ public final class KeysInForce {
     return switch (value) {
       case null -> "";
       case Secret secret -> secret.toString();
+      case Profile profile -> profile.id();
       case Duration duration -> text(duration);
       case Enum<?> constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
       case Collection<?> several ->

@@ -1,9 +1,14 @@
 package org.traceetl.server.binding;
 
+import static java.util.stream.Collectors.toCollection;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
@@ -11,11 +16,12 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.history.HistoryConfig;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
@@ -24,6 +30,8 @@ import org.traceetl.server.features.hotspot.HotspotsConfig;
  * Everything that a server is told: {@code trace-etl}. A missing part is its default.
  *
  * @param histogram default: the bounds of the profile
+ * @param ofProfiles the keys that profiles have of their own, by {@link Profile#id}: {@code
+ *     trace-etl.<id>}; default those of each profile
  * @param drainWithin how long a server that is told to end may take to seal and keep what it has
  *     read; default 20 s
  */
@@ -38,19 +46,13 @@ public record ServerConfig(
     IndexConfig index,
     HistoryConfig history,
     HotspotsConfig hotspots,
-    OzheraConfig ozhera,
+    Map<String, Record> ofProfiles,
     EventsConfig events,
     DeduplicationConfig deduplication,
     DiscoveryConfig discovery,
     WebConfig web,
     Duration drainWithin) {
   private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
-
-  /**
-   * With 36 overflow series each, and what has given up its place and is still shown, they and the
-   * 10,000,000 series of a process are fewer than the 2^24 that a journal can number.
-   */
-  private static final int MAX_OZHERA_APPLICATIONS = 100_000;
 
   public ServerConfig {
     rocketmq = orElse(rocketmq, new RocketMqConfig(null, null, null, null, null, null));
@@ -63,7 +65,7 @@ public record ServerConfig(
     index = orElse(index, IndexConfig.defaults());
     history = orElse(history, HistoryConfig.defaults());
     hotspots = orElse(hotspots, HotspotsConfig.defaults());
-    ozhera = orElse(ozhera, OzheraConfig.defaults());
+    ofProfiles = settings(orElse(ofProfiles, Map.of()));
     events = orElse(events, EventsConfig.defaults());
     deduplication = orElse(deduplication, DeduplicationConfig.defaults());
     discovery = orElse(discovery, DiscoveryConfig.defaults());
@@ -79,17 +81,17 @@ public record ServerConfig(
         "trace-etl.hotspots.topic",
         hotspots.topic(),
         "must be a topic of its own");
-    if (metrics.profile() == MetricsConfig.Profile.OZHERA) {
-      ozhera.requireScrapers();
-      series = ofOzhera(series, histogram);
-    }
-    series = events.addTo(series, metrics.profile());
-    if (index.elasticsearch().layout() == IndexConfig.Elasticsearch.Layout.OZHERA) {
-      check(
-          metrics.profile() == MetricsConfig.Profile.OZHERA,
-          "trace-etl.index.elasticsearch.layout",
-          "ozhera",
-          "needs trace-etl.metrics.profile = ozhera, which makes what it has fields for");
+    check(
+        Messages.names().contains(rocketmq.messages()),
+        "trace-etl.rocketmq.messages",
+        rocketmq.messages(),
+        "must be one of " + String.join(", ", Messages.names()));
+    Profile profile = metrics.profile();
+    series = profile.checkSeries(ofProfiles.get(profile.id()), series, histogram);
+    series = events.addTo(series, profile);
+    String layout = index.elasticsearch().layout();
+    if (!layout.equals(IndexConfig.Elasticsearch.DATA_STREAM)) {
+      checkLayout(layout, profile);
       documents =
           index.type() == IndexConfig.Type.ELASTICSEARCH ? documents.withoutExemplars() : documents;
     }
@@ -112,32 +114,35 @@ public record ServerConfig(
         "must be above 0, at most 10 minutes");
   }
 
-  /** Whether scrapers are given deltas, in place of cumulative pages. */
-  public boolean givesDeltas() {
-    return metrics.profile() == MetricsConfig.Profile.OZHERA
-        && ozhera.temporality() == OzheraConfig.Temporality.DELTA;
+  private static void checkLayout(String layout, Profile profile) {
+    Set<String> layouts =
+        Profile.all().stream().map(Profile::layout).collect(toCollection(TreeSet::new));
+    check(
+        layouts.contains(layout),
+        "trace-etl.index.elasticsearch.layout",
+        layout,
+        "must be one of " + String.join(", ", layouts));
+    check(
+        layout.equals(profile.layout()),
+        "trace-etl.index.elasticsearch.layout",
+        layout,
+        "needs trace-etl.metrics.profile = " + layout + ", which makes what it has fields for");
   }
 
-  /** All that makes a series there is OzHera's. */
-  private static SeriesConfig ofOzhera(SeriesConfig series, HistogramConfig histogram) {
-    check(
-        series.dimensions().isEmpty() || series.dimensions().equals(OzheraConfig.dimensions()),
-        "trace-etl.series.dimensions",
-        series.dimensions().size() + " of them",
-        "must be absent with profile ozhera, which has labels of its own");
-    check(
-        histogram.equals(MetricsConfig.Profile.OZHERA.histogram()),
-        "trace-etl.histogram",
-        "given",
-        "must be absent with profile ozhera, which has buckets of its own");
-    check(
-        series.maxApplications() <= MAX_OZHERA_APPLICATIONS,
-        "trace-etl.series.max-applications",
-        series.maxApplications(),
-        "must be at most "
-            + MAX_OZHERA_APPLICATIONS
-            + " with profile ozhera, where each may have an overflow series of each kind and outcome");
-    return series.withDimensions(OzheraConfig.dimensions());
+  /** The keys that a profile has of its own; null if it has none. */
+  public Record settings(Profile profile) {
+    return ofProfiles.get(profile.id());
+  }
+
+  private static Map<String, Record> settings(Map<String, Record> given) {
+    Map<String, Record> settings = new HashMap<>();
+    for (Profile profile : Profile.all()) {
+      if (profile.settings() != null) {
+        settings.put(profile.id(), profile.defaultSettings());
+      }
+    }
+    settings.putAll(given);
+    return Map.copyOf(settings);
   }
 
   public static ServerConfig defaults() {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
@@ -14,7 +15,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.config.SeriesConfig;
@@ -25,7 +26,6 @@ import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.history.HistoryConfig;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
 import org.traceetl.server.journal.JournalKeys;
-import org.traceetl.server.ozhera.RulesFile;
 
 /** The keys below {@code trace-etl} as they are written; null where one is missing. */
 record ServerProperties(
@@ -39,20 +39,20 @@ record ServerProperties(
     Index index,
     HistoryConfig history,
     HotspotsConfig hotspots,
-    OzheraConfig ozhera,
     EventsConfig events,
     DeduplicationConfig deduplication,
     DiscoveryConfig discovery,
     Web web,
     Duration drainWithin) {
 
-  ServerConfig toConfig() {
-    ServerConfig config = config();
-    if (config.metrics().profile() == MetricsConfig.Profile.OZHERA
-        && config.ozhera().rulesFile() != null) {
-      // Here as well as where it is used: who only asks whether a configuration is right is told.
-      RulesFile.read(config.ozhera().rulesFile());
-    }
+  /**
+   * @param ofProfiles the keys that profiles have of their own, by profile
+   */
+  ServerConfig toConfig(Map<String, Record> ofProfiles) {
+    ServerConfig config = config(ofProfiles);
+    // Here as well as where they are used: who only asks whether a configuration is right is told.
+    Profile profile = config.metrics().profile();
+    profile.checkFiles(config.settings(profile));
     if (config.journal().keysFile() != null) {
       JournalKeys.check(config.journal().keysFile(), config.journal().acceptUnsigned());
     }
@@ -60,7 +60,7 @@ record ServerProperties(
     return config;
   }
 
-  private ServerConfig config() {
+  private ServerConfig config(Map<String, Record> ofProfiles) {
     return new ServerConfig(
         rocketmq == null ? null : rocketmq.toConfig(),
         journal,
@@ -72,7 +72,7 @@ record ServerProperties(
         index == null ? null : index.toConfig(metrics),
         history,
         hotspots,
-        ozhera,
+        ofProfiles,
         events,
         deduplication,
         discovery,
@@ -99,7 +99,7 @@ record ServerProperties(
       Boolean tls,
       Path tlsCaFile,
       Integer workers,
-      RocketMqConfig.Messages messages) {
+      String messages) {
     private static final String PREFIX = "trace-etl.rocketmq.";
 
     private RocketMqConfig toConfig() {
@@ -186,7 +186,7 @@ record ServerProperties(
       String apiKey,
       Path apiKeyFile,
       Path caFile,
-      IndexConfig.Elasticsearch.Layout layout,
+      String layout,
       String indexPrefix,
       String domain,
       ZoneId timeZone) {
@@ -194,7 +194,7 @@ record ServerProperties(
         new Elasticsearch(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
-    private IndexConfig.Elasticsearch toConfig(MetricsConfig.Profile profile) {
+    private IndexConfig.Elasticsearch toConfig(Profile profile) {
       IndexConfig.Elasticsearch defaults = IndexConfig.defaults().elasticsearch();
       return new IndexConfig.Elasticsearch(
           or(urls, defaults.urls()),

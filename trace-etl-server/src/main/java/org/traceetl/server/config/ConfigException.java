@@ -1,5 +1,7 @@
 package org.traceetl.server.config;
 
+import java.util.Locale;
+
 /** A configuration that cannot be run. The message says which value, and what would be right. */
 public final class ConfigException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
@@ -17,5 +19,10 @@ public final class ConfigException extends IllegalArgumentException {
 
   public static <T> T orElse(T value, T otherwise) {
     return value == null ? otherwise : value;
+  }
+
+  /** A name as the configuration has it: {@code span-batch} for {@code SPAN_BATCH}. */
+  static String canonical(String name) {
+    return name.toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

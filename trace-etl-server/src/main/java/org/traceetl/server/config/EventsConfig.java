@@ -45,12 +45,12 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
   }
 
   /** The series with the dimensions of events, if events are counted in this profile. */
-  public SeriesConfig addTo(SeriesConfig series, MetricsConfig.Profile profile) {
+  public SeriesConfig addTo(SeriesConfig series, Profile profile) {
     check(
-        profile != MetricsConfig.Profile.OZHERA || !enabled,
+        profile.countsEvents() || !enabled,
         PREFIX + "enabled",
         enabled,
-        "must be absent with profile ozhera, which has no metric of events");
+        "must be absent with profile " + profile.id() + ", which has no metric of events");
     // A configuration may be made of another one's parts.
     if (enabled && hasAdded(series)) {
       return series;

@@ -1,5 +1,7 @@
 package org.traceetl.server.config;
 
+import static org.traceetl.server.config.ConfigException.canonical;
+
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -73,10 +75,12 @@ public record IndexConfig(
    * @param apiKey {@code api-key}, or the content of {@code api-key-file}: base64 as Elasticsearch
    *     gave it; instead of user and password
    * @param caFile {@code ca-file}: PEM certificate to trust instead of the JDK's own
-   * @param layout {@code layout}: in which indices documents lie, and with which fields
-   * @param indexPrefix {@code index-prefix}: of OzHera's layout, what names of indices begin with
-   * @param domain {@code domain}: of OzHera's layout, this field of all documents
-   * @param timeZone {@code time-zone}: of OzHera's layout, whose days indices are of
+   * @param layout {@code layout}: in which indices documents lie, and with which fields: {@link
+   *     #DATA_STREAM}, or that of a profile
+   * @param indexPrefix {@code index-prefix}: of a profile's layout, what names of indices begin
+   *     with
+   * @param domain {@code domain}: of a profile's layout, this field of all documents
+   * @param timeZone {@code time-zone}: of a profile's layout, whose days indices are of
    */
   public record Elasticsearch(
       List<URI> urls,
@@ -87,18 +91,13 @@ public record IndexConfig(
       Secret password,
       Secret apiKey,
       Path caFile,
-      Layout layout,
+      String layout,
       String indexPrefix,
       String domain,
       ZoneId timeZone) {
 
-    /** In which indices documents lie, and with which fields. */
-    public enum Layout {
-      /** A data stream, with the fields that {@code /api/traces} has. */
-      DATA_STREAM,
-      /** An index a day, with the fields that Apache OzHera's pages read. */
-      OZHERA
-    }
+    /** A layout: a data stream, with the fields that {@code /api/traces} has. */
+    public static final String DATA_STREAM = "data-stream";
 
     /** A cluster without authentication, and every other key as if it were absent. */
     public static Elasticsearch at(List<URI> urls) {
@@ -132,7 +131,7 @@ public record IndexConfig(
           password,
           apiKey,
           caFile,
-          Layout.DATA_STREAM,
+          DATA_STREAM,
           "zgq_common_staging_private_prometheus-",
           "hera",
           ZoneOffset.UTC);
@@ -143,6 +142,7 @@ public record IndexConfig(
      */
     public Elasticsearch {
       urls = List.copyOf(urls);
+      layout = canonical(layout);
       require(!urls.isEmpty(), "index.elasticsearch.urls", urls, "must name a node");
       for (URI url : urls) {
         // Before anything prints it.

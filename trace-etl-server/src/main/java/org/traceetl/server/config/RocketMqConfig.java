@@ -1,5 +1,6 @@
 package org.traceetl.server.config;
 
+import static org.traceetl.server.config.ConfigException.canonical;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
@@ -17,7 +18,8 @@ import java.nio.file.Path;
  * @param workers threads that pull and aggregate, each with queues of its own; default: processors
  * @param tls whether name servers and brokers are spoken to with TLS
  * @param tlsCaFile PEM: roots that their certificates must lead to; null: those of the JVM
- * @param messages what the topic's messages are; default {@link Messages#SPAN_BATCH}
+ * @param messages what the topic's messages are: {@link #SPAN_BATCH}, {@link #ANY}, or the name of
+ *     a format of single spans; default {@link #SPAN_BATCH}
  */
 public record RocketMqConfig(
     String nameServer,
@@ -28,7 +30,13 @@ public record RocketMqConfig(
     Integer workers,
     Boolean tls,
     Path tlsCaFile,
-    Messages messages) {
+    String messages) {
+  /** Messages are batches of spans, as log-agent publishes them. */
+  public static final String SPAN_BATCH = "span-batch";
+
+  /** Messages are batches or single spans, told apart by their first bytes. */
+  public static final String ANY = "any";
+
   private static final String PREFIX = "trace-etl.rocketmq.";
   private static final int MAX_WORKERS = 1_024;
 
@@ -50,7 +58,7 @@ public record RocketMqConfig(
     accessKey = orElse(accessKey, "");
     secretKey = secretKey == null || secretKey.value().isEmpty() ? null : secretKey;
     tls = orElse(tls, false);
-    messages = orElse(messages, Messages.SPAN_BATCH);
+    messages = canonical(orElse(messages, SPAN_BATCH));
     workers = orElse(workers, Runtime.getRuntime().availableProcessors());
     check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
@@ -71,17 +79,5 @@ public record RocketMqConfig(
         PREFIX + "tls-ca-file",
         tlsCaFile,
         "must be a file of certificates that can be read");
-  }
-
-  /** Formats of messages. */
-  public enum Messages {
-    /** Batches of spans, as log-agent publishes them. */
-    SPAN_BATCH,
-
-    /** One span of Apache OzHera a message: {@code TSpanData}. */
-    OZHERA,
-
-    /** Either, told apart by their first bytes. */
-    ANY
   }
 }

@@ -6,7 +6,6 @@ import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.rocketmq.RocketMqAccess;
@@ -65,7 +64,7 @@ final class SpanConsumers {
     consumer.setDecodeDecompressBody(false);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     consumer.setPullThreadNums(pullThreads);
-    boolean batches = config.messages() == Messages.SPAN_BATCH;
+    boolean batches = config.messages().equals(RocketMqConfig.SPAN_BATCH);
     consumer.setPullBatchSize(batches ? PULL_BATCH : PULL_SPANS);
     consumer.setPullThresholdForQueue(
         batches ? MAX_CACHED_MESSAGES_PER_QUEUE : MAX_CACHED_SPANS_PER_QUEUE);

@@ -7,18 +7,17 @@ import java.util.HashMap;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.series.Utf8;
 
 /**
- * Decodes one message at a time into columns: a batch of spans, or one span of OzHera, which is a
- * batch of one. A message is read to its end before anything of it can count, so a malformed one
- * loses itself whole and nothing else.
+ * Decodes one message at a time into columns: a batch of spans, or one span in a format of its own,
+ * which is a batch of one. A message is read to its end before anything of it can count, so a
+ * malformed one loses itself whole and nothing else.
  *
  * <p>Where a topic may have either, its first byte tells: writers of batches begin with field 1, a
- * number, and no span of OzHera can. A message that is not a batch, whatever it may be, is taken
- * for one span. It cannot be mistaken: neither reader takes a message that the other one takes, so
- * a batch of another writer's order of fields would be refused and not misread.
+ * number, and no single span can. A message that is not a batch, whatever it may be, is taken for
+ * one span. It cannot be mistaken: neither reader takes a message that the other one takes, so a
+ * batch of another writer's order of fields would be refused and not misread.
  *
  * <p>Which attributes are dimensions is found out once for each dictionary entry that is used as a
  * key, not for each span. Nothing is allocated once the arrays have grown to the largest batch. One
@@ -43,7 +42,10 @@ public final class BatchDecoder {
   private final SpanBatchReader reader = new SpanBatchReader();
   private final Texts texts = new Texts();
   private final InflatedBody inflated = new InflatedBody();
-  private final OzheraSpan span;
+
+  /** Null where there are batches alone. */
+  private final SingleSpan span;
+
   private final SpanColumns columns;
   private final int[] inherited;
 
@@ -53,7 +55,7 @@ public final class BatchDecoder {
   /** By dictionary index: the dimension that the entry is the key of. */
   private int[] dimensionOf = new int[256];
 
-  /** Whether the message decoded last is a batch; else it is a span of OzHera. */
+  /** Whether the message decoded last is a batch; else it is a single span. */
   private boolean isBatch = true;
 
   /**
@@ -66,7 +68,9 @@ public final class BatchDecoder {
     copiesDimensions = mapping == null && dimensions.ofSpans();
     countsEvents = mapping == null && dimensions.eventName() >= 0;
     this.messages = messages;
-    span = new OzheraSpan(texts, mapping == null ? null : mapping.keys());
+    SpanFormat singles = messages.singles();
+    span =
+        singles == null ? null : singles.newReader(texts, mapping == null ? null : mapping.keys());
     columns = new SpanColumns(dimensions.count());
     inherited = new int[dimensions.count()];
     Arrays.fill(inherited, SpanColumns.NONE);
@@ -80,12 +84,7 @@ public final class BatchDecoder {
    */
   public Rejection decode(byte[] message, int offset, int length) {
     columns.clear();
-    isBatch =
-        switch (messages) {
-          case SPAN_BATCH -> true;
-          case OZHERA -> false;
-          case ANY -> length > 0 && message[offset] == BATCH_BEGINS;
-        };
+    isBatch = span == null || messages.batches() && length > 0 && message[offset] == BATCH_BEGINS;
     Rejection rejection =
         isBatch ? decodeBatch(message, offset, length) : decodeSpan(message, offset, length);
     if (mapping != null && rejection == Rejection.NONE) {
@@ -95,15 +94,14 @@ public final class BatchDecoder {
   }
 
   /**
-   * Decodes the body of a message that a producer compressed. Only spans of OzHera may be: agents
-   * do not compress batches.
+   * Decodes the body of a message that a producer compressed. Only single spans may be: agents do
+   * not compress batches.
    *
    * @param flags the message's system flags, which say how it is compressed
    * @return as {@link #decode} does
    */
   public Rejection decodeCompressed(byte[] body, int flags) {
-    Rejection rejection =
-        messages == Messages.SPAN_BATCH ? Rejection.MALFORMED : inflated.inflate(body, flags);
+    Rejection rejection = span == null ? Rejection.MALFORMED : inflated.inflate(body, flags);
     if (rejection == Rejection.NONE) {
       rejection = decode(inflated.bytes(), 0, inflated.length());
       if (!isBatch) {
@@ -219,7 +217,7 @@ public final class BatchDecoder {
     return keys.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
-  /** Spans that the message says it has; 1 for a span of OzHera, or what may be one. */
+  /** Spans that the message says it has; 1 for a single span, or what may be one. */
   public int declaredSpans() {
     return isBatch ? reader.spanCount() : 1;
   }
@@ -229,7 +227,7 @@ public final class BatchDecoder {
     return isBatch ? reader.application() : span.application();
   }
 
-  /** Whether the batch has a name, by which a repeat of it is told. A span of OzHera has none. */
+  /** Whether the batch has a name, by which a repeat of it is told. A single span has none. */
   public boolean isNamed() {
     return isBatch;
   }

@@ -6,7 +6,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
  * Numbers and booleans as texts, just as Java prints them. Longs and booleans allocate nothing;
  * doubles do, which spans hardly ever have. One owner thread.
  */
-final class NumberTexts {
+public final class NumberTexts {
   private static final byte[] TRUE = "true".getBytes(ISO_8859_1);
   private static final byte[] FALSE = "false".getBytes(ISO_8859_1);
 
@@ -15,16 +15,16 @@ final class NumberTexts {
 
   private final Texts texts;
 
-  NumberTexts(Texts texts) {
+  public NumberTexts(Texts texts) {
     this.texts = texts;
   }
 
-  int add(boolean value) {
+  public int add(boolean value) {
     byte[] text = value ? TRUE : FALSE;
     return texts.make(text, 0, text.length);
   }
 
-  int add(long value) {
+  public int add(long value) {
     int at = digits.length;
     // Downwards from zero: the smallest long has no positive counterpart.
     long rest = value < 0 ? value : -value;
@@ -38,7 +38,7 @@ final class NumberTexts {
     return texts.make(digits, at, digits.length - at);
   }
 
-  int add(double value) {
+  public int add(double value) {
     byte[] text = String.valueOf(value).getBytes(ISO_8859_1);
     return texts.make(text, 0, text.length);
   }

@@ -1,7 +1,6 @@
 package org.traceetl.server.decode;
 
 import java.util.Arrays;
-import org.traceetl.proto.OzheraSpanReader;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.SeriesTable;
 
@@ -100,23 +99,22 @@ public final class SpanColumns {
   }
 
   /**
-   * Adds a span of OzHera.
+   * Adds a span that is a message of its own.
    *
    * @param inherited values of the dimensions where the span has none
    */
-  void add(OzheraSpan span, int[] inherited) {
+  void add(SingleSpan span, int[] inherited) {
     int i = begin();
-    OzheraSpanReader reader = span.reader();
-    traceIdHighs[i] = reader.traceIdHigh();
-    traceIdLows[i] = reader.traceIdLow();
-    spanIds[i] = reader.spanId();
-    startsUnixNanos[i] = reader.startUnixNanos();
-    durationsNanos[i] = reader.durationNanos();
+    traceIdHighs[i] = span.traceIdHigh();
+    traceIdLows[i] = span.traceIdLow();
+    spanIds[i] = span.spanId();
+    startsUnixNanos[i] = span.startUnixNanos();
+    durationsNanos[i] = span.durationNanos();
     samplingThresholds[i] = 0;
     names[i] = span.name();
-    kinds[i] = (byte) reader.kind();
-    statuses[i] = (byte) reader.status();
-    kindsAndStatuses[i] = SeriesTable.kindAndStatus(reader.kind(), reader.status());
+    kinds[i] = (byte) span.kind();
+    statuses[i] = (byte) span.status();
+    kindsAndStatuses[i] = SeriesTable.kindAndStatus(span.kind(), span.status());
     statusMessages[i] = NONE;
     end(span.attributes(), span.attributeCount(), inherited);
   }

@@ -22,7 +22,7 @@ public final class Texts {
   private int size;
 
   /** Begins anew with the strings of a dictionary, under its numbers. */
-  void begin(SpanBatchReader batch) {
+  public void begin(SpanBatchReader batch) {
     begin(batch.buffer());
     int entries = batch.dictionarySize();
     ensure(entries);
@@ -34,7 +34,7 @@ public final class Texts {
   }
 
   /** Begins anew, with no texts. */
-  void begin(byte[] message) {
+  public void begin(byte[] message) {
     this.message = message;
     madeBytes = 0;
     size = 0;
@@ -45,7 +45,7 @@ public final class Texts {
    *
    * @return its number
    */
-  int add(int offset, int length) {
+  public int add(int offset, int length) {
     ensure(size + 1);
     offsets[size] = offset;
     lengths[size] = length;

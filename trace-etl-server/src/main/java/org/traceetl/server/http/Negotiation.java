@@ -1,8 +1,11 @@
 package org.traceetl.server.http;
 
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.Locale;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Page;
 
 /** Chooses the encoding of a page by the headers of a request. */
 public final class Negotiation {
@@ -107,5 +110,17 @@ public final class Negotiation {
       }
     }
     return null;
+  }
+
+  /** Answers with a page. */
+  public static void send(Page page, HttpServletResponse response) throws IOException {
+    Encoding encoding = page.encoding();
+    response.setContentType(encoding.format().contentType());
+    response.setHeader("Vary", "Accept, Accept-Encoding");
+    if (encoding.gzip()) {
+      response.setHeader("Content-Encoding", "gzip");
+    }
+    response.setContentLengthLong(page.bytes());
+    page.writeTo(response.getOutputStream());
   }
 }

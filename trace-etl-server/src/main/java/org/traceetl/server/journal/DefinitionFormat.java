@@ -32,7 +32,7 @@ final class DefinitionFormat {
   /** More values than there are: says that kind and status of an overflow series follow. */
   private static final int OF_KIND = 256;
 
-  /** What four bits hold: profile ozhera has its own types in place of OTLP's kinds. */
+  /** What four bits hold: a profile may have types of its own in place of OTLP's kinds. */
   private static final int MAX_KIND = 15;
 
   private static final int MAX_STATUS = 2;

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
-import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
@@ -85,7 +84,7 @@ public final class OzheraNaming implements Naming {
             "Durations in milliseconds of spans of type " + type.documentType() + ".",
             null,
             SECTION_SERIES,
-            OzheraProfile.boundsNanos(type),
+            OzheraSeries.boundsNanos(type),
             false);
     add(all, durations, ofOutcome, SeriesLayout.FAST, SeriesLayout.SLOW, SeriesLayout.FAILED);
     return ofOutcome;

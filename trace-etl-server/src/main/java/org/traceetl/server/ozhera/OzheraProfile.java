@@ -1,38 +1,137 @@
 package org.traceetl.server.ozhera;
 
-import java.util.function.Supplier;
-import org.traceetl.server.decode.MappedProfile;
-import org.traceetl.server.decode.SpanMapping;
+import static org.traceetl.server.config.ConfigException.check;
 
-/** Makes series as OzHera has them: each type of spans with buckets of its own. */
-public final class OzheraProfile implements MappedProfile {
-  private static final double NANOS_PER_MILLI = 1e6;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.profile.MappedSpansProfile;
+import org.traceetl.server.profile.ProfileParts;
 
-  private final Supplier<OzheraRules> rules;
+/** Apache OzHera's metric service: its names, labels and buckets. */
+public final class OzheraProfile implements MappedSpansProfile {
+  static final String ID = "ozhera";
 
   /**
-   * @param rules gives what is in force; asked once a batch, by any thread
+   * With 36 overflow series each, and what has given up its place and is still shown, they and the
+   * 10,000,000 series of a process are fewer than the 2^24 that a journal can number.
    */
-  public OzheraProfile(Supplier<OzheraRules> rules) {
-    this.rules = rules;
+  private static final int MAX_APPLICATIONS = 100_000;
+
+  @Override
+  public String id() {
+    return ID;
   }
 
   @Override
-  public SpanMapping newMapping() {
-    return new OzheraMapping(rules);
+  public String namespace() {
+    return "hera";
   }
 
   @Override
-  public long[] boundsNanos(int kind) {
-    SpanType type = SpanType.of(kind);
-    // A kind that no span has: any bounds will do.
-    return boundsNanos(type == null ? SpanType.HTTP_SERVER : type);
+  public Unit unit() {
+    return Unit.MILLISECONDS;
   }
 
-  /** Upper bounds of the finite buckets of a type's histograms, nanoseconds, rising. */
-  public static long[] boundsNanos(SpanType type) {
-    return type.boundsMillis().stream()
-        .mapToLong(millis -> Math.round(millis * NANOS_PER_MILLI))
-        .toArray();
+  @Override
+  public List<String> labels() {
+    return List.of("application", "span_name", "span_kind", "status_code");
+  }
+
+  @Override
+  public HistogramConfig histogram() {
+    return new HistogramConfig(OzheraConfig.boundsMillis());
+  }
+
+  @Override
+  public String layout() {
+    return ID;
+  }
+
+  @Override
+  public boolean countsEvents() {
+    return false;
+  }
+
+  /**
+   * Names are as OzHera has them, nothing there shows exemplars, and a cumulative series keeps its
+   * labels when its queue moves.
+   */
+  @Override
+  public Map<String, String> defaults() {
+    return Map.of(
+        "series.templates.enabled",
+        "false",
+        "series.templates.learn.enabled",
+        "false",
+        "documents.exemplars-per-queue",
+        "0",
+        "metrics.queue-label",
+        "always");
+  }
+
+  @Override
+  public Class<OzheraConfig> settings() {
+    return OzheraConfig.class;
+  }
+
+  @Override
+  public OzheraConfig defaultSettings() {
+    return OzheraConfig.defaults();
+  }
+
+  @Override
+  public void checkNames(String namespace, Unit unit) {
+    check(
+        namespace.equals(namespace()),
+        "trace-etl.metrics.namespace",
+        namespace,
+        "must be absent with profile ozhera: trace-etl.ozhera.env is what names begin with");
+    check(
+        unit == Unit.MILLISECONDS,
+        "trace-etl.metrics.unit",
+        unit.name().toLowerCase(Locale.ROOT),
+        "must be milliseconds with profile ozhera");
+  }
+
+  /** All that makes a series is OzHera's. */
+  @Override
+  public SeriesConfig checkSeries(Record own, SeriesConfig series, HistogramConfig histogram) {
+    settings().cast(own).requireScrapers();
+    check(
+        series.dimensions().isEmpty() || series.dimensions().equals(OzheraConfig.dimensions()),
+        "trace-etl.series.dimensions",
+        series.dimensions().size() + " of them",
+        "must be absent with profile ozhera, which has labels of its own");
+    check(
+        histogram.equals(histogram()),
+        "trace-etl.histogram",
+        "given",
+        "must be absent with profile ozhera, which has buckets of its own");
+    check(
+        series.maxApplications() <= MAX_APPLICATIONS,
+        "trace-etl.series.max-applications",
+        series.maxApplications(),
+        "must be at most "
+            + MAX_APPLICATIONS
+            + " with profile ozhera, where each may have an overflow series of each kind and outcome");
+    return series.withDimensions(OzheraConfig.dimensions());
+  }
+
+  @Override
+  public void checkFiles(Record own) {
+    OzheraConfig config = settings().cast(own);
+    if (config.rulesFile() != null) {
+      RulesFile.read(config.rulesFile());
+    }
+  }
+
+  @Override
+  public ProfileParts parts(ServerConfig config) {
+    return new OzheraParts(config, settings().cast(config.settings(this)));
   }
 }

@@ -1,7 +1,6 @@
 package org.traceetl.server.ozhera;
 
 import java.util.List;
-import org.traceetl.server.config.OzheraConfig;
 
 /**
  * The kinds of work that OzHera has metrics of. A span is of one of them, or in no metric but the

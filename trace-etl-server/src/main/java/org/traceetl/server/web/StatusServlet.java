@@ -46,7 +46,7 @@ final class StatusServlet extends JsonServlet {
     out.writeNumberProperty("windowMillis", config.window().length().toMillis());
     out.writeNumberProperty(
         "slowMillis", config.documents().slowerThan().toNanos() / NANOS_PER_MILLI);
-    out.writeStringProperty("profile", lower(config.metrics().profile()));
+    out.writeStringProperty("profile", config.metrics().profile().id());
     out.writeStringProperty("unit", lower(config.metrics().unit()));
     server.components().of(Feature.class).forEach(feature -> feature.status(out));
     out.writeStringProperty("traceUrl", config.web().traceUrl());

@@ -26,12 +26,12 @@ public record SeriesDefinition(
   public static final int FIXED_DIMENSIONS = 4;
 
   /**
-   * Added to OTLP's kind: such a series counts events of spans of that kind. In profile ozhera
-   * kinds are its own, and there are no events.
+   * Added to OTLP's kind: such a series counts events of spans of that kind. Where a profile maps
+   * spans, kinds are its own, and there are no events.
    */
   public static final int OF_EVENTS = 8;
 
-  /** Whether it counts events of spans. Not to be asked in profile ozhera. */
+  /** Whether it counts events of spans. Not to be asked where a profile maps spans. */
   public boolean isOfEvents() {
     String kind = values.get(SPAN_KIND);
     return kind != null && Integer.parseInt(kind) >= OF_EVENTS;

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.IndexConfig;
-import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
 import org.traceetl.server.web.WebServer;
 
 /** How documents of profile ozhera are asked for. */
@@ -21,11 +20,11 @@ final class OzheraLayoutConfigTest {
   @Test
   void theProfileBringsItsLayout() {
     IndexConfig.Elasticsearch ozhera = check(PROFILE, TYPE).index().elasticsearch();
-    assertThat(ozhera.layout()).isEqualTo(Layout.OZHERA);
+    assertThat(ozhera.layout()).isEqualTo("ozhera");
     assertThat(ozhera.indexPrefix()).isEqualTo("zgq_common_staging_private_prometheus-");
     assertThat(ozhera.domain()).isEqualTo("hera");
     assertThat(ozhera.timeZone()).isEqualTo(ZoneOffset.UTC);
-    assertThat(check(TYPE).index().elasticsearch().layout()).isEqualTo(Layout.DATA_STREAM);
+    assertThat(check(TYPE).index().elasticsearch().layout()).isEqualTo("data-stream");
     assertThat(check(PROFILE, TYPE, "--" + KEY + "layout=data-stream").index().elasticsearch())
         .isEqualTo(check(TYPE).index().elasticsearch());
   }

@@ -12,6 +12,7 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
+import org.traceetl.server.ozhera.OzheraProfile;
 
 class ConfigTest {
   @Test
@@ -59,40 +60,40 @@ class ConfigTest {
   @Test
   void eventsAreCountedWhereItIsSaid() {
     EventsConfig enabled = new EventsConfig(true, null);
-    SeriesConfig series = enabled.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OTEL);
+    SeriesConfig series = enabled.addTo(SeriesConfig.defaults(), StandardProfile.OTEL);
     assertThat(series.dimensions())
         .extracting(Dimension::label)
         .containsExactly("event_name", "exception_type");
     assertThat(series.countsEvents()).isTrue();
-    assertThat(enabled.addTo(series, MetricsConfig.Profile.OTEL)).isSameAs(series);
-    for (MetricsConfig.Profile profile : MetricsConfig.Profile.values()) {
+    assertThat(enabled.addTo(series, StandardProfile.OTEL)).isSameAs(series);
+    for (Profile profile : Profile.all()) {
       assertThat(EventsConfig.defaults().addTo(SeriesConfig.defaults(), profile).countsEvents())
           .isFalse();
     }
     EventsConfig wanted = new EventsConfig(true, List.of("db.operation.name"));
-    assertThat(wanted.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.TEMPO).dimensions())
+    assertThat(wanted.addTo(SeriesConfig.defaults(), StandardProfile.TEMPO).dimensions())
         .extracting(Dimension::label)
         .containsExactly("event_name", "db_operation_name");
-    assertThatThrownBy(() -> wanted.addTo(SeriesConfig.defaults(), MetricsConfig.Profile.OZHERA))
+    assertThatThrownBy(() -> wanted.addTo(SeriesConfig.defaults(), new OzheraProfile()))
         .hasMessageStartingWith("trace-etl.events.enabled = true: must be absent");
     assertThatThrownBy(() -> new EventsConfig(null, List.of("")))
         .hasMessageStartingWith("trace-etl.events.dimensions = : must name");
     SeriesConfig ofEvent =
         SeriesConfig.defaults().withDimensions(List.of(new Dimension("a", null, From.EVENT)));
     for (EventsConfig any : List.of(enabled, EventsConfig.defaults())) {
-      assertThatThrownBy(() -> any.addTo(ofEvent, MetricsConfig.Profile.OTEL))
+      assertThatThrownBy(() -> any.addTo(ofEvent, StandardProfile.OTEL))
           .hasMessageStartingWith("trace-etl.series.dimensions.from = event: must be span");
     }
     SeriesConfig ofName =
         SeriesConfig.defaults()
             .withDimensions(List.of(new Dimension("event.name", "x", From.EVENT_NAME)));
-    assertThatThrownBy(() -> enabled.addTo(ofName, MetricsConfig.Profile.OTEL))
+    assertThatThrownBy(() -> enabled.addTo(ofName, StandardProfile.OTEL))
         .hasMessageStartingWith("trace-etl.series.dimensions.from = event_name: must be span");
     SeriesConfig ofSpan =
         SeriesConfig.defaults()
             .withDimensions(List.of(new Dimension("exception.type", null, From.SPAN)));
-    assertThat(EventsConfig.defaults().addTo(ofSpan, MetricsConfig.Profile.OTEL)).isSameAs(ofSpan);
-    assertThatThrownBy(() -> enabled.addTo(ofSpan, MetricsConfig.Profile.OTEL))
+    assertThat(EventsConfig.defaults().addTo(ofSpan, StandardProfile.OTEL)).isSameAs(ofSpan);
+    assertThatThrownBy(() -> enabled.addTo(ofSpan, StandardProfile.OTEL))
         .hasMessage(
             "trace-etl.events.dimensions = exception.type: must not have the label of another one,"
                 + " or of one of trace-etl.series.dimensions: exception_type");

@@ -20,11 +20,12 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.ozhera.OzheraProfile;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.OzheraSeries;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 
@@ -101,7 +102,7 @@ class AllocationTest {
             new DocumentsConfig(null, null, null, 0, 0, 0),
             new WindowConfig(null, null),
             MetricsConfig.Unit.MILLISECONDS,
-            new OzheraProfile(OzheraRules::defaults));
+            new OzheraSeries(OzheraRules::defaults));
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -174,7 +175,7 @@ class AllocationTest {
                 .addTo(
                     new SeriesConfig(
                         null, null, null, maxPerApplication, null, null, null, null, null),
-                    MetricsConfig.Profile.OTEL),
+                    StandardProfile.OTEL),
             new HistogramConfig(null),
             new DocumentsConfig(null, null, null, null, null, 0),
             new WindowConfig(null, null));
@@ -250,8 +251,8 @@ class AllocationTest {
             new DocumentsConfig(null, null, null, null, null, 0),
             new WindowConfig(null, null),
             MetricsConfig.Unit.MILLISECONDS,
-            Messages.OZHERA,
-            isMapped ? new OzheraProfile(OzheraRules::defaults) : null);
+            Messages.of("ozhera"),
+            isMapped ? new OzheraSeries(OzheraRules::defaults) : null);
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());

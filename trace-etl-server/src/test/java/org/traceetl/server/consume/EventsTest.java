@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
@@ -55,7 +55,7 @@ class EventsTest {
                 null,
                 null,
                 null),
-            MetricsConfig.Profile.OTEL),
+            StandardProfile.OTEL),
         new HistogramConfig(List.of(10.0, 100.0)),
         DocumentsConfig.defaults(),
         new WindowConfig(null, null));

@@ -19,6 +19,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -50,7 +51,7 @@ class GroupedSpansTest {
                         null,
                         null,
                         null),
-                    MetricsConfig.Profile.OTEL),
+                    StandardProfile.OTEL),
             new HistogramConfig(List.of(10.0, 100.0), HistogramConfig.Kind.BOTH, null),
             new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null),
             new WindowConfig(null, null),

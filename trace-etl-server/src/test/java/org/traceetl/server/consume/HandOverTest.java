@@ -14,9 +14,10 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
@@ -52,7 +53,7 @@ class HandOverTest {
                     null,
                     maxValueBytes,
                     null),
-                MetricsConfig.Profile.OTEL),
+                StandardProfile.OTEL),
         new HistogramConfig(List.of(10.0, 100.0)),
         DocumentsConfig.defaults(),
         new WindowConfig(null, null));

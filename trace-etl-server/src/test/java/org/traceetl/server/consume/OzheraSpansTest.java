@@ -19,16 +19,17 @@ import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.OzheraConfig;
-import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RecordWriter;
 import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.OzheraSeries;
 import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.series.Cardinality;
@@ -72,8 +73,8 @@ class OzheraSpansTest {
         new DocumentsConfig(null, null, null, null, null, 0),
         config.window(),
         config.metrics().unit(),
-        RocketMqConfig.Messages.ANY,
-        new OzheraProfile(() -> rules));
+        Messages.of("any"),
+        new OzheraSeries(() -> rules));
   }
 
   static ServerConfig config() {
@@ -84,11 +85,11 @@ class OzheraSpansTest {
         null,
         null,
         null,
-        new MetricsConfig(MetricsConfig.Profile.OZHERA, null, null, null),
+        new MetricsConfig(new OzheraProfile(), null, null, null),
         null,
         null,
         null,
-        new OzheraConfig(null, null, null, List.of("prometheus"), null),
+        Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
         null,
         null,
         null,

@@ -24,7 +24,6 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
@@ -33,6 +32,7 @@ import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.config.TemplatesConfig.Rule;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
@@ -904,7 +904,7 @@ class QueueAggregatorTest {
             documents,
             new WindowConfig(null, null),
             MetricsConfig.Unit.MILLISECONDS,
-            Messages.ANY,
+            Messages.of("any"),
             null);
     aggregator =
         aggregation.newAggregator(

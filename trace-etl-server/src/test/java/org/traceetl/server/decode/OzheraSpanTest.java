@@ -15,7 +15,7 @@ import org.apache.thrift.TSerializer;
 import org.apache.thrift.protocol.TCompactProtocol;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.proto.thrift.ozhera.TAttributeKey;
@@ -27,7 +27,6 @@ import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.proto.thrift.ozhera.TValue;
-import org.traceetl.server.config.RocketMqConfig.Messages;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 
@@ -40,7 +39,7 @@ final class OzheraSpanTest {
               new Dimension("ip", null, From.RESOURCE),
               new Dimension("zone", null, From.ANY)));
 
-  private final BatchDecoder decoder = new BatchDecoder(DIMENSIONS, null, Messages.OZHERA);
+  private final BatchDecoder decoder = new BatchDecoder(DIMENSIONS, null, Messages.of("ozhera"));
 
   private static byte[] message(TSpanData span) {
     try {
@@ -231,7 +230,7 @@ final class OzheraSpanTest {
   @Test
   void aMappingIsGivenTheAttributesThatItReads() {
     AttributeKeys keys = new AttributeKeys(List.of("peer", "zone"));
-    BatchDecoder mapped = new BatchDecoder(DIMENSIONS, new Reads(keys), Messages.OZHERA);
+    BatchDecoder mapped = new BatchDecoder(DIMENSIONS, new Reads(keys), Messages.of("ozhera"));
     TSpanData span = span();
     span.getExtra().unsetServiceName();
     span.getResouce()
@@ -269,8 +268,9 @@ final class OzheraSpanTest {
   }
 
   @ParameterizedTest
-  @EnumSource
-  void eachTopicHasTheMessagesThatItsConfigurationSays(Messages messages) {
+  @ValueSource(strings = {"span-batch", "ozhera", "any"})
+  void eachTopicHasTheMessagesThatItsConfigurationSays(String configured) {
+    Messages messages = Messages.of(configured);
     BatchDecoder either = new BatchDecoder(DIMENSIONS, null, messages);
     SpanBatchWriter writer = new SpanBatchWriter();
     writer.begin();
@@ -282,11 +282,11 @@ final class OzheraSpanTest {
     // More than once, and in turns: nothing of one format may show in the other.
     for (int i = 0; i < 3; i++) {
       assertThat(either.decode(batch, 7, batchLength) == Rejection.NONE)
-          .isEqualTo(messages != Messages.OZHERA);
-      assertThat(either.declaredSpans()).isEqualTo(messages != Messages.OZHERA ? 0 : 1);
+          .isEqualTo(messages.batches());
+      assertThat(either.declaredSpans()).isEqualTo(messages.batches() ? 0 : 1);
       assertThat(either.decode(span, 0, span.length) == Rejection.NONE)
-          .isEqualTo(messages != Messages.SPAN_BATCH);
-      assertThat(either.declaredSpans()).isEqualTo(messages != Messages.SPAN_BATCH ? 1 : 0);
+          .isEqualTo(messages.singles() != null);
+      assertThat(either.declaredSpans()).isEqualTo(messages.singles() != null ? 1 : 0);
       assertThat(either.decode(span, 0, 0)).isEqualTo(Rejection.TRUNCATED);
     }
   }

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.config.IndexConfig;
-import org.traceetl.server.config.IndexConfig.Elasticsearch.Layout;
 import org.traceetl.server.features.index.Cursor;
 import org.traceetl.server.features.index.Documents;
 import org.traceetl.server.features.index.TraceIndex;
@@ -79,7 +78,7 @@ final class OzheraLayoutTest {
         null,
         null,
         null,
-        Layout.OZHERA,
+        "ozhera",
         prefix,
         domain,
         zone);

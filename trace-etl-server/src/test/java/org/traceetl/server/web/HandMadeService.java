@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
-import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.Profile;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.Fleet;
@@ -32,7 +32,9 @@ import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.http.Feature;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraNaming;
+import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.delta.DeltaFeature;
 import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.ozhera.delta.DeltaWindows;
@@ -94,20 +96,23 @@ final class HandMadeService implements Feature {
             config.history().maxOperations(),
             config.histogram().boundsNanos(),
             () -> NOW);
-    boolean givesDeltas = config.givesDeltas();
+    Profile profile = config.metrics().profile();
+    OzheraConfig ozhera = (OzheraConfig) config.settings(new OzheraProfile());
+    boolean isOzhera = profile instanceof OzheraProfile;
+    boolean givesDeltas = isOzhera && ozhera.temporality() == OzheraConfig.Temporality.DELTA;
     pages =
         givesDeltas
             ? null
             : new SpanPages(
-                config.metrics().profile() == MetricsConfig.Profile.OZHERA
-                    ? new OzheraNaming(config.metrics(), config.ozhera())
+                isOzhera
+                    ? new OzheraNaming(config.metrics(), ozhera)
                     : new SpanNaming(config.metrics(), config.series(), config.histogram()),
                 System::nanoTime,
                 nanos -> {});
     deltas =
         givesDeltas
             ? new DeltaPages(
-                config.ozhera(),
+                ozhera,
                 config.histogram().boundsNanos().length + 1,
                 "group",
                 config.window().length(),

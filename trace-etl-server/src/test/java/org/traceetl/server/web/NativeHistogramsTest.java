@@ -31,6 +31,7 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
@@ -67,7 +68,7 @@ class NativeHistogramsTest {
   void prometheusAnswersWhatTheDurationsAre(
       HistogramConfig.Kind kind,
       int schema,
-      MetricsConfig.Profile profile,
+      StandardProfile profile,
       String family,
       long unitNanos,
       @TempDir Path directory)

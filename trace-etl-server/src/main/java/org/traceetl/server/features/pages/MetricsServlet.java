@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
-import org.traceetl.server.http.JvmServlet;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;
 import org.traceetl.server.telemetry.ServerTelemetry;
@@ -44,7 +43,7 @@ final class MetricsServlet extends HttpServlet {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
       return;
     }
-    JvmServlet.send(page, response);
+    Negotiation.send(page, response);
   }
 
   /** A page that may still be shown after all that takes time is done. */

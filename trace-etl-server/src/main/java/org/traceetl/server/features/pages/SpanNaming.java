@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.MetricsConfig.Profile;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
@@ -58,7 +58,7 @@ public final class SpanNaming implements Naming {
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     labels = new ArrayList<>(metrics.profile().labels());
     series.dimensions().forEach(dimension -> labels.add(dimension.label()));
-    boolean durationNamesUnit = metrics.profile() == Profile.OTEL;
+    boolean durationNamesUnit = metrics.profile() == StandardProfile.OTEL;
     String unit = seconds ? "seconds" : "milliseconds";
     Family calls = Family.counter(0, metrics.namespace() + "_calls", CALLS_HELP);
     Family duration =

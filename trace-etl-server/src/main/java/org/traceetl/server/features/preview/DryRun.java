@@ -8,6 +8,7 @@ import java.util.List;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
@@ -57,7 +58,7 @@ public final class DryRun {
    */
   public void run(long messages, Duration since) throws IOException, InterruptedException {
     String topic = rocketmq.topic();
-    Preview preview = new Preview(series, rocketmq.messages(), profile, MAX_KEYS);
+    Preview preview = new Preview(series, Messages.of(rocketmq.messages()), profile, MAX_KEYS);
     try (RocketMqLogs logs = new RocketMqLogs(rocketmq, topic, TIMEOUT)) {
       logs.start();
       List<QueueId> queues =

@@ -6,7 +6,6 @@ import java.util.Map;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.PageMetrics;
 import org.traceetl.server.http.Feature;
-import org.traceetl.server.http.JvmServlet;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;

@@ -19,12 +19,12 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.expose.FoldThread;
 import org.traceetl.server.expose.Lease;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -167,7 +167,7 @@ final class ElasticsearchSecurityTest {
             new Secret(PASSWORD),
             null,
             caFile,
-            IndexConfig.Elasticsearch.Layout.OZHERA,
+            "ozhera",
             "ozhera-",
             "hera",
             ZoneOffset.UTC);

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.SeriesDefinition;
@@ -31,7 +32,7 @@ class EventsPageTest {
           "traces_span_metrics_events_total{service_name=\"shop\",otel_metric_overflow=\"true\","
               + "trace_etl_queue=\"broker-a/3\"} 5");
 
-  private static Naming naming(MetricsConfig.Profile profile, Boolean enabled) {
+  private static Naming naming(StandardProfile profile, Boolean enabled) {
     return new SpanNaming(
         new MetricsConfig(profile, null, null, null),
         new EventsConfig(enabled, null).addTo(SeriesConfig.defaults(), profile),
@@ -61,7 +62,7 @@ class EventsPageTest {
 
   @Test
   void eventsAreCountedAndNothingElse() {
-    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.OTEL, true))) {
+    try (SpanPages pages = PageFixture.started(naming(StandardProfile.OTEL, true))) {
       pages.window(window().seal());
       String page = PageFixture.text(pages, Encoding.TEXT);
 
@@ -83,7 +84,7 @@ class EventsPageTest {
 
   @Test
   void aSeriesThatEndsMakesRoomForOneOfAnotherKind() {
-    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.OTEL, true))) {
+    try (SpanPages pages = PageFixture.started(naming(StandardProfile.OTEL, true))) {
       pages.window(window().evict(0).evict(1).seal());
       pages.window(
           Windows.of(Windows.QUEUE, PageFixture.STRIDE)
@@ -109,9 +110,9 @@ class EventsPageTest {
 
   @ParameterizedTest
   @EnumSource(
-      value = MetricsConfig.Profile.class,
+      value = StandardProfile.class,
       names = {"OTEL", "TEMPO"})
-  void withoutEventsThereIsNoSuchFamily(MetricsConfig.Profile profile) {
+  void withoutEventsThereIsNoSuchFamily(StandardProfile profile) {
     try (SpanPages pages = PageFixture.started(naming(profile, false))) {
       assertThat(PageFixture.text(pages, Encoding.TEXT)).doesNotContain("_events");
     }
@@ -119,10 +120,10 @@ class EventsPageTest {
 
   @Test
   void tempoHasThemWhereTheyAreAskedFor() {
-    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.TEMPO, null))) {
+    try (SpanPages pages = PageFixture.started(naming(StandardProfile.TEMPO, null))) {
       assertThat(PageFixture.text(pages, Encoding.TEXT)).doesNotContain("_events");
     }
-    try (SpanPages pages = PageFixture.started(naming(MetricsConfig.Profile.TEMPO, true))) {
+    try (SpanPages pages = PageFixture.started(naming(StandardProfile.TEMPO, true))) {
       pages.window(window().seal());
       assertThat(samples(PageFixture.text(pages, Encoding.TEXT), "traces_spanmetrics_events_total"))
           .hasSize(3);

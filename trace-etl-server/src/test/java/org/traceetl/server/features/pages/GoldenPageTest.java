@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.QueueId;
@@ -22,7 +23,7 @@ class GoldenPageTest {
 
   @ParameterizedTest
   @CsvSource({"OTEL,TEXT", "OTEL,OPENMETRICS", "TEMPO,TEXT", "TEMPO,OPENMETRICS"})
-  void pageIsAsKept(MetricsConfig.Profile profile, Encoding encoding) throws IOException {
+  void pageIsAsKept(StandardProfile profile, Encoding encoding) throws IOException {
     Naming naming = PageFixture.naming(new MetricsConfig(profile, null, null, null));
     try (SpanPages pages = PageFixture.started(naming)) {
       pages.window(

@@ -13,6 +13,7 @@ import java.util.zip.GZIPInputStream;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
@@ -21,8 +22,7 @@ import org.traceetl.server.expose.Page;
 final class PageFixture {
   static final Duration LONG = Duration.ofSeconds(60);
   static final MetricsConfig OTEL = MetricsConfig.defaults();
-  static final MetricsConfig TEMPO =
-      new MetricsConfig(MetricsConfig.Profile.TEMPO, null, null, null);
+  static final MetricsConfig TEMPO = new MetricsConfig(StandardProfile.TEMPO, null, null, null);
   static final HistogramConfig BOUNDS = new HistogramConfig(List.of(2.0, 10.5, 1_000.0));
   static final int STRIDE = 4;
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.journal.QueueImage;
@@ -164,7 +165,7 @@ class ProtobufPageTest {
 
   @Property(tries = 150)
   void aPageSaysWhatTheOpenMetricsPageSaysAndWhatNativeBucketsAddUpTo(
-      @ForAll long seed, @ForAll MetricsConfig.Profile profile, @ForAll Kind kind) {
+      @ForAll long seed, @ForAll StandardProfile profile, @ForAll Kind kind) {
     var random = new Random(seed);
     HistogramConfig histogram = histogram(kind, random.nextInt(-4, 9));
     MetricsConfig metrics = new MetricsConfig(profile, null, null, null);

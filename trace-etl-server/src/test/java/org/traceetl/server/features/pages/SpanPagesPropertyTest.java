@@ -13,6 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.journal.QueueImage;
@@ -38,8 +39,8 @@ class SpanPagesPropertyTest {
   @Property(tries = 60)
   void pageIsTheSumOfTheWindows(@ForAll long seed, @ForAll boolean tempo) {
     var random = new Random(seed);
-    var profile = tempo ? MetricsConfig.Profile.TEMPO : MetricsConfig.Profile.OTEL;
-    boolean seconds = profile == MetricsConfig.Profile.TEMPO;
+    var profile = tempo ? StandardProfile.TEMPO : StandardProfile.OTEL;
+    boolean seconds = profile == StandardProfile.TEMPO;
     var naming = PageFixture.naming(new MetricsConfig(profile, null, null, null));
     Map<Integer, Map<Integer, Model>> queues = new HashMap<>();
     try (SpanPages pages = PageFixture.started(naming)) {

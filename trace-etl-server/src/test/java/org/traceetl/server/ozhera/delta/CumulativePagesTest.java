@@ -18,13 +18,14 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.OzheraConfig;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RecordWriter;
 import org.traceetl.server.journal.SnapshotFormat;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraNaming;
+import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.TypeMetrics;
@@ -40,8 +41,7 @@ class CumulativePagesTest {
 
   private static SpanPages pages() {
     var metrics =
-        new MetricsConfig(
-            MetricsConfig.Profile.OZHERA, null, null, MetricsConfig.QueueLabel.ALWAYS);
+        new MetricsConfig(new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS);
     var pages =
         new SpanPages(
             new OzheraNaming(

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.window.QueueId;

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.OzheraConfig;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.window.QueueId;

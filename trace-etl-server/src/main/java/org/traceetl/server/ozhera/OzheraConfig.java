@@ -1,4 +1,4 @@
-package org.traceetl.server.config;
+package org.traceetl.server.ozhera;
 
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.traceetl.server.config.ConfigException;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 

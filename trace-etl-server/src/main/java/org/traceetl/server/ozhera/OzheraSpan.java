@@ -1,4 +1,4 @@
-package org.traceetl.server.decode;
+package org.traceetl.server.ozhera;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
@@ -8,6 +8,11 @@ import org.traceetl.proto.Limits;
 import org.traceetl.proto.OzheraAttributes;
 import org.traceetl.proto.OzheraSpanReader;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.NumberTexts;
+import org.traceetl.server.decode.SingleSpan;
+import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.Texts;
 
 /**
  * One span of OzHera with its strings as texts, those of attributes only as far as they are looked
@@ -15,7 +20,7 @@ import org.traceetl.proto.Rejection;
  * ip} and {@code hostname}: the address in place of one that the resource has, since OzHera takes
  * that one alone, the name unless it has one. One owner thread, that of the texts.
  */
-final class OzheraSpan {
+final class OzheraSpan implements SingleSpan {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(US_ASCII);
   private static final byte[] IP = "ip".getBytes(US_ASCII);
   private static final byte[] HOSTNAME = "hostname".getBytes(US_ASCII);
@@ -49,12 +54,8 @@ final class OzheraSpan {
     numbers = new NumberTexts(texts);
   }
 
-  /**
-   * Reads a message, and begins the texts anew with those of it.
-   *
-   * @return {@link Rejection#NONE}, or why it is refused: also for a span of no application
-   */
-  Rejection read(byte[] message, int offset, int length) {
+  @Override
+  public Rejection read(byte[] message, int offset, int length) {
     application = SpanColumns.NONE;
     attributeInts = 0;
     resourceInts = 0;
@@ -146,34 +147,68 @@ final class OzheraSpan {
         texts.buffer(text), offset, offset + texts.length(text), key, 0, key.length);
   }
 
-  OzheraSpanReader reader() {
-    return reader;
-  }
-
-  /** Text of the application, or {@link SpanColumns#NONE}. */
-  int application() {
+  @Override
+  public int application() {
     return application;
   }
 
-  int name() {
+  @Override
+  public int name() {
     return name;
   }
 
-  /** Texts of keys and values, in turns. */
-  int[] attributes() {
+  @Override
+  public long traceIdHigh() {
+    return reader.traceIdHigh();
+  }
+
+  @Override
+  public long traceIdLow() {
+    return reader.traceIdLow();
+  }
+
+  @Override
+  public long spanId() {
+    return reader.spanId();
+  }
+
+  @Override
+  public long startUnixNanos() {
+    return reader.startUnixNanos();
+  }
+
+  @Override
+  public long durationNanos() {
+    return reader.durationNanos();
+  }
+
+  @Override
+  public int kind() {
+    return reader.kind();
+  }
+
+  @Override
+  public int status() {
+    return reader.status();
+  }
+
+  @Override
+  public int[] attributes() {
     return attributes;
   }
 
-  int attributeCount() {
+  @Override
+  public int attributeCount() {
     return attributeInts / 2;
   }
 
-  /** Texts of keys and values, in turns. */
-  int[] resource() {
+  @Override
+  public int[] resource() {
     return resource;
   }
 
-  int resourceAttributeCount() {
+  @Override
+  public int resourceAttributeCount() {
     return resourceInts / 2;
   }
 }

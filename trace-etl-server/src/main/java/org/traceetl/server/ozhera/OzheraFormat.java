@@ -1,0 +1,19 @@
+package org.traceetl.server.ozhera;
+
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.SingleSpan;
+import org.traceetl.server.decode.SpanFormat;
+import org.traceetl.server.decode.Texts;
+
+/** Messages as OzHera's agents send them: a {@code TSpanData} each. */
+public final class OzheraFormat implements SpanFormat {
+  @Override
+  public String id() {
+    return OzheraProfile.ID;
+  }
+
+  @Override
+  public SingleSpan newReader(Texts texts, AttributeKeys wanted) {
+    return new OzheraSpan(texts, wanted);
+  }
+}
