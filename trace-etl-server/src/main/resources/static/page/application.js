@@ -13,7 +13,8 @@ import { Pages, Table } from "./table.js";
 import { noIndex, traceColumns, traceKey } from "./traces.js";
 
 const PAGE = 100;
-const TRACES_OF_A_REASON = 30;
+const TRACES_OF_A_REASON = 3;
+const SLICES = 12;
 const HOUR = 3_600_000;
 const NAME_IN_HEADING = 120;
 
@@ -299,11 +300,12 @@ export function view(frame) {
     tools: [allTraces],
     content: [tracesOfAll.element, tracesOfOne.element],
     load: async (signal) => {
-      const from = String(Date.now() - HOUR);
+      // Spread over the hour: the newest alone would crowd the last minute of the heat map.
+      const to = Date.now();
       const ask = (reason) =>
         api.get(
           "traces",
-          { application: state.name, operation: isOperation() ? state.operation : null, reason, from, limit: TRACES_OF_A_REASON },
+          { application: state.name, operation: isOperation() ? state.operation : null, reason, from: String(to - HOUR), to: String(to), limit: TRACES_OF_A_REASON, slices: SLICES },
           signal,
         );
       try {

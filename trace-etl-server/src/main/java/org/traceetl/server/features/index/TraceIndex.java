@@ -1,6 +1,7 @@
 package org.traceetl.server.features.index;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
@@ -49,6 +50,30 @@ public interface TraceIndex extends AutoCloseable {
    * @throws IOException if the store does not answer
    */
   TracePage search(TraceQuery query) throws IOException;
+
+  /**
+   * What the query asks for, spread over its time: all of it where that is at most {@code slices} *
+   * limit documents, else the newest of each of so many equal parts of the time, limit documents at
+   * most. No page follows.
+   *
+   * @param query without a cursor
+   * @throws IOException if the store does not answer
+   */
+  default TracePage search(TraceQuery query, int slices) throws IOException {
+    long from = query.fromUnixNanos();
+    long to = query.toUnixNanos();
+    TracePage newest = search(query.with(from, to, slices * query.limit()));
+    List<TraceDocument> found = new ArrayList<>(newest.documents());
+    if (newest.next() != null) {
+      found.clear();
+      long step = Math.ceilDiv(to - from, slices);
+      for (long end = to; end > from; end -= step) {
+        long begin = Math.max(from, end - step);
+        found.addAll(search(query.with(begin, end, query.limit())).documents());
+      }
+    }
+    return new TracePage(found, null);
+  }
 
   /** Whether the last contact with the store went well; true before the first. Never waits. */
   boolean healthy();

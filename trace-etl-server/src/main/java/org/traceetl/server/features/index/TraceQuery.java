@@ -42,4 +42,10 @@ public record TraceQuery(
           "from = " + fromUnixNanos + " ns is after to = " + toUnixNanos + " ns");
     }
   }
+
+  /** The same of another time and size. */
+  TraceQuery with(long newFromUnixNanos, long newToUnixNanos, int newLimit) {
+    return new TraceQuery(
+        application, operation, reason, newFromUnixNanos, newToUnixNanos, newLimit, cursor);
+  }
 }

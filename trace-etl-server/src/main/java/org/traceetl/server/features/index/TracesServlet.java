@@ -35,8 +35,18 @@ final class TracesServlet extends JsonServlet {
   private static final int MILLI_DIGITS = 6;
   private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
   private static final Set<String> PARAMETERS =
-      Set.of("application", "operation", "reason", "from", "to", "limit", "cursor", "format");
+      Set.of(
+          "application",
+          "operation",
+          "reason",
+          "from",
+          "to",
+          "limit",
+          "slices",
+          "cursor",
+          "format");
   private static final String CSV = "csv";
+  private static final int MAX_SLICES = 60;
 
   /** All headers of an answer have 8 KiB. */
   private static final int MAX_LINK = 4_000;
@@ -64,12 +74,17 @@ final class TracesServlet extends JsonServlet {
 
   @Override
   protected void answer(Parameters given, JsonGenerator out) {
-    out.writeTree(json(search(query(given))));
+    out.writeTree(json(search(given)));
   }
 
-  private TracePage search(TraceQuery query) {
+  private TracePage search(Parameters given) {
+    TraceQuery query = query(given);
+    int slices = given.number("slices", MAX_SLICES, 1);
+    if (slices > 1) {
+      checkSlices(given, slices, query.limit());
+    }
     try {
-      return index.search(query);
+      return slices > 1 ? index.search(query, slices) : index.search(query);
     } catch (IOException e) {
       log.warn("A search in the trace index failed: {}", e.toString());
       throw new Refusal(
@@ -91,6 +106,27 @@ final class TracesServlet extends JsonServlet {
         time("to", given.text("to"), Long.MAX_VALUE),
         given.number("limit", TraceQuery.MAX_LIMIT, DEFAULT_LIMIT),
         cursor == null ? null : Cursor.parse(cursor));
+  }
+
+  private static void checkSlices(Parameters given, int slices, int limit) {
+    if (given.text("from") == null || given.text("to") == null) {
+      throw new IllegalArgumentException(
+          "slices = " + slices + ": must come with from and to, the time that they divide");
+    }
+    if (given.text("cursor") != null) {
+      throw new IllegalArgumentException(
+          "slices = " + slices + ": must not come with cursor, which follows a list by its time");
+    }
+    if (slices * limit > TraceQuery.MAX_LIMIT) {
+      throw new IllegalArgumentException(
+          "slices = "
+              + slices
+              + ": must be at most "
+              + TraceQuery.MAX_LIMIT
+              + " with limit together:"
+              + " slices * limit = "
+              + slices * limit);
+    }
   }
 
   private static TraceDocument.Reason reason(String text) {
@@ -139,7 +175,7 @@ final class TracesServlet extends JsonServlet {
       super.answer(given, request, response);
       return;
     }
-    TracePage page = search(query(given));
+    TracePage page = search(given);
     byte[] body = csv(page).getBytes(StandardCharsets.UTF_8);
     if (page.next() != null) {
       String next = given.with("cursor", page.next().toText());

@@ -16,7 +16,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -321,5 +323,31 @@ abstract class TraceIndexContract {
     }
     refresh();
     assertThat(all(index, 300)).hasSize(2_000);
+  }
+
+  @Test
+  void anAnswerInSlicesReachesOverItsWholeTime() throws Exception {
+    long minute = TimeUnit.MINUTES.toNanos(1);
+    List<TraceDocument> spread =
+        LongStream.range(0, 12)
+            .mapToObj(slice -> document(100 + slice, START + slice * minute))
+            .toList();
+    List<TraceDocument> last =
+        LongStream.range(0, 50)
+            .mapToObj(number -> document(number, START + 12 * minute - 1 - number))
+            .toList();
+    List<TraceDocument> all = Stream.concat(last.stream(), spread.reversed().stream()).toList();
+    assertThat(index.write(all)).isEqualTo(WriteResult.kept(62));
+    refresh();
+    TraceQuery hour = Traces.between(START, START + 12 * minute);
+
+    TracePage some = index.search(hour.with(START, START + 12 * minute, 2), 12);
+    TracePage everything = index.search(hour.with(START, START + 12 * minute, 6), 12);
+
+    assertThat(some.documents())
+        .containsExactlyElementsOf(
+            Stream.concat(last.stream().limit(2), spread.reversed().stream().skip(1)).toList());
+    assertThat(everything.documents()).containsExactlyElementsOf(all);
+    assertThat(some.next()).isNull();
   }
 }
