@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.common.Clocks;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -90,7 +91,7 @@ public final class LogAgent implements Callable<Integer> {
   private int run(ConfigReader config, String yaml) throws InterruptedException {
     RunningAgent agent;
     try {
-      agent = RunningAgent.start(config.config());
+      agent = RunningAgent.start(config.config(), Clocks.SYSTEM);
     } catch (IOException e) {
       complain(e.getMessage());
       return CANNOT_START;

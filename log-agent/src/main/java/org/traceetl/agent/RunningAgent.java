@@ -7,7 +7,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
@@ -33,6 +32,7 @@ import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.TelemetryServer;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 
@@ -65,22 +65,22 @@ public final class RunningAgent implements AutoCloseable {
    * @throws IOException when a port, the state directory, the spool or the RocketMQ client cannot
    *     be had; what was started until then is closed
    */
-  public static RunningAgent start(AgentConfig config) throws IOException {
-    return new RunningAgent(config);
+  public static RunningAgent start(AgentConfig config, Clocks clocks) throws IOException {
+    return new RunningAgent(config, clocks);
   }
 
-  private RunningAgent(AgentConfig config) throws IOException {
+  private RunningAgent(AgentConfig config, Clocks clocks) throws IOException {
     try {
       StateDirectory state = open(StateDirectory.open(config.stateDirectory()));
       AgentIdentity identity = AgentIdentity.next(state);
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
       AgentMetrics metrics = new AgentMetrics();
-      reloader = open(new Reloader(metrics));
+      reloader = open(new Reloader(metrics, clocks.nanoClock()));
 
       spool =
           open(
               Spool.open(
-                  config.spool(), identity, metrics, System::nanoTime, System::currentTimeMillis));
+                  config.spool(), identity, metrics, clocks.nanoClock(), clocks.wall()::millis));
       RocketMqTransport.redirectClientLog(state.path().resolve("rocketmq-client-log"));
       RocketMqTransport transport =
           open(
@@ -96,7 +96,7 @@ public final class RunningAgent implements AutoCloseable {
                   TimeUnit.HOURS.toMillis(config.spool().maxAgeHours()),
                   TimeUnit.SECONDS.toNanos(config.routing().rerouteAfterSeconds()),
                   metrics,
-                  System::nanoTime,
+                  clocks.nanoClock(),
                   spool::nowMillis));
       publisher.start();
       LiveRules rules =
@@ -114,7 +114,7 @@ public final class RunningAgent implements AutoCloseable {
                   identity,
                   spool,
                   metrics,
-                  System::nanoTime,
+                  clocks.nanoClock(),
                   spool::nowMillis));
       pipeline.filters(new Filters(rules.filters()));
       List<Note.Place> places = spool.places();
@@ -122,7 +122,7 @@ public final class RunningAgent implements AutoCloseable {
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
       if (config.routing().hotspots() || config.routing().learntNames()) {
-        follow(config, state, transport, metrics);
+        follow(config, state, transport, metrics, clocks);
       }
       TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
       TopologyWatch watch =
@@ -134,7 +134,8 @@ public final class RunningAgent implements AutoCloseable {
                   topology -> {
                     publisher.topology(topology);
                     topologyFile.save(topology);
-                  }));
+                  },
+                  clocks.nanoClock()));
       watch.start();
 
       otlp =
@@ -144,7 +145,8 @@ public final class RunningAgent implements AutoCloseable {
                       config.otlp(),
                       config.pipeline().maxBytesInFlight(),
                       pipeline,
-                      spool.answered()))
+                      spool.answered(),
+                      clocks))
               : null;
       if (otlp != null) {
         OtlpMetrics.register(otlp, metrics);
@@ -168,7 +170,8 @@ public final class RunningAgent implements AutoCloseable {
                   config.files(),
                   pipeline,
                   places.stream().filter(place -> !RingSource.isOne(place)).toList(),
-                  metrics));
+                  metrics,
+                  clocks.nanoClock()));
       files.start();
       rings =
           open(
@@ -178,11 +181,13 @@ public final class RunningAgent implements AutoCloseable {
                   places,
                   config.pipeline().maxBytesInFlight() / 2,
                   metrics,
-                  System::nanoTime));
+                  clocks));
       rings.start();
       telemetry =
           config.telemetry().enabled()
-              ? open(TelemetryServer.start(config.telemetry(), metrics.registry, this::problem))
+              ? open(
+                  TelemetryServer.start(
+                      config.telemetry(), metrics.registry, this::problem, clocks.wall()))
               : null;
       if (telemetry != null) {
         if (config.telemetry().hasClearTextTokens()) {
@@ -215,7 +220,11 @@ public final class RunningAgent implements AutoCloseable {
 
   /** Follows what the servers decide. */
   private void follow(
-      AgentConfig config, StateDirectory state, RocketMqTransport transport, AgentMetrics metrics) {
+      AgentConfig config,
+      StateDirectory state,
+      RocketMqTransport transport,
+      AgentMetrics metrics,
+      Clocks clocks) {
     String topic = config.routing().hotspotsTopic();
     RocketMqConfig rocketmq = config.rocketmq();
     open(new DecisionsWatch(
@@ -238,18 +247,9 @@ public final class RunningAgent implements AutoCloseable {
                     : null,
                 routing::learnt),
             metrics,
-            latestMillis()))
+            clocks.nanoClock(),
+            clocks.latestMillis()))
         .start();
-  }
-
-  /** The Unix time; after the clock was set back, what it would be otherwise. */
-  private static LongSupplier latestMillis() {
-    long startMillis = System.currentTimeMillis();
-    long startNanos = System.nanoTime();
-    return () ->
-        Math.max(
-            System.currentTimeMillis(),
-            startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
   }
 
   private <T extends AutoCloseable> T open(T part) {

@@ -4,9 +4,11 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class ArchitectureTest {
@@ -111,6 +113,30 @@ final class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAPackage("org.springframework..")
+        .check(CLASSES);
+  }
+
+  /** A simulation gives all clocks. What looks after the heap of the JVM is none of it. */
+  @Test
+  void timeIsInjected() {
+    Set<String> clocks =
+        Set.of(
+            "java.lang.System.nanoTime",
+            "java.lang.System.currentTimeMillis",
+            "java.lang.Thread.sleep",
+            "java.time.Clock.systemUTC",
+            "java.time.Instant.now",
+            "java.time.InstantSource.system",
+            "java.util.concurrent.TimeUnit.sleep");
+    noClasses()
+        .that()
+        .doNotHaveFullyQualifiedName("org.traceetl.agent.IdleHeap")
+        .should()
+        .accessTargetWhere(
+            DescribedPredicate.describe(
+                "it is a clock of the machine",
+                access ->
+                    clocks.contains(access.getTargetOwner().getName() + "." + access.getName())))
         .check(CLASSES);
   }
 }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.FilterRules;
 import org.traceetl.agent.config.FiltersFile;
+import org.traceetl.common.Clocks;
 
 /** The documentation names what there is, and nothing else. */
 final class DocumentationTest {
@@ -107,7 +108,8 @@ final class DocumentationTest {
         ring: {directory: %s/rings}
         """
             .formatted(directory, directory);
-    try (RunningAgent agent = RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
+    try (RunningAgent agent =
+            RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
         HttpClient client = HttpClient.newHttpClient()) {
       URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
       return client

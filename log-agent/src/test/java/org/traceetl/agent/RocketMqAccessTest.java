@@ -27,6 +27,7 @@ import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TestBroker;
+import org.traceetl.common.Clocks;
 
 /** Against a real RocketMQ that asks for keys and speaks nothing but TLS. */
 @Timeout(180)
@@ -157,7 +158,7 @@ final class RocketMqAccessTest {
                 TOPIC,
                 secretKey,
                 directory.resolve("ca.crt"));
-    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
   }
 
   private static double value(RunningAgent agent, String name) throws Exception {

@@ -43,6 +43,7 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -156,7 +157,7 @@ final class RocketMqTest {
   void aRunningAgentBringsLinesOfAFileToTheBroker() throws Exception {
     String topic = "agent";
     Path log = directory.resolve("trace.log");
-    RunningAgent agent = RunningAgent.start(agentConfig(topic, log));
+    RunningAgent agent = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
     try {
       assertThat(get(agent, "/health").statusCode()).isEqualTo(503);
       broker.createTopic(topic, QUEUES);
@@ -179,7 +180,7 @@ final class RocketMqTest {
       assertThat(agent.drain(LONG)).isTrue();
     }
     // All ports and the state directory are free again.
-    RunningAgent.start(agentConfig(topic, log)).close();
+    RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM).close();
     assertThat(spans(topic)).isEqualTo(100);
   }
 
@@ -188,18 +189,18 @@ final class RocketMqTest {
     String topic = "restart";
     Path log = directory.resolve("restart.log");
     broker.createTopic(topic, QUEUES);
-    try (RunningAgent first = RunningAgent.start(agentConfig(topic, log))) {
+    try (RunningAgent first = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM)) {
       await().atMost(LONG).until(() -> first.problem().isEmpty());
     }
     broker.stopBroker();
     Files.writeString(log, line(1) + line(2));
-    RunningAgent second = RunningAgent.start(agentConfig(topic, log));
+    RunningAgent second = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
     await().atMost(LONG).until(() -> second.problem().isEmpty());
     await().atMost(LONG).until(() -> metric(second, "spool_spans 2.0"));
     assertThat(second.drain(Duration.ZERO)).isFalse();
 
     broker.startBroker();
-    RunningAgent third = RunningAgent.start(agentConfig(topic, log));
+    RunningAgent third = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
     try {
       await().atMost(LONG).until(() -> metric(third, "spans_published_total 2.0"));
       assertThat(spans(topic)).isEqualTo(2);
@@ -211,7 +212,8 @@ final class RocketMqTest {
 
   @Test
   void aSecondDrainTellsWhatTheFirstDid() throws Exception {
-    RunningAgent agent = RunningAgent.start(agentConfig("none", directory.resolve("none.log")));
+    RunningAgent agent =
+        RunningAgent.start(agentConfig("none", directory.resolve("none.log")), Clocks.SYSTEM);
     // There is no time for the publisher to say that nothing is left.
     boolean confirmed = agent.drain(Duration.ZERO);
 

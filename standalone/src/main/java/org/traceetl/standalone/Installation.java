@@ -19,6 +19,7 @@ import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
 
 /** A server and an agent at a broker: all that stands between an application and Prometheus. */
@@ -104,7 +105,7 @@ final class Installation implements AutoCloseable {
     TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
     RunningAgent agent = null;
     try {
-      agent = RunningAgent.start(agentConfig(settings, filters));
+      agent = RunningAgent.start(agentConfig(settings, filters), Clocks.SYSTEM);
       return new Installation(server, agent);
     } finally {
       if (agent == null) {

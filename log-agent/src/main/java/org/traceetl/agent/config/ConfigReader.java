@@ -5,7 +5,6 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +19,7 @@ import org.traceetl.agent.access.TlsMaterial;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.SignedRecord;
 
 /**
@@ -180,7 +180,7 @@ public final class ConfigReader {
                 ? Optional.empty()
                 : Optional.of(asPath(section + "client-ca-file", clientCa)));
     try {
-      TlsMaterial.of(files.read(), Instant.now());
+      TlsMaterial.of(files.read(), Clocks.SYSTEM.wall().instant());
     } catch (TlsFileException e) {
       String key = "client-ca-file";
       if (e.file().equals(files.certificate())) {

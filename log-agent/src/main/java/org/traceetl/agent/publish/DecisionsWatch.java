@@ -69,7 +69,7 @@ public final class DecisionsWatch implements AutoCloseable {
   private final List<Followed<?>> kinds;
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
-  private final LogThrottle failureLog = new LogThrottle(Duration.ofSeconds(30), System::nanoTime);
+  private final LogThrottle failureLog;
   private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the broker does not answer must not hold up the end.
   private final Thread thread = Thread.ofPlatform().daemon().name("decisions").unstarted(this::run);
@@ -93,7 +93,9 @@ public final class DecisionsWatch implements AutoCloseable {
       Followed<HotspotDecisions> hotspots,
       Followed<LearntNames> names,
       AgentMetrics metrics,
+      LongSupplier nanoClock,
       LongSupplier unixMillis) {
+    failureLog = new LogThrottle(Duration.ofSeconds(30), nanoClock);
     this.topic = topic;
     this.name = name;
     this.publicKeysFile = publicKeysFile;

@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +27,7 @@ public final class TopologyWatch implements AutoCloseable {
   private final RocketMqConfig config;
   private final Supplier<Optional<Topology>> lastKnown;
   private final Consumer<Topology> listener;
-  private final LogThrottle failureLog = new LogThrottle(Duration.ofSeconds(30), System::nanoTime);
+  private final LogThrottle failureLog;
   private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the name server does not answer must not hold up the end.
   private final Thread thread = Thread.ofPlatform().daemon().name("topology").unstarted(this::run);
@@ -43,7 +44,9 @@ public final class TopologyWatch implements AutoCloseable {
       Transport transport,
       RocketMqConfig config,
       Supplier<Optional<Topology>> lastKnown,
-      Consumer<Topology> listener) {
+      Consumer<Topology> listener,
+      LongSupplier nanoClock) {
+    failureLog = new LogThrottle(Duration.ofSeconds(30), nanoClock);
     this.transport = transport;
     this.config = config;
     this.lastKnown = lastKnown;

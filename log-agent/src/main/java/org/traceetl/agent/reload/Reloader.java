@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -50,23 +51,25 @@ public final class Reloader implements AutoCloseable {
     private String problem = "";
     private long dueNanos;
 
-    Watched(String what, int intervalMillis, Source source) {
+    Watched(String what, int intervalMillis, Source source, long nowNanos) {
       this.what = what;
       this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(intervalMillis);
       this.source = source;
-      this.dueNanos = System.nanoTime() + intervalNanos;
+      this.dueNanos = nowNanos + intervalNanos;
     }
   }
 
   private final AgentMetrics metrics;
+  private final LongSupplier nanoClock;
   private final List<Watched> watched = new CopyOnWriteArrayList<>();
   private final Semaphore asked = new Semaphore(0);
   private final Thread thread = Thread.ofPlatform().name("reload").unstarted(this::run);
   private boolean started;
   private volatile boolean stopped;
 
-  public Reloader(AgentMetrics metrics) {
+  public Reloader(AgentMetrics metrics, LongSupplier nanoClock) {
     this.metrics = metrics;
+    this.nanoClock = nanoClock;
   }
 
   /**
@@ -89,7 +92,7 @@ public final class Reloader implements AutoCloseable {
     // There from the start, so that an increase is seen at the first change.
     metrics.reloads.labels(what, "applied");
     metrics.reloads.labels(what, "refused");
-    watched.add(new Watched(what, intervalMillis, source));
+    watched.add(new Watched(what, intervalMillis, source, nanoClock.getAsLong()));
     startThread();
   }
 
@@ -117,19 +120,19 @@ public final class Reloader implements AutoCloseable {
 
   private void lookAtThoseDue() {
     for (Watched one : watched) {
-      if (System.nanoTime() - one.dueNanos >= 0) {
+      if (nanoClock.getAsLong() - one.dueNanos >= 0) {
         look(one, false);
       }
     }
   }
 
   private long untilDueNanos() {
-    long nowNanos = System.nanoTime();
+    long nowNanos = nanoClock.getAsLong();
     return watched.stream().mapToLong(one -> one.dueNanos - nowNanos).min().orElse(0);
   }
 
   private void look(Watched one, boolean asked) {
-    one.dueNanos = System.nanoTime() + one.intervalNanos;
+    one.dueNanos = nanoClock.getAsLong() + one.intervalNanos;
     String problem = "";
     try {
       if (one.source.reload(asked)) {

@@ -61,6 +61,7 @@ public final class TelemetryServer implements AutoCloseable {
       TelemetryConfig config,
       CollectorRegistry registry,
       Supplier<String> problem,
+      InstantSource wall,
       int connectionMillis)
       throws IOException {
     this.registry = registry;
@@ -70,7 +71,7 @@ public final class TelemetryServer implements AutoCloseable {
         new PortAccess(
             config.tls(),
             config.tokens(),
-            InstantSource.system(),
+            wall,
             // What the JDK's TLS holds is on the heap, and is gone with its connection.
             material ->
                 tls.use(RotatingTls.builder(material).sslProvider(SslProvider.JDK).build()));
@@ -80,22 +81,27 @@ public final class TelemetryServer implements AutoCloseable {
   /**
    * Opens the port.
    *
+   * @param wall by which certificates end
    * @param problem what keeps the agent from its work, empty when nothing does
    * @throws IOException when the port, the certificate or the tokens cannot be had
    */
   public static TelemetryServer start(
-      TelemetryConfig config, CollectorRegistry registry, Supplier<String> problem)
+      TelemetryConfig config,
+      CollectorRegistry registry,
+      Supplier<String> problem,
+      InstantSource wall)
       throws IOException {
-    return start(config, registry, problem, CONNECTION_MILLIS);
+    return start(config, registry, problem, wall, CONNECTION_MILLIS);
   }
 
   static TelemetryServer start(
       TelemetryConfig config,
       CollectorRegistry registry,
       Supplier<String> problem,
+      InstantSource wall,
       int connectionMillis)
       throws IOException {
-    TelemetryServer server = new TelemetryServer(config, registry, problem, connectionMillis);
+    TelemetryServer server = new TelemetryServer(config, registry, problem, wall, connectionMillis);
     server.listen(config);
     return server;
   }

@@ -299,6 +299,7 @@ final class DecisionsWatchTest {
         hotspots,
         names,
         metrics,
+        System::nanoTime,
         () -> 1_000);
   }
 

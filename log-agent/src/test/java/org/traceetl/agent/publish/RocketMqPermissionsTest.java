@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.common.Clocks;
 
 /**
  * Against a real RocketMQ that asks what a user may do: the rights of the manual, and one fewer.
@@ -175,7 +176,7 @@ final class RocketMqPermissionsTest {
         """
             .formatted(
                 directory.resolve(user), log, DECISIONS, broker.namesrvAddress(), SPANS, user);
-    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config());
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
   }
 
   private static double value(RunningAgent agent, String name) throws Exception {

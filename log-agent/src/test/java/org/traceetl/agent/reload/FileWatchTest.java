@@ -143,7 +143,7 @@ final class FileWatchTest {
     Path data = Files.createSymbolicLink(directory.resolve("..data"), Path.of("..1"));
     Files.delete(file);
     Files.createSymbolicLink(file, Path.of("..data", "rules.yaml"));
-    try (Reloader reloader = new Reloader(metrics)) {
+    try (Reloader reloader = new Reloader(metrics, System::nanoTime)) {
       FileWatch<RoutingRules> watch = watch();
       assertThat(watch.first().standard().queues()).isEqualTo(6);
       reloader.add("rules", 10, watch);
@@ -159,7 +159,7 @@ final class FileWatchTest {
 
   @Test
   void aRequestIsFollowedLongBeforeTheNextLook() throws IOException {
-    try (Reloader reloader = new Reloader(metrics)) {
+    try (Reloader reloader = new Reloader(metrics, System::nanoTime)) {
       reloader.add("rules", 600_000, watch());
       reloader.start();
       queues("9");
@@ -171,7 +171,7 @@ final class FileWatchTest {
 
   @Test
   void aWrongFileIsCountedOnce() throws IOException {
-    Reloader reloader = new Reloader(metrics);
+    Reloader reloader = new Reloader(metrics, System::nanoTime);
     reloader.add("rules", 600_000, watch());
     queues("none");
     for (int i = 0; i < 3; i++) {

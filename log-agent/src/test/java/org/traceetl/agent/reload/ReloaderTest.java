@@ -12,7 +12,7 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 @Timeout(60)
 final class ReloaderTest {
   private final AgentMetrics metrics = new AgentMetrics();
-  private final Reloader reloader = new Reloader(metrics);
+  private final Reloader reloader = new Reloader(metrics, System::nanoTime);
 
   @Test
   void changesAreCountedAndOneSourceDoesNotStopAnother() {

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.common.Clocks;
 
 final class TelemetryServerTest {
   private static final TelemetryConfig ANY_PORT = new TelemetryConfig(true, "127.0.0.1", 0);
@@ -58,7 +59,8 @@ final class TelemetryServerTest {
     try (TelemetryServer server = start()) {
       TelemetryConfig same = new TelemetryConfig(true, "127.0.0.1", server.port());
 
-      assertThatThrownBy(() -> TelemetryServer.start(same, metrics.registry, problem::get))
+      assertThatThrownBy(() ->
+              TelemetryServer.start(same, metrics.registry, problem::get, Clocks.SYSTEM.wall()))
           .isInstanceOf(IOException.class)
           .hasMessageStartingWith("telemetry.port = " + server.port() + ": cannot listen");
     }
@@ -75,7 +77,8 @@ final class TelemetryServerTest {
   @Test
   void metricsAskForTheTokenAndTheHealthDoesNot() throws Exception {
     TelemetryConfig config = ANY_PORT.withTokens(new TokenSource("hunter2", Optional.empty()));
-    try (TelemetryServer server = TelemetryServer.start(config, metrics.registry, problem::get);
+    try (TelemetryServer server =
+            TelemetryServer.start(config, metrics.registry, problem::get, Clocks.SYSTEM.wall());
         HttpClient client = HttpClient.newHttpClient()) {
       assertThat(get(server, "/health", "*/*").statusCode()).isEqualTo(200);
       HttpResponse<String> refused = get(server, "/metrics", "*/*");
@@ -93,7 +96,7 @@ final class TelemetryServerTest {
   }
 
   private TelemetryServer start() throws IOException {
-    return TelemetryServer.start(ANY_PORT, metrics.registry, problem::get);
+    return TelemetryServer.start(ANY_PORT, metrics.registry, problem::get, Clocks.SYSTEM.wall());
   }
 
   private static HttpResponse<String> get(TelemetryServer server, String path, String accept)

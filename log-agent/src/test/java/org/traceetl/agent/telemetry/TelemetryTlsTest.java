@@ -43,6 +43,7 @@ import org.traceetl.agent.access.TestCertificates.Issued;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.common.Clocks;
 
 /** The JDK's client against the port, each request over a connection of its own. */
 @Timeout(120)
@@ -169,7 +170,11 @@ final class TelemetryTlsTest {
     metrics.registry.register(new Gauge.Builder().name("x").help("y".repeat(8 << 20)).create());
     TelemetryServer server =
         TelemetryServer.start(
-            ANY_PORT.withTls(files(false)), metrics.registry, () -> "", 10 * 60_000);
+            ANY_PORT.withTls(files(false)),
+            metrics.registry,
+            () -> "",
+            Clocks.SYSTEM.wall(),
+            10 * 60_000);
     try (SSLSocket socket = (SSLSocket) trusting(CA, null).getSocketFactory().createSocket()) {
       socket.setReceiveBufferSize(4_096);
       socket.connect(new InetSocketAddress("127.0.0.1", server.port()));
@@ -185,7 +190,12 @@ final class TelemetryTlsTest {
   @Test
   void aConnectionEndsAtItsDeadline() throws Exception {
     try (TelemetryServer server =
-            TelemetryServer.start(ANY_PORT.withTls(files(false)), metrics.registry, () -> "", 100);
+            TelemetryServer.start(
+                ANY_PORT.withTls(files(false)),
+                metrics.registry,
+                () -> "",
+                Clocks.SYSTEM.wall(),
+                100);
         Socket silent = new Socket("127.0.0.1", server.port())) {
       assertThat(silent.getInputStream().read()).isNegative();
       await().until(() -> server.connections() == 0);
@@ -213,7 +223,7 @@ final class TelemetryTlsTest {
   }
 
   private TelemetryServer start(TelemetryConfig config) throws IOException {
-    return TelemetryServer.start(config, metrics.registry, () -> "");
+    return TelemetryServer.start(config, metrics.registry, () -> "", Clocks.SYSTEM.wall());
   }
 
   private TlsFiles files(boolean mutual) {

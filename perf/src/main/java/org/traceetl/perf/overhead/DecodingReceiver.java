@@ -25,6 +25,7 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.source.ring.RingSource;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.Clocks;
 
 /**
  * The agent's sources with nothing behind them: what arrives is decoded, counted and confirmed, so
@@ -75,10 +76,11 @@ final class DecodingReceiver implements Intake {
             defaults.maxBytes(),
             defaults.maxDictionaryBytes());
     try (OtlpReceiver otlp =
-            new OtlpReceiver(config, MOST_BYTES_BEING_READ, intake, new AnsweredRequests(0));
+            new OtlpReceiver(
+                config, MOST_BYTES_BEING_READ, intake, new AnsweredRequests(0), Clocks.SYSTEM);
         RingSource rings =
             new RingSource(
-                ringConfig, intake, List.of(), 1 << 25, new AgentMetrics(), System::nanoTime)) {
+                ringConfig, intake, List.of(), 1 << 25, new AgentMetrics(), Clocks.SYSTEM)) {
       otlp.start();
       rings.start();
       while (!Files.isDirectory(ringConfig.directory())) {

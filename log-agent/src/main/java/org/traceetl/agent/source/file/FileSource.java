@@ -109,12 +109,7 @@ public final class FileSource implements AutoCloseable {
    * @param notes where earlier runs stopped, those that moved last at the end
    * @throws IOException when they cannot be read
    */
-  public FileSource(FilesConfig config, Intake intake, List<Note.Place> notes, AgentMetrics metrics)
-      throws IOException {
-    this(config, intake, notes, metrics, System::nanoTime);
-  }
-
-  FileSource(
+  public FileSource(
       FilesConfig config,
       Intake intake,
       List<Note.Place> notes,

@@ -10,6 +10,7 @@ import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.netty.shaded.io.netty.channel.group.ChannelGroup;
 import io.grpc.netty.shaded.io.netty.channel.group.DefaultChannelGroup;
 import io.grpc.netty.shaded.io.netty.util.concurrent.GlobalEventExecutor;
+import java.util.function.LongSupplier;
 
 /**
  * Sits on a listening socket, where accepted connections pass: closes those above the limits and
@@ -28,10 +29,14 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
   private final HandshakeWatch handshakes;
   private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
-  ConnectionGate(Clients clients, ChannelOption<Boolean> quickAck, OtlpCounters counters) {
+  ConnectionGate(
+      Clients clients,
+      ChannelOption<Boolean> quickAck,
+      OtlpCounters counters,
+      LongSupplier nanoClock) {
     this.clients = clients;
     this.quickAck = new QuickAck(quickAck);
-    this.handshakes = new HandshakeWatch(counters);
+    this.handshakes = new HandshakeWatch(counters, nanoClock);
   }
 
   /** Listening sockets with this gate on them. */

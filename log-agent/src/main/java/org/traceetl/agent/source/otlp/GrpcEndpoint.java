@@ -76,7 +76,7 @@ final class GrpcEndpoint {
             parts.tokens(),
             GrpcReadBudget::admit,
             requestTimeoutMillis,
-            System::nanoTime,
+            parts.nanoClock(),
             counters);
     lookForLateCalls =
         () ->

@@ -6,6 +6,7 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.handler.ssl.NotSslRecordException;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
 import java.nio.channels.ClosedChannelException;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
@@ -17,10 +18,11 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   private static final int MOST_CHARACTERS = 200;
 
   private final OtlpCounters counters;
-  private final LogThrottle throttle = new LogThrottle(System::nanoTime);
+  private final LogThrottle throttle;
 
-  HandshakeWatch(OtlpCounters counters) {
+  HandshakeWatch(OtlpCounters counters, LongSupplier nanoClock) {
     this.counters = counters;
+    throttle = new LogThrottle(nanoClock);
   }
 
   @Override

@@ -4,7 +4,6 @@ import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -16,6 +15,7 @@ import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.http.RotatingTls;
 import org.traceetl.agent.source.payload.PayloadArrays;
+import org.traceetl.common.Clocks;
 
 /**
  * Receives OTLP over gRPC and over HTTP and offers the payloads to the pipeline. A request is
@@ -42,9 +42,13 @@ public final class OtlpReceiver implements AutoCloseable {
    * @throws IOException when the certificates or tokens would not serve
    */
   public OtlpReceiver(
-      OtlpConfig config, long maxBytesBeingRead, Intake intake, AnsweredRequests answered)
+      OtlpConfig config,
+      long maxBytesBeingRead,
+      Intake intake,
+      AnsweredRequests answered,
+      Clocks clocks)
       throws IOException {
-    this(config, maxBytesBeingRead, intake, answered, NettyTransport.best());
+    this(config, maxBytesBeingRead, intake, answered, clocks, NettyTransport.best());
   }
 
   OtlpReceiver(
@@ -52,6 +56,7 @@ public final class OtlpReceiver implements AutoCloseable {
       long maxBytesBeingRead,
       Intake pipeline,
       AnsweredRequests answered,
+      Clocks clocks,
       NettyTransport transport)
       throws IOException {
     RotatingTls grpcTls = new RotatingTls();
@@ -60,7 +65,7 @@ public final class OtlpReceiver implements AutoCloseable {
         new PortAccess(
             config.tls(),
             config.tokens(),
-            InstantSource.system(),
+            clocks.wall(),
             material -> {
               // The gRPC context adds the negotiation of HTTP/2.
               SslContext nextGrpc =
@@ -86,7 +91,8 @@ public final class OtlpReceiver implements AutoCloseable {
             perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder())),
             perThread(() -> new OtlpJsonDecoder(counters.attributesLeftOutAdder())),
             new PayloadArrays(),
-            counters);
+            counters,
+            clocks.nanoClock());
     grpc = new GrpcEndpoint(parts, access.hasTls() ? Optional.of(grpcTls) : Optional.empty());
     http = new HttpEndpoint(parts, access.hasTls() ? Optional.of(httpTls) : Optional.empty());
   }

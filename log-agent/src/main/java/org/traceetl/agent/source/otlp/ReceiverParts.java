@@ -1,6 +1,7 @@
 package org.traceetl.agent.source.otlp;
 
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import java.util.function.LongSupplier;
 import org.traceetl.agent.access.BearerTokens;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.Intake;
@@ -24,8 +25,9 @@ record ReceiverParts(
     SpanDecoder protobuf,
     SpanDecoder json,
     PayloadArrays arrays,
-    OtlpCounters counters) {
+    OtlpCounters counters,
+    LongSupplier nanoClock) {
   ConnectionGate gate() {
-    return new ConnectionGate(clients, transport.quickAck(), counters);
+    return new ConnectionGate(clients, transport.quickAck(), counters, nanoClock);
   }
 }

@@ -1,6 +1,7 @@
 package org.traceetl.agent.source.ring;
 
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
@@ -45,6 +47,7 @@ public final class RingSource implements AutoCloseable {
   private final Intake intake;
   private final Rhythm rhythm;
   private final LongSupplier nanoClock;
+  private final InstantSource wall;
   private final LogThrottle failureLog;
   private final RingCounters counters = new RingCounters();
   private final SourceThread thread = new SourceThread("rings", this::run);
@@ -73,9 +76,9 @@ public final class RingSource implements AutoCloseable {
       Collection<Note.Place> notes,
       long mostBytesUnderWay,
       AgentMetrics metrics,
-      LongSupplier nanoClock)
+      Clocks clocks)
       throws IOException {
-    this(config, intake, notes, mostBytesUnderWay, metrics, Rhythm.USUAL, nanoClock);
+    this(config, intake, notes, mostBytesUnderWay, metrics, Rhythm.USUAL, clocks);
   }
 
   RingSource(
@@ -85,12 +88,13 @@ public final class RingSource implements AutoCloseable {
       long mostBytesUnderWay,
       AgentMetrics metrics,
       Rhythm rhythm,
-      LongSupplier nanoClock)
+      Clocks clocks)
       throws IOException {
     this.config = config;
     this.intake = intake;
     this.rhythm = rhythm;
-    this.nanoClock = nanoClock;
+    nanoClock = clocks.nanoClock();
+    wall = clocks.wall();
     this.failureLog = new LogThrottle(nanoClock);
     long now = nanoClock.getAsLong();
     nextListNanos = now;
@@ -228,7 +232,7 @@ public final class RingSource implements AutoCloseable {
 
   private void removeUnfinished(RingFiles files, List<String> names) {
     for (String name : names) {
-      if (System.currentTimeMillis() - files.writtenMillis(name) > UNFINISHED_MILLIS) {
+      if (wall.millis() - files.writtenMillis(name) > UNFINISHED_MILLIS) {
         try {
           boolean _ = files.removeIfDead(name);
         } catch (IOException e) {

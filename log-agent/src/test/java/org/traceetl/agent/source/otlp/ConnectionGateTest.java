@@ -121,7 +121,10 @@ class ConnectionGateTest {
   private ConnectionGate gate(NettyTransport transport, int maxConnections) {
     OtlpLimits limits = new OtlpLimits(maxConnections, maxConnections, 0, 30_000);
     return new ConnectionGate(
-        new Clients(limits, 1 << 20, 1 << 10, counters), transport.quickAck(), counters);
+        new Clients(limits, 1 << 20, 1 << 10, counters),
+        transport.quickAck(),
+        counters,
+        System::nanoTime);
   }
 
   private static int readOrReset(Socket socket) {

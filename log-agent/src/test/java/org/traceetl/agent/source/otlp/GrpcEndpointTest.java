@@ -41,6 +41,7 @@ import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
+import org.traceetl.common.Clocks;
 
 /** What gRPC senders are answered. */
 @Timeout(60)
@@ -68,7 +69,8 @@ class GrpcEndpointTest {
                 .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
             MAX_BYTES_BEING_READ,
             intake,
-            new AnsweredRequests(0));
+            new AnsweredRequests(0),
+            Clocks.SYSTEM);
     receiver.start();
     channel =
         NettyChannelBuilder.forAddress("127.0.0.1", receiver.grpcPort()).usePlaintext().build();

@@ -20,6 +20,7 @@ import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.http.FewHeaders;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
+import org.traceetl.common.Clocks;
 
 /** Senders that want to make the agent hold more than they send. */
 @Timeout(120)
@@ -203,7 +204,8 @@ final class HostileSendersTest {
     OtlpConfig config =
         new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
             .withLimits(new OtlpLimits(CONNECTIONS, CONNECTIONS, 0, 60_000));
-    receiver = new OtlpReceiver(config, BUDGET_BYTES, intake, new AnsweredRequests(0));
+    receiver =
+        new OtlpReceiver(config, BUDGET_BYTES, intake, new AnsweredRequests(0), Clocks.SYSTEM);
     receiver.start();
   }
 

@@ -30,6 +30,7 @@ import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
+import org.traceetl.common.Clocks;
 
 /** What HTTP senders are answered. */
 @Timeout(60)
@@ -52,7 +53,8 @@ class HttpEndpointTest {
                 .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
             MAX_BYTES_BEING_READ,
             intake,
-            new AnsweredRequests(0));
+            new AnsweredRequests(0),
+            Clocks.SYSTEM);
     receiver.start();
   }
 

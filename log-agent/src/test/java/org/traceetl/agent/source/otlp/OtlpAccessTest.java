@@ -47,6 +47,7 @@ import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
+import org.traceetl.common.Clocks;
 
 /** TLS and tokens, with the exporters of the OpenTelemetry SDK. */
 @Timeout(120)
@@ -295,7 +296,7 @@ class OtlpAccessTest {
   }
 
   private void start(OtlpConfig config) throws IOException {
-    receiver = new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0));
+    receiver = new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM);
     receiver.start();
   }
 

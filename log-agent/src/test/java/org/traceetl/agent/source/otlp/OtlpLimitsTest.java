@@ -34,6 +34,7 @@ import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
+import org.traceetl.common.Clocks;
 
 /** What one sender may ask of the ports. */
 @Timeout(60)
@@ -226,7 +227,9 @@ class OtlpLimitsTest {
 
   private void start(OtlpLimits limits, int maxRequestBytes) throws IOException {
     OtlpConfig config = new OtlpConfig(true, "0.0.0.0", 0, 0, maxRequestBytes).withLimits(limits);
-    receiver = new OtlpReceiver(config, 10L * maxRequestBytes, intake, new AnsweredRequests(0));
+    receiver =
+        new OtlpReceiver(
+            config, 10L * maxRequestBytes, intake, new AnsweredRequests(0), Clocks.SYSTEM);
     receiver.start();
   }
 

@@ -37,6 +37,7 @@ import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.common.Clocks;
 
 /** The receiver and the exporters of the OpenTelemetry SDK. */
 @Timeout(60)
@@ -54,7 +55,7 @@ class OtlpReceiverTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0));
+    receiver = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM);
     receiver.start();
   }
 
@@ -143,7 +144,8 @@ class OtlpReceiverTest {
   @Test
   void nioServesAsEpollDoes() throws Exception {
     try (OtlpReceiver nio =
-        new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), NettyTransport.NIO)) {
+        new OtlpReceiver(
+            CONFIG, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM, NettyTransport.NIO)) {
       nio.start();
       for (Client client : Client.values()) {
         assertThat(export(client, "none", spans(3), nio).isSuccess()).isTrue();
@@ -158,7 +160,7 @@ class OtlpReceiverTest {
       OtlpConfig config =
           new OtlpConfig(true, "0.0.0.0", 0, taken.getLocalPort(), CONFIG.maxRequestBytes());
       try (OtlpReceiver second =
-          new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0))) {
+          new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM)) {
         assertThatThrownBy(second::start)
             .isInstanceOf(IOException.class)
             .hasMessageContaining(Integer.toString(taken.getLocalPort()));
@@ -168,7 +170,8 @@ class OtlpReceiverTest {
 
   @Test
   void closeMayComeTwiceAndBeforeStart() throws IOException {
-    OtlpReceiver unstarted = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0));
+    OtlpReceiver unstarted =
+        new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM);
     unstarted.close();
     unstarted.close();
     receiver.stopAccepting();

@@ -17,6 +17,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
@@ -84,7 +85,7 @@ final class RingAgent implements AutoCloseable {
         1 << 25,
         into == intake ? metrics : new AgentMetrics(),
         QUICK,
-        System::nanoTime);
+        Clocks.SYSTEM);
   }
 
   void stopAccepting() {
