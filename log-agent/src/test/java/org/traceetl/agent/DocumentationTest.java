@@ -54,7 +54,8 @@ final class DocumentationTest {
         EXAMPLE
             .matcher(
                 Files.readString(DOCS.resolve("configuration.md"))
-                    + Files.readString(DOCS.resolve("operations.md")))
+                    + Files.readString(DOCS.resolve("install.md"))
+                    + Files.readString(DOCS.resolve("operate.md")))
             .results()
             .map(result -> result.group(1))
             .toList();
@@ -75,7 +76,8 @@ final class DocumentationTest {
         FILTERS_EXAMPLE
             .matcher(
                 Files.readString(DOCS.resolve("configuration.md"))
-                    + Files.readString(DOCS.resolve("operations.md")))
+                    + Files.readString(DOCS.resolve("install.md"))
+                    + Files.readString(DOCS.resolve("operate.md")))
             .results()
             .map(result -> result.group(1))
             .toList();

@@ -54,7 +54,7 @@ final class MemoryBoundsTest {
   /** Each stage stands in the manual with what it is by default. */
   @Test
   void theManualHasEachStage() throws Exception {
-    String manual = Files.readString(Path.of("..", "docs", "operations.md"));
+    String manual = Files.readString(Path.of("..", "docs", "install.md"));
     for (MemoryBounds.Stage stage : bounds("").stages()) {
       assertThat(manual)
           .contains(

@@ -21,7 +21,7 @@ final class RulesTest {
   private static final Path DIRECTORY = ROOT.resolve("deploy/prometheus");
   private static final Path OZHERA = ROOT.resolve("deploy/ozhera");
   private static final Pattern ALERT = Pattern.compile("(?m)^ +- alert: (\\w+)$");
-  private static final Pattern ENTRY = Pattern.compile("(?m)^### (TraceEtl\\w+)$");
+  private static final Pattern ENTRY = Pattern.compile("(?m)^## (TraceEtl\\w+)$");
   private static final Pattern RUNBOOK = Pattern.compile("(?m)^ +runbook_url: (\\S+)$");
 
   @Test
@@ -51,7 +51,7 @@ final class RulesTest {
   void everyAlertIsTestedBothWaysAndHasItsEntryInTheRunbook() throws Exception {
     String rules = Files.readString(DIRECTORY.resolve("trace-etl-alerts.rules.yaml"));
     String tests = Files.readString(DIRECTORY.resolve("tests/trace-etl-alerts.test.yaml"));
-    String operations = Files.readString(ROOT.resolve("docs/operations.md"));
+    String runbook = Files.readString(ROOT.resolve("docs/runbook.md"));
     List<String> alerts = all(ALERT, rules);
 
     assertThat(alerts).isNotEmpty().doesNotHaveDuplicates();
@@ -62,9 +62,9 @@ final class RulesTest {
     assertThat(all(RUNBOOK, rules))
         .isEqualTo(
             alerts.stream()
-                .map(alert -> "docs/operations.md#" + alert.toLowerCase(Locale.ROOT))
+                .map(alert -> "docs/runbook.md#" + alert.toLowerCase(Locale.ROOT))
                 .toList());
-    assertThat(all(ENTRY, operations)).containsExactlyElementsOf(alerts);
+    assertThat(all(ENTRY, runbook)).containsExactlyElementsOf(alerts);
   }
 
   @Test

@@ -65,7 +65,8 @@ final class DocumentationTest {
         EXAMPLE
             .matcher(
                 Files.readString(DOCS.resolve("configuration.md"))
-                    + Files.readString(DOCS.resolve("operations.md"))
+                    + Files.readString(DOCS.resolve("install.md"))
+                    + Files.readString(DOCS.resolve("operate.md"))
                     + Files.readString(DOCS.resolve("ozhera.md")))
             .results()
             .map(result -> result.group(1))

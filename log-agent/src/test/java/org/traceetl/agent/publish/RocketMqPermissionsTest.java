@@ -46,7 +46,7 @@ final class RocketMqPermissionsTest {
   private static final String SPANS = "permitted-spans";
   private static final String DECISIONS = "permitted-routing";
 
-  /** As docs/operations.md has them. */
+  /** As docs/install.md has them. */
   private static final Map<String, List<Action>> RIGHTS =
       Map.of(
           "Topic:" + SPANS,

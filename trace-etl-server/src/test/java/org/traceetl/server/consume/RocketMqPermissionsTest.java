@@ -258,7 +258,7 @@ final class RocketMqPermissionsTest {
     assertThatThrownBy(() -> deed.of(user)).hasStackTraceContaining("no permission");
   }
 
-  /** As docs/operations.md has them. */
+  /** As docs/install.md has them. */
   private static Map<String, List<Action>> rights(String group) {
     return Map.of(
         "Topic:" + SPANS,
