@@ -32,10 +32,8 @@ final class DocumentationTest {
 
   @Test
   void everyKeyStandsWithItsVariableAndDefault() throws Exception {
-    String document = Files.readString(DOCS.resolve("configuration.md"));
-    String section =
-        document.substring(
-            document.indexOf("## log-agent"), document.indexOf("### The routing file"));
+    String document = Files.readString(DOCS.resolve("configuration-agent.md"));
+    String section = document.substring(0, document.indexOf("## The routing file"));
     Map<String, String> rows = rows(section.lines().toList(), "[a-z].*");
     Map<String, String> defaults = values(effective(""));
 
@@ -53,7 +51,7 @@ final class DocumentationTest {
     List<String> examples =
         EXAMPLE
             .matcher(
-                Files.readString(DOCS.resolve("configuration.md"))
+                Files.readString(DOCS.resolve("configuration-agent.md"))
                     + Files.readString(DOCS.resolve("install.md"))
                     + Files.readString(DOCS.resolve("operate.md")))
             .results()
@@ -75,7 +73,7 @@ final class DocumentationTest {
     List<String> examples =
         FILTERS_EXAMPLE
             .matcher(
-                Files.readString(DOCS.resolve("configuration.md"))
+                Files.readString(DOCS.resolve("configuration-agent.md"))
                     + Files.readString(DOCS.resolve("install.md"))
                     + Files.readString(DOCS.resolve("operate.md")))
             .results()

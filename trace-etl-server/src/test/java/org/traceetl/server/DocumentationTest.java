@@ -46,7 +46,7 @@ final class DocumentationTest {
 
   @Test
   void everyKeyStandsWithItsVariable() throws Exception {
-    Map<String, String> rows = rows("configuration.md", "trace-etl\\..*");
+    Map<String, String> rows = rows("configuration-server.md", "trace-etl\\..*");
     TreeSet<String> keys = new TreeSet<>();
     addKeys("trace-etl", Class.forName("org.traceetl.server.binding.ServerProperties"), keys);
     for (Profile profile : Profile.all()) {
@@ -64,7 +64,7 @@ final class DocumentationTest {
     List<String> examples =
         EXAMPLE
             .matcher(
-                Files.readString(DOCS.resolve("configuration.md"))
+                Files.readString(DOCS.resolve("configuration-server.md"))
                     + Files.readString(DOCS.resolve("install.md"))
                     + Files.readString(DOCS.resolve("operate.md"))
                     + Files.readString(DOCS.resolve("ozhera.md")))
