@@ -15,6 +15,8 @@ import { noIndex, traceColumns, traceKey } from "./traces.js";
 const PAGE = 100;
 const TRACES_OF_A_REASON = 3;
 const SLICES = 12;
+// Spans begin before the minute in which they count.
+const BEFORE_FIRST_MINUTE = 300_000;
 const HOUR = 3_600_000;
 const NAME_IN_HEADING = 120;
 
@@ -300,12 +302,13 @@ export function view(frame) {
     tools: [allTraces],
     content: [tracesOfAll.element, tracesOfOne.element],
     load: async (signal) => {
-      // Spread over the hour: the newest alone would crowd the last minute of the heat map.
+      // Spread over the time of the heat map: the newest alone would crowd its last minute.
       const to = Date.now();
+      const from = Math.max(to - HOUR, (minutesShown.at(-1)?.start ?? 0) - BEFORE_FIRST_MINUTE);
       const ask = (reason) =>
         api.get(
           "traces",
-          { application: state.name, operation: isOperation() ? state.operation : null, reason, from: String(to - HOUR), to: String(to), limit: TRACES_OF_A_REASON, slices: SLICES },
+          { application: state.name, operation: isOperation() ? state.operation : null, reason, from: String(from), to: String(to), limit: TRACES_OF_A_REASON, slices: SLICES },
           signal,
         );
       try {

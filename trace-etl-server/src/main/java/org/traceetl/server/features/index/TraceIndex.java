@@ -1,8 +1,10 @@
 package org.traceetl.server.features.index;
 
 import java.io.IOException;
-import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
@@ -18,6 +20,13 @@ import org.traceetl.server.window.TraceDocument;
  * finds it.
  */
 public interface TraceIndex extends AutoCloseable {
+  /** The order of a page. */
+  Comparator<TraceDocument> NEWEST_FIRST =
+      Comparator.comparingLong(TraceDocument::startUnixNanos)
+          .reversed()
+          .thenComparing(TraceDocument::traceId)
+          .thenComparing(TraceDocument::spanId);
+
   /** Longest application or operation that a query's filter can find, UTF-16 units. */
   int MAX_FILTERED_LENGTH = 1024;
 
@@ -52,9 +61,9 @@ public interface TraceIndex extends AutoCloseable {
   TracePage search(TraceQuery query) throws IOException;
 
   /**
-   * What the query asks for, spread over its time: all of it where that is at most {@code slices} *
-   * limit documents, else the newest of each of so many equal parts of the time, limit documents at
-   * most. No page follows.
+   * What the query asks for, spread over its time: at most {@code slices} * limit documents. If
+   * there are more, these are the newest of each of so many equal parts of the time, limit
+   * documents of each, and the newest of all where that leaves room. No page follows.
    *
    * @param query without a cursor
    * @throws IOException if the store does not answer
@@ -62,17 +71,23 @@ public interface TraceIndex extends AutoCloseable {
   default TracePage search(TraceQuery query, int slices) throws IOException {
     long from = query.fromUnixNanos();
     long to = query.toUnixNanos();
-    TracePage newest = search(query.with(from, to, slices * query.limit()));
-    List<TraceDocument> found = new ArrayList<>(newest.documents());
-    if (newest.next() != null) {
-      found.clear();
-      long step = Math.ceilDiv(to - from, slices);
-      for (long end = to; end > from; end -= step) {
-        long begin = Math.max(from, end - step);
-        found.addAll(search(query.with(begin, end, query.limit())).documents());
+    int most = slices * query.limit();
+    TracePage newest = search(query.with(from, to, most));
+    if (newest.next() == null) {
+      return newest;
+    }
+    Set<TraceDocument> found = new HashSet<>();
+    long step = Math.ceilDiv(to - from, slices);
+    for (long end = to; end > from; end -= step) {
+      long begin = Math.max(from, end - step);
+      found.addAll(search(query.with(begin, end, query.limit())).documents());
+    }
+    for (TraceDocument document : newest.documents()) {
+      if (found.size() < most) {
+        found.add(document);
       }
     }
-    return new TracePage(found, null);
+    return new TracePage(found.stream().sorted(NEWEST_FIRST).toList(), null);
   }
 
   /** Whether the last contact with the store went well; true before the first. Never waits. */

@@ -346,7 +346,7 @@ abstract class TraceIndexContract {
 
     assertThat(some.documents())
         .containsExactlyElementsOf(
-            Stream.concat(last.stream().limit(2), spread.reversed().stream().skip(1)).toList());
+            Stream.concat(last.stream().limit(13), spread.reversed().stream().skip(1)).toList());
     assertThat(everything.documents()).containsExactlyElementsOf(all);
     assertThat(some.next()).isNull();
   }
