@@ -1,6 +1,7 @@
 package org.traceetl.perf.jmh;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.thrift.TDeserializer;
 import org.apache.thrift.TException;
@@ -23,6 +24,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
@@ -64,7 +66,7 @@ public class OzheraDecodeBenchmark {
             null,
             null,
             null,
-            null,
+            Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
             null,
             null,
             null,
