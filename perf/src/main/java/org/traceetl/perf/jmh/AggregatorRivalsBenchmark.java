@@ -23,7 +23,7 @@ import org.traceetl.perf.load.SpanStream;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.window.Buckets;
-import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * One span recorded as a count and a duration, all else done before: by a window of this server
@@ -47,7 +47,7 @@ public class AggregatorRivalsBenchmark {
   private final double[] boundsMillis =
       histogram.boundsMillis().stream().mapToDouble(Double::doubleValue).toArray();
   private final Buckets buckets = new Buckets(histogram.boundsNanos());
-  private final Metrics metrics = new Metrics(buckets.count(), 0, 0, 0, false);
+  private final WindowMetrics metrics = new WindowMetrics(buckets.count(), 0, 0, 0, false);
   private final ClientLibrary simpleclient = ClientLibrary.simpleclient(boundsMillis);
   private final ClientLibrary clientJava = ClientLibrary.clientJava(boundsMillis);
 

@@ -30,7 +30,7 @@ import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SymbolTable;
-import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * What a swap costs the worker besides while limits are reached: the contest for the series of a
@@ -65,7 +65,7 @@ public class ContestBenchmark {
   private final int[] numbers = new int[64];
   private SeriesTable table;
   private HeavyHitters contest;
-  private Metrics window;
+  private WindowMetrics window;
   private Census census;
   private long nowMillis = NOW_MILLIS;
 
@@ -81,7 +81,7 @@ public class ContestBenchmark {
     table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
     census = new Census(config, false, table, known, symbols, contest);
-    window = new Metrics(STRIDE, 0, 0, 0, false);
+    window = new WindowMetrics(STRIDE, 0, 0, 0, false);
     for (int i = 0; i < applications; i++) {
       byte[] name = ("application-" + i).getBytes(UTF_8);
       numbers[i] = known.resolve(name, 0, name.length, NOW_MILLIS);

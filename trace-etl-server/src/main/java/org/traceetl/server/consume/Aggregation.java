@@ -22,9 +22,9 @@ import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.window.Buckets;
-import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * How spans are aggregated: the configuration made ready for use and what is learnt of names,
@@ -245,8 +245,8 @@ public final class Aggregation {
         namePatterns, series.templates().enabled(), series.maxValueBytes(), () -> learnt);
   }
 
-  Metrics newMetrics() {
-    return new Metrics(
+  WindowMetrics newMetrics() {
+    return new WindowMetrics(
         stride,
         documents.perSeries(),
         documents.perQueue(),

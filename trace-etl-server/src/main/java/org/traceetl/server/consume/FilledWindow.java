@@ -3,10 +3,10 @@ package org.traceetl.server.consume;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import org.traceetl.server.window.AcceptedBatches;
-import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * A window on its way from the worker that filled it to the sealer. Whoever holds it owns the
@@ -22,8 +22,8 @@ public record FilledWindow(
     int[] evicted,
     long schema,
     AcceptedBatches.Builder batches,
-    Metrics metrics,
-    BlockingQueue<Metrics> home) {
+    WindowMetrics metrics,
+    BlockingQueue<WindowMetrics> home) {
 
   /** A copy for the journal. Once: it takes the batches. */
   public SealedWindow seal() {

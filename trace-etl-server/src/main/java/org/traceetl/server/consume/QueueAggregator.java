@@ -30,20 +30,20 @@ import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.series.Utf8;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
-import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * Aggregates the batches of one queue: decodes, tells repeats, finds each span's series and adds it
  * to the open window. In a steady state it allocates nothing.
  *
  * <p>Concurrency: everything here belongs to the one worker that owns the queue. The only hand-offs
- * are of {@link Metrics}: {@link #swap} gives the filled one away and goes on with the spare one,
- * and the sealer puts it back into {@link #spares} when the journal has the window. The flip
+ * are of {@link WindowMetrics}: {@link #swap} gives the filled one away and goes on with the spare
+ * one, and the sealer puts it back into {@link #spares} when the journal has the window. The flip
  * happens on the owner's thread between two batches, so no lock is held and none is waited for; if
  * the spare one is not back yet, the window just goes on. At most one window of a queue is under
  * way.
@@ -97,8 +97,8 @@ public final class QueueAggregator {
   private final Census census;
   private final BatchHistory history;
 
-  private final BlockingQueue<Metrics> spares = new ArrayBlockingQueue<>(1);
-  private Metrics open;
+  private final BlockingQueue<WindowMetrics> spares = new ArrayBlockingQueue<>(1);
+  private WindowMetrics open;
   private long openedMillis = -1;
 
   /** When the last owner was last heard of; 0 without one. */
@@ -490,7 +490,7 @@ public final class QueueAggregator {
 
   /** Adds a span to a row; answers its bucket. */
   private int count(int row, Buckets bounds, long nanos, long threshold) {
-    Metrics metrics = open;
+    WindowMetrics metrics = open;
     int bucket = bounds.of(nanos);
     long whole = 1;
     if (threshold == 0) {
@@ -517,7 +517,7 @@ public final class QueueAggregator {
    *     below overflows
    */
   private void countEvents(int row, int spans, long threshold) {
-    Metrics metrics = open;
+    WindowMetrics metrics = open;
     long whole = spans;
     if (threshold != 0) {
       int number = metrics.series(row);
@@ -549,7 +549,7 @@ public final class QueueAggregator {
       return opened;
     }
     if (open.isFull()) {
-      Metrics spare = spares.peek();
+      WindowMetrics spare = spares.peek();
       if (spare != null) {
         open.takeBlock(spare);
       }

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
 import org.traceetl.server.window.Books;
-import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * The applications of one queue, as numbers. Two are always there: {@link #UNKNOWN}, in whose name
@@ -192,7 +192,7 @@ public final class Applications {
   }
 
   /** Spans and events of its overflow series in a window. */
-  long overflowed(int application, Metrics window) {
+  long overflowed(int application, WindowMetrics window) {
     if (overflows[application] == 0) {
       return 0;
     }
@@ -204,7 +204,7 @@ public final class Applications {
   }
 
   /** Spans, or events, of its overflow series at a place in a window. */
-  long overflowed(int application, int place, Metrics window) {
+  long overflowed(int application, int place, WindowMetrics window) {
     int number = overflowSeries(application, place);
     int row = number == NO_SERIES ? -1 : window.row(number);
     return row < 0 ? 0 : window.spans(row);

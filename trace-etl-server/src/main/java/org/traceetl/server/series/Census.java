@@ -6,7 +6,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * Counts the different values of what distinguishes an application's series, where the application
@@ -70,7 +70,7 @@ public final class Census {
    *
    * @param window what the series had in the window that ends
    */
-  public List<Cardinality> take(Metrics window, long nowMillis) {
+  public List<Cardinality> take(WindowMetrics window, long nowMillis) {
     int[] due = due(window, nowMillis);
     if (due.length == 0) {
       return List.of();
@@ -85,7 +85,7 @@ public final class Census {
     return taken;
   }
 
-  private Cardinality look(int application, BitSet[] values, Metrics window, long nowMillis) {
+  private Cardinality look(int application, BitSet[] values, WindowMetrics window, long nowMillis) {
     long overflowed = applications.overflowed(application, window);
     long events = series.overflowedEvents(application, window);
     String limit = limit(application, overflowed);
@@ -133,7 +133,7 @@ public final class Census {
   }
 
   @SuppressWarnings("ReferenceEquality") // a number may have passed to another application
-  private int[] due(Metrics window, long nowMillis) {
+  private int[] due(WindowMetrics window, long nowMillis) {
     int end = applications.end();
     if (end > seen.length) {
       seen = Arrays.copyOf(seen, Math.max(end, seen.length * 2));

@@ -3,7 +3,7 @@ package org.traceetl.server.series;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
-import org.traceetl.server.window.Metrics;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * Lets keys with many spans win a series where their application is at a limit, whoever came first.
@@ -226,7 +226,7 @@ public final class HeavyHitters {
    * @param mayInvite false if guests could have no series, whoever gives a place
    * @return series whose places were given to others
    */
-  public int endWindow(SeriesTable table, Metrics window, boolean mayInvite) {
+  public int endWindow(SeriesTable table, WindowMetrics window, boolean mayInvite) {
     for (int i = 0; i < invited; i++) {
       kept[guestApplications[i]] = 0;
     }
@@ -245,7 +245,7 @@ public final class HeavyHitters {
     return displaced;
   }
 
-  private int contend(SeriesTable table, Metrics window) {
+  private int contend(SeriesTable table, WindowMetrics window) {
     shared.begin(Math.clamp(table.limited() / 100, 1, MAX_SEATS));
     for (int i = 0; i < size; i++) {
       int application = crowded[i];
@@ -267,7 +267,7 @@ public final class HeavyHitters {
     return displaced;
   }
 
-  private void rankHolders(SeriesTable table, Metrics window) {
+  private void rankHolders(SeriesTable table, WindowMetrics window) {
     int end = table.end();
     first = first < end ? first : 0;
     int looks = Math.min(end, MAX_LOOKED_AT);

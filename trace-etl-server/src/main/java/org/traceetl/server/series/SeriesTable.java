@@ -6,9 +6,9 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.window.Metrics;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowMetrics;
 
 /**
  * The series of one queue, as numbers. A key is {@code width} ints:
@@ -293,7 +293,7 @@ public final class SeriesTable {
   }
 
   /** Events of an application that found no room in a window. */
-  long overflowedEvents(int application, Metrics window) {
+  long overflowedEvents(int application, WindowMetrics window) {
     return overflowsByKind ? 0 : applications.overflowed(application, PLACE_OF_EVENTS, window);
   }
 

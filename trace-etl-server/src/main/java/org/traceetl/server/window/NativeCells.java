@@ -10,7 +10,7 @@ import java.util.Arrays;
  *
  * <p>The table stays from window to window, so clearing costs what it has room for; it halves after
  * a window that used less than an eighth of it. There are no more cells than spans added. One owner
- * at a time, as of {@link Metrics}.
+ * at a time, as of {@link WindowMetrics}.
  */
 final class NativeCells {
   private static final int BUCKET_BITS = 14;

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * series' durations lie together. What falls beside them, or overflows a char, is counted in {@link
  * NativeCells}.
  *
- * <p>Memory stays from window to window. One owner at a time, as of {@link Metrics}.
+ * <p>Memory stays from window to window. One owner at a time, as of {@link WindowMetrics}.
  */
 final class NativeRows {
   private static final int BLOCK_BITS = 8;

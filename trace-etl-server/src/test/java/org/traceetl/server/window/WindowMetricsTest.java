@@ -13,15 +13,15 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-class MetricsTest {
+class WindowMetricsTest {
   private static final int STRIDE = 3;
 
   /** Windows one after the other through two of them, as a queue does it. */
   @Property(tries = 50)
   void eachWindowHasWhatWasAddedToIt(@ForAll long seed) {
     Random random = new Random(seed);
-    Metrics open = metrics();
-    Metrics spare = metrics();
+    WindowMetrics open = metrics();
+    WindowMetrics spare = metrics();
     for (int window = 0; window < 4; window++) {
       Map<Integer, long[]> model = new TreeMap<>();
       int spans = random.nextInt(3_000);
@@ -47,7 +47,7 @@ class MetricsTest {
       }
       assertHolds(seal(open), model);
       open.clear();
-      Metrics filled = open;
+      WindowMetrics filled = open;
       open = spare;
       spare = filled;
     }
@@ -65,7 +65,7 @@ class MetricsTest {
 
   @Test
   void aRowIsOneOfTheSeriesItWasOpenedFor() {
-    Metrics metrics = metrics();
+    WindowMetrics metrics = metrics();
     int last = (1 << 24) - 1;
 
     assertThat(metrics.row(last)).isNegative();
@@ -79,12 +79,12 @@ class MetricsTest {
 
   @Test
   void anEmptyWindowGivesItsBlocksToTheOpenOne() {
-    Metrics filled = metrics();
+    WindowMetrics filled = metrics();
     for (int series = 0; series < 1_000; series++) {
       filled.add(filled.open(series), 0, 1, 1);
     }
     filled.clear();
-    Metrics open = metrics();
+    WindowMetrics open = metrics();
     int taken = 0;
     while (true) {
       open.takeBlock(filled);
@@ -108,7 +108,7 @@ class MetricsTest {
 
   @Test
   void theSumOfDurationsSaturates() {
-    Metrics metrics = metrics();
+    WindowMetrics metrics = metrics();
     int row = metrics.open(0);
     metrics.add(row, 0, 1, Long.MAX_VALUE - 1);
     metrics.add(row, 0, 1, 5);
@@ -119,12 +119,12 @@ class MetricsTest {
   @Test
   void anEmptyWindowGivesItsNativeBlocksToo() {
     int rows = 1_000;
-    Metrics filled = new Metrics(STRIDE, 1, 10, 10, true);
+    WindowMetrics filled = new WindowMetrics(STRIDE, 1, 10, 10, true);
     for (int series = 0; series < rows; series++) {
       filled.addNative(filled.open(series), 7, 1);
     }
     filled.clear();
-    Metrics open = new Metrics(STRIDE, 1, 10, 10, true);
+    WindowMetrics open = new WindowMetrics(STRIDE, 1, 10, 10, true);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int series = 0; series < rows; series++) {
@@ -149,18 +149,18 @@ class MetricsTest {
 
   @Test
   void noneOfASeriesIsKeptIfNoneIsToBe() {
-    Metrics none = new Metrics(STRIDE, 0, 10, 10, false);
-    Metrics one = new Metrics(STRIDE, 1, 10, 10, false);
+    WindowMetrics none = new WindowMetrics(STRIDE, 0, 10, 10, false);
+    WindowMetrics one = new WindowMetrics(STRIDE, 1, 10, 10, false);
 
     assertThat(none.admitsDocument(none.open(0))).isFalse();
     assertThat(one.admitsDocument(one.open(0))).isTrue();
   }
 
-  private static Metrics metrics() {
-    return new Metrics(STRIDE, 1, 10, 10, false);
+  private static WindowMetrics metrics() {
+    return new WindowMetrics(STRIDE, 1, 10, 10, false);
   }
 
-  private static SealedWindow seal(Metrics metrics) {
+  private static SealedWindow seal(WindowMetrics metrics) {
     return metrics.seal(
         new QueueId("b", 0), 0, 1, 0, 1, List.of(), new int[0], 1, AcceptedBatches.NONE);
   }

@@ -28,7 +28,7 @@ import org.traceetl.proto.Rejection;
  * the blocks of the empty one are there for the open one ({@link #takeBlock}): together they take
  * little more than one window.
  */
-public final class Metrics {
+public final class WindowMetrics {
   private static final int BLOCK_BITS = 8;
   private static final int BLOCK_ROWS = 1 << BLOCK_BITS;
 
@@ -71,7 +71,7 @@ public final class Metrics {
    * @param exemplarsPerWindow ordinary spans kept in all
    * @param hasNative whether there are native histograms as well
    */
-  public Metrics(
+  public WindowMetrics(
       int stride,
       int documentsPerSeries,
       int documentsPerWindow,
@@ -116,7 +116,7 @@ public final class Metrics {
    * Takes a block from an empty window of the same queue, if that has one; with native histograms
    * theirs as well.
    */
-  public void takeBlock(Metrics empty) {
+  public void takeBlock(WindowMetrics empty) {
     if (empty.blockCount > 0) {
       empty.blockCount--;
       add(empty.blocks[empty.blockCount]);
