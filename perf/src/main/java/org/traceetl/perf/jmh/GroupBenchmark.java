@@ -133,6 +133,6 @@ public class GroupBenchmark {
   @Benchmark
   @OperationsPerInvocation(BATCHES * SPANS)
   public void record() {
-    load.round();
+    load.record(BATCHES * SPANS);
   }
 }

@@ -28,9 +28,9 @@ import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Folding a window of every queue and rendering the page anew: 50,000 histogram series on eight
- * queues, which is 1,000,000 samples in text; time per page, by the share of the series that have
- * spans in the window, drawn anew for each.
+ * Folds a window of every queue and renders the page again: 50,000 histogram series on eight
+ * queues, which are 1,000,000 samples in text. Time per page, by the share of the series that have
+ * spans in the window, and by which series these are.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -39,8 +39,8 @@ import org.traceetl.server.window.SealedWindow;
 @Measurement(iterations = 4, time = 2)
 @Fork(value = 1, jvmArgsAppend = "-Xmx3g")
 public class PageBenchmark {
-  private static final int QUEUES = 8;
-  private static final int SERIES_OF_A_QUEUE = 6_250;
+  static final int QUEUES = 8;
+  static final int SERIES_OF_A_QUEUE = 6_250;
   private static final int WINDOWS = 4;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -49,6 +49,9 @@ public class PageBenchmark {
 
   @Param({"1", "0.1", "0.01"})
   private double touched;
+
+  @Param("SCATTERED")
+  private TouchedWindows.Touch touch;
 
   private SpanPages pages;
   private final List<List<SealedWindow>> windows = new ArrayList<>();
@@ -70,10 +73,7 @@ public class PageBenchmark {
       pages.window(queues.getLast().first());
     }
     for (int i = 0; i < WINDOWS; i++) {
-      windows.add(
-          queues.stream()
-              .map(queue -> queue.next(touched, TouchedWindows.Touch.SCATTERED))
-              .toList());
+      windows.add(queues.stream().map(queue -> queue.next(touched, touch)).toList());
     }
     pages.page(encoding, PATIENCE);
   }

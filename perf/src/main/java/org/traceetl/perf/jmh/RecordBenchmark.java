@@ -16,6 +16,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.perf.load.DistinctSeries;
 import org.traceetl.perf.load.RecordLoad;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.server.config.EventsConfig;
@@ -24,13 +25,13 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 
 /**
- * A worker's batches, from bytes to the open windows of its four queues: decode, find the series,
- * record; time per span and thread. 30 applications with 50 operations each drawn by Zipf shares,
- * 12 attributes, 256 to 1,024 spans a batch; every million spans the windows are swapped, sealed
- * and given back. {@code dimensions} adds two attributes to the key of a series: about 20,000
- * series in all, 60,000 by queue. {@code histogram} says which buckets a series has. Two workers
- * share nothing: twice the time of {@code oneWorker} over that of {@code twoWorkers} tells how far
- * two cores go.
+ * A worker's batches, from bytes to the open windows of its queues: decode, find the series,
+ * record; time per span and thread. Applications and operations are drawn by Zipf shares. Every
+ * million spans the windows are swapped, sealed and returned. {@code dimensions} adds two
+ * attributes to the key of a series: about 20,000 series in all, 60,000 by queue. The other
+ * parameters show how the time grows: {@code -p attributes=2,6,12,24,48}. Two workers share
+ * nothing: twice the time of {@code oneWorker} divided by that of {@code twoWorkers} is the
+ * speed-up of two cores.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -44,7 +45,6 @@ public class RecordBenchmark {
   private static final int PAIRS = 256;
   private static final int SPANS = PAIRS * (MIN_SPANS + MAX_SPANS);
   private static final int SPANS_PER_WINDOW = 1_000_000;
-  private static final int QUEUES = 4;
 
   @Param({"false", "true"})
   private boolean dimensions;
@@ -52,9 +52,33 @@ public class RecordBenchmark {
   @Param({"CLASSIC", "NATIVE", "BOTH"})
   private HistogramConfig.Kind histogram;
 
-  /** Whether there is room for events in the key of a series; there are none. */
+  /** Whether keys of series have room for events; the spans have none. */
   @Param("true")
   private boolean events;
+
+  @Param("30")
+  private int applications;
+
+  @Param("50")
+  private int operations;
+
+  /** Attributes of each span. */
+  @Param("12")
+  private int attributes;
+
+  /** Spans of each batch; 0 draws 256 to 1,024. */
+  @Param("0")
+  private int batchSpans;
+
+  @Param("4")
+  private int queues;
+
+  /**
+   * All series are equally frequent, which is the worst case for caches; 0 takes those of the
+   * applications and operations. Needs {@code dimensions}.
+   */
+  @Param("0")
+  private int series;
 
   private RecordLoad load;
 
@@ -62,7 +86,7 @@ public class RecordBenchmark {
   public void setUp() {
     load =
         new RecordLoad(
-            new SpanStream(1, 30, 50).pairs(PAIRS, MIN_SPANS, MAX_SPANS),
+            batches(),
             new EventsConfig(events, null)
                 .addTo(
                     new SeriesConfig(
@@ -78,21 +102,31 @@ public class RecordBenchmark {
                     StandardProfile.OTEL)
                 .dimensions(),
             histogram,
-            QUEUES,
+            queues,
             SPANS_PER_WINDOW);
+  }
+
+  private List<byte[]> batches() {
+    if (series > 0) {
+      return new DistinctSeries(applications, series, MAX_SPANS / 2).batches();
+    }
+    SpanStream stream = new SpanStream(1, applications, operations, attributes);
+    return batchSpans > 0
+        ? stream.batches(SPANS / batchSpans, batchSpans, batchSpans)
+        : stream.pairs(PAIRS, MIN_SPANS, MAX_SPANS);
   }
 
   @Benchmark
   @Threads(1)
   @OperationsPerInvocation(SPANS)
   public void oneWorker() {
-    load.round();
+    load.record(SPANS);
   }
 
   @Benchmark
   @Threads(2)
   @OperationsPerInvocation(SPANS)
   public void twoWorkers() {
-    load.round();
+    load.record(SPANS);
   }
 }

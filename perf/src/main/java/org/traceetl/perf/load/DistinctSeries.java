@@ -8,7 +8,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
-import java.util.function.Consumer;
 import org.traceetl.proto.SpanBatchWriter;
 
 /**
@@ -41,20 +40,15 @@ public final class DistinctSeries {
     this.spans = spans;
   }
 
-  /** Makes the batches, application after application. */
-  public void forEach(Consumer<byte[]> use) {
-    for (int application = 0; application < applications; application++) {
-      int[] own = own(application);
-      for (int from = 0; from < own.length; from += spans) {
-        use.accept(batch(application, own, from, Math.min(from + spans, own.length)));
-      }
-    }
-  }
-
   /** The batches, shuffled. */
   public List<byte[]> batches() {
     List<byte[]> batches = new ArrayList<>();
-    forEach(batches::add);
+    for (int application = 0; application < applications; application++) {
+      int[] own = own(application);
+      for (int from = 0; from < own.length; from += spans) {
+        batches.add(batch(application, own, from, Math.min(from + spans, own.length)));
+      }
+    }
     Collections.shuffle(batches, new Random(1));
     return batches;
   }

@@ -18,9 +18,9 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 
 /**
- * What one worker of the server does, without RocketMQ: batches are recorded in the windows of
- * several queues; now and then all windows are swapped, sealed and given back, here by the same
- * thread. The same batches come again and again under new names, so that none is a repeat.
+ * The work of one server worker, without RocketMQ: records batches in the windows of several
+ * queues, and swaps, seals and returns all windows after a number of spans, on the same thread. The
+ * same batches are repeated under new names, so that none counts as a duplicate.
  */
 public final class RecordLoad {
   private static final long WINDOW_MILLIS = 1_000;
@@ -28,19 +28,21 @@ public final class RecordLoad {
   private final List<RenamedBatch> batches = new ArrayList<>();
   private final List<QueueAggregator> queueOf = new ArrayList<>();
   private final List<QueueAggregator> queues = new ArrayList<>();
-  private final int spansPerRound;
+  private final int[] spansOf;
   private final int spansPerWindow;
+  private int next;
+  private int owed;
   private int spansInWindow;
   private long nowMillis = 1_790_000_000_000L;
   private long sequence;
   private long offset;
 
   /**
-   * @param messages the batches, of any applications
+   * @param messages the batches
    * @param dimensions of the series
-   * @param histogram which buckets the series have
-   * @param queues on which the batches take turns
-   * @param spansPerWindow after so many all windows are swapped
+   * @param histogram the kind of buckets
+   * @param queues over which the batches are distributed in turn
+   * @param spansPerWindow spans after which all windows are swapped
    */
   public RecordLoad(
       List<byte[]> messages,
@@ -73,27 +75,24 @@ public final class RecordLoad {
       this.queues.add(aggregator);
     }
     SpanBatchReader reader = new SpanBatchReader();
-    int spans = 0;
+    spansOf = new int[messages.size()];
     for (byte[] message : messages) {
       queueOf.add(this.queues.get(batches.size() % queues));
-      batches.add(new RenamedBatch(message));
       reader.wrap(message, 0, message.length);
-      spans += reader.spanCount();
+      spansOf[batches.size()] = reader.spanCount();
+      batches.add(new RenamedBatch(message));
     }
-    spansPerRound = spans;
   }
 
-  /** Spans of a round. */
-  public int spans() {
-    return spansPerRound;
-  }
-
-  /** Records every batch once. */
-  public void round() {
-    for (int batch = 0; batch < batches.size(); batch++) {
-      queueOf.get(batch).accept(batches.get(batch).named(sequence++), nowMillis);
+  /** Records whole batches of this many spans; what a batch has more is taken off the next call. */
+  public void record(int spans) {
+    owed += spans;
+    while (owed > 0) {
+      queueOf.get(next).accept(batches.get(next).named(sequence++), nowMillis);
+      owed -= spansOf[next];
+      spansInWindow += spansOf[next];
+      next = (next + 1) % spansOf.length;
     }
-    spansInWindow += spansPerRound;
     if (spansInWindow >= spansPerWindow) {
       swap();
       spansInWindow = 0;
