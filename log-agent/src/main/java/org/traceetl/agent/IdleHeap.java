@@ -4,14 +4,16 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 
 /**
  * Gives memory back when a rush is over, be it that of the start. The collector shrinks the heap
  * when it collects, and an agent with nothing to do would not fill it for hours; so it is told to,
  * once after each rush.
  */
-final class IdleHeap {
-  private static final long LOOK_SECONDS = 15;
+final class IdleHeap implements DutyCycle {
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(15);
 
   /** Allocated between two looks. An idle agent makes far less, and its start far more. */
   private static final long BUSY_BYTES = 8 << 20;
@@ -35,26 +37,26 @@ final class IdleHeap {
     this.collection = collection;
   }
 
-  /** Looks after this JVM's heap until its end. */
-  static void watch() {
+  /** Starts to observe the heap of this JVM, until the JVM ends. */
+  static void watch(LongSupplier nanoClock) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     IdleHeap heap =
         new IdleHeap(
             threads::getTotalThreadAllocatedBytes,
             () -> ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted(),
             System::gc);
-    Thread.ofPlatform().daemon().name("idle-heap").start(heap::run);
+    new DutyThread(Thread.ofPlatform().daemon().name("idle-heap"), heap, nanoClock).start();
   }
 
-  private void run() {
-    try {
-      while (true) {
-        TimeUnit.SECONDS.sleep(LOOK_SECONDS);
-        look();
-      }
-    } catch (InterruptedException e) {
-      // Nobody does it: the thread ends with the JVM.
-    }
+  @Override
+  public int doWork() {
+    look();
+    return 0;
+  }
+
+  @Override
+  public long idleNanos() {
+    return LOOK_NANOS;
   }
 
   /** Collects if this is the first quiet time after a busy one and there is much to give back. */

@@ -99,7 +99,7 @@ public final class LogAgent implements Callable<Integer> {
     MemoryBounds.of(config.config()).tell();
     // An agent that has lost one of its threads would look alive and do nothing.
     Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
-    IdleHeap.watch();
+    IdleHeap.watch(Clocks.SYSTEM.nanoClock());
     Duration timeout = Duration.ofMillis(config.config().drainTimeoutMillis());
     // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
     Runtime.getRuntime()

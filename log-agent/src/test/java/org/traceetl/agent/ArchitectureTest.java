@@ -116,7 +116,7 @@ final class ArchitectureTest {
         .check(CLASSES);
   }
 
-  /** A simulation gives all clocks. What looks after the heap of the JVM is none of it. */
+  /** A simulation gives all clocks. */
   @Test
   void timeIsInjected() {
     Set<String> clocks =
@@ -129,8 +129,6 @@ final class ArchitectureTest {
             "java.time.InstantSource.system",
             "java.util.concurrent.TimeUnit.sleep");
     noClasses()
-        .that()
-        .doNotHaveFullyQualifiedName("org.traceetl.agent.IdleHeap")
         .should()
         .accessTargetWhere(
             DescribedPredicate.describe(

@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -23,6 +24,8 @@ import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
@@ -30,7 +33,7 @@ import org.traceetl.common.LogThrottle;
  * thread, which owns all that changes. It commits them to the spool in groups, each payload whole,
  * and calls their completions when that is done.
  */
-public final class Pipeline implements Intake, AutoCloseable {
+public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
 
   /** What a payload counts for besides its bytes, so that many small ones are bounded as well. */
@@ -50,8 +53,8 @@ public final class Pipeline implements Intake, AutoCloseable {
   private final long commitBytes;
   private final LogThrottle failureLog;
   private final Batcher batcher;
-  private final LinkedBlockingQueue<Payload> payloads = new LinkedBlockingQueue<>();
-  private final Thread thread;
+  private final Queue<Payload> payloads = new ConcurrentLinkedQueue<>();
+  private final DutyThread thread;
 
   private final Object admission = new Object();
   // Guarded by admission.
@@ -96,7 +99,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     // What one payload becomes is in memory whole before it is on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
     this.batcher = new Batcher(config, identity, frame, mostFrameBytes, metrics);
-    this.thread = Thread.ofPlatform().name("pipeline").unstarted(this::run);
+    this.thread = new DutyThread("pipeline", this, nanoClock);
     metrics.gauge(
         "in_flight_bytes",
         "Bytes of the payloads accepted and not yet in the spool.",
@@ -134,6 +137,7 @@ public final class Pipeline implements Intake, AutoCloseable {
     metrics.payloads.labels(source, admitted.name().toLowerCase(Locale.ROOT)).inc();
     if (admitted == Admission.ACCEPTED) {
       metrics.payloadBytes.labels(source).inc(length);
+      thread.wake();
     }
     return admitted;
   }
@@ -176,45 +180,21 @@ public final class Pipeline implements Intake, AutoCloseable {
     synchronized (admission) {
       stopping = true;
     }
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.close();
   }
 
-  private void run() {
-    boolean more = true;
-    while (more) {
-      try {
-        more = step(untilDue());
-      } catch (InterruptedException e) {
-        // Nobody else has this thread; close() is the way to end it.
-        log.warn("The pipeline's thread was interrupted and goes on");
-      } catch (RuntimeException e) {
-        if (failureLog.permits()) {
-          log.error("The pipeline goes on after an unexpected failure", e);
-        }
-      }
-    }
-    commit();
-  }
-
-  /** Nanoseconds until there has to be a commit; while nothing waits for one, until it looks up. */
-  private long untilDue() {
+  /** Returns how long there is no commit to make; without payloads, until the spool is tended. */
+  @Override
+  public long idleNanos() {
     return uncommitted.isEmpty()
         ? IDLE_NANOS
         : Math.clamp(dueNanos - nanoClock.getAsLong(), 0, IDLE_NANOS);
   }
 
-  /**
-   * Takes one payload, waiting for it at most this long, and commits what is due. It is what the
-   * thread does all the time; to be called where none was started, as in a benchmark.
-   *
-   * @return false when it is stopping and nothing is left
-   */
-  public boolean step(long waitNanos) throws InterruptedException {
-    Payload payload = payloads.poll(waitNanos, TimeUnit.NANOSECONDS);
+  /** Takes one payload if there is one, and commits what is due. */
+  @Override
+  public int doWork() {
+    Payload payload = payloads.poll();
     if (takesRules(payload) && payload != null) {
       decode(payload);
     }
@@ -223,7 +203,23 @@ public final class Pipeline implements Intake, AutoCloseable {
       commit();
     }
     spool.tend();
-    return payload != null || !isDone();
+    return payload == null ? 0 : 1;
+  }
+
+  /** Decodes and commits what was accepted. */
+  @Override
+  public void onEnd() {
+    while (!payloads.isEmpty()) {
+      try {
+        doWork();
+      } catch (RuntimeException e) {
+        // The payloads behind it are still decoded.
+        if (failureLog.permits()) {
+          log.error("The pipeline continues to drain after an unexpected failure", e);
+        }
+      }
+    }
+    commit();
   }
 
   /**
@@ -256,12 +252,6 @@ public final class Pipeline implements Intake, AutoCloseable {
       batcher.route(router, topology);
       routerInUse = router;
       topologyInUse = topology;
-    }
-  }
-
-  private boolean isDone() {
-    synchronized (admission) {
-      return stopping && payloads.isEmpty();
     }
   }
 

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
@@ -17,6 +16,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
@@ -29,7 +30,7 @@ import org.traceetl.proto.SignedRecord;
  * earlier run knew, then reads the newest of the topic at an interval. What is no record is left
  * out and counted.
  */
-public final class DecisionsWatch implements AutoCloseable {
+public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
 
   /** Where the records stand. */
@@ -70,9 +71,8 @@ public final class DecisionsWatch implements AutoCloseable {
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
   private final LogThrottle failureLog;
-  private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the broker does not answer must not hold up the end.
-  private final Thread thread = Thread.ofPlatform().daemon().name("decisions").unstarted(this::run);
+  private final DutyThread thread;
   // Owned by the thread.
   private List<PublicKey> publicKeys = List.of();
   private Place known = Place.NONE;
@@ -102,6 +102,7 @@ public final class DecisionsWatch implements AutoCloseable {
     this.intervalMillis = intervalMillis;
     kinds = List.of(hotspots, names);
     this.unixMillis = unixMillis;
+    thread = new DutyThread(Thread.ofPlatform().daemon().name("decisions"), this, nanoClock);
     Map<String, DoubleSupplier> counts = new TreeMap<>();
     for (Reason reason : Reason.values()) {
       LongAdder count = new LongAdder();
@@ -139,17 +140,18 @@ public final class DecisionsWatch implements AutoCloseable {
 
   @Override
   public void close() {
-    closed.countDown();
+    thread.close();
   }
 
-  private void run() {
-    try {
-      do {
-        look();
-      } while (!closed.await(intervalMillis, TimeUnit.MILLISECONDS));
-    } catch (InterruptedException e) {
-      log.warn("The servers' decisions are not followed any more: interrupted");
-    }
+  @Override
+  public int doWork() {
+    look();
+    return 0;
+  }
+
+  @Override
+  public long idleNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(intervalMillis);
   }
 
   /** One question. */
@@ -162,7 +164,7 @@ public final class DecisionsWatch implements AutoCloseable {
       known = newest.place();
       kinds.forEach(Followed::save);
     } catch (IOException | RuntimeException e) {
-      if (closed.getCount() > 0 && failureLog.permits()) {
+      if (!thread.isEnded() && failureLog.permits()) {
         log.warn("The servers' decisions: {}; those known stay in force", e.getMessage());
       }
     }

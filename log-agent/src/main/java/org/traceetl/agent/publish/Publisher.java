@@ -5,12 +5,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,6 +30,8 @@ import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
@@ -39,7 +42,7 @@ import org.traceetl.common.LogThrottle;
  * spool, and their bodies in memory by bytes: what finds no room is read from the spool when it is
  * its turn.
  */
-public final class Publisher implements Outlet, AutoCloseable {
+public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
 
   /** Failures in a row to reach a broker for one queue that mean it is away. */
@@ -58,14 +61,13 @@ public final class Publisher implements Outlet, AutoCloseable {
   private final LongSupplier millis;
   private final LogThrottle failureLog;
   private final LogThrottle dropLog;
-  private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Map<BrokerQueue, Lane> lanes = new HashMap<>();
   private final CompletableFuture<Void> idle = new CompletableFuture<>();
-  private final Thread thread;
+  private final DutyThread thread;
 
   // Owned by the thread.
   private boolean draining;
-  private boolean stopped;
   private Set<BrokerQueue> queues = Set.of();
   private Topology topology;
   private Topology routed;
@@ -111,7 +113,7 @@ public final class Publisher implements Outlet, AutoCloseable {
     this.failureLog = new LogThrottle(nanoClock);
     this.dropLog = new LogThrottle(nanoClock);
     this.nextCheckNanos = nanoClock.getAsLong();
-    this.thread = Thread.ofPlatform().name("publisher").unstarted(this::run);
+    this.thread = new DutyThread("publisher", this, nanoClock);
     metrics.gauge(
         "broker_available",
         "1 while a broker of the topic can be reached, 0 while none can.",
@@ -137,7 +139,7 @@ public final class Publisher implements Outlet, AutoCloseable {
   /** Starts the thread. */
   public void start() {
     List<SpooledBatch> recovered = spool.takeRecovered();
-    tasks.add(() -> recovered.forEach(this::add));
+    submit(() -> recovered.forEach(this::add));
     spool.outlet(this);
     thread.start();
   }
@@ -154,12 +156,12 @@ public final class Publisher implements Outlet, AutoCloseable {
         batch.body(null);
       }
     }
-    tasks.add(() -> batches.forEach(this::add));
+    submit(() -> batches.forEach(this::add));
   }
 
   @Override
   public void forget(List<SpooledBatch> batches) {
-    tasks.add(() -> batches.forEach(this::remove));
+    submit(() -> batches.forEach(this::remove));
   }
 
   /** False while no broker of the topic can be reached. */
@@ -170,7 +172,7 @@ public final class Publisher implements Outlet, AutoCloseable {
   /** Tells which queues the topic has now. */
   public void topology(Topology now) {
     Set<BrokerQueue> nowQueues = Set.copyOf(now.queues());
-    tasks.add(() -> {
+    submit(() -> {
       topology = now;
       queues = nowQueues;
       updateAvailable();
@@ -213,7 +215,7 @@ public final class Publisher implements Outlet, AutoCloseable {
    * @return false when the time was too short; what is left stays in the spool
    */
   public boolean drain(long timeoutNanos) throws InterruptedException {
-    tasks.add(() -> draining = true);
+    submit(() -> draining = true);
     try {
       idle.get(Math.max(timeoutNanos, 0), TimeUnit.NANOSECONDS);
       return true;
@@ -227,37 +229,13 @@ public final class Publisher implements Outlet, AutoCloseable {
   /** Sends nothing more and ends the thread. The transport and the spool stay open. */
   @Override
   public void close() {
-    tasks.add(() -> stopped = true);
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.close();
   }
 
-  private void run() {
-    while (!stopped) {
-      try {
-        step(waitNanos());
-      } catch (InterruptedException e) {
-        // Nobody else has this thread; close() is the way to end it.
-        log.warn("The publisher's thread was interrupted and goes on");
-      } catch (RuntimeException e) {
-        log.error("The publisher goes on after an unexpected failure", e);
-      }
-    }
-  }
-
-  /** Runs the tasks that are there, waiting for the first at most this long, and sends. */
-  private void step(long waitNanos) throws InterruptedException {
-    Runnable task = tasks.poll(waitNanos, TimeUnit.NANOSECONDS);
-    while (task != null) {
-      task.run();
-      task = tasks.poll();
-    }
-    if (stopped) {
-      return;
-    }
+  /** Runs the tasks that are there, and sends. */
+  @Override
+  public int doWork() {
+    int tasksRun = runTasks();
     long now = nanoClock.getAsLong();
     if (now - nextCheckNanos >= 0) {
       nextCheckNanos = now + TimeUnit.SECONDS.toNanos(1);
@@ -271,9 +249,21 @@ public final class Publisher implements Outlet, AutoCloseable {
     if (draining && spool.batches() == 0) {
       idle.complete(null);
     }
+    return tasksRun;
   }
 
-  private long waitNanos() {
+  private int runTasks() {
+    int run = 0;
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+      run++;
+    }
+    return run;
+  }
+
+  /** Returns the time until the next check, or until a paused queue is tried again. */
+  @Override
+  public long idleNanos() {
     long now = nanoClock.getAsLong();
     long wait = TimeUnit.SECONDS.toNanos(1);
     for (Lane lane : lanes.values()) {
@@ -282,6 +272,17 @@ public final class Publisher implements Outlet, AutoCloseable {
       }
     }
     return wait;
+  }
+
+  /** Settles what was confirmed; sends nothing more. */
+  @Override
+  public void onEnd() {
+    runTasks();
+  }
+
+  private void submit(Runnable task) {
+    tasks.add(task);
+    thread.wake();
   }
 
   private void add(SpooledBatch batch) {
@@ -370,17 +371,17 @@ public final class Publisher implements Outlet, AutoCloseable {
     return new Transport.Answer() {
       @Override
       public void confirmed() {
-        tasks.add(() -> onConfirmed(lane, attempt));
+        submit(() -> onConfirmed(lane, attempt));
       }
 
       @Override
       public void failed(Transport.Failure failure, String detail) {
-        tasks.add(() -> onFailed(lane, attempt, failure, detail));
+        submit(() -> onFailed(lane, attempt, failure, detail));
       }
 
       @Override
       public void refused(String detail) {
-        tasks.add(() -> onRefused(lane, attempt, detail));
+        submit(() -> onRefused(lane, attempt, detail));
       }
     };
   }

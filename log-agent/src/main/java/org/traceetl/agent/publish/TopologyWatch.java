@@ -3,7 +3,6 @@ package org.traceetl.agent.publish;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -12,13 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
  * Asks for the topic's queues: every second until they are known, then at the configured interval.
  * When they cannot be had, the last known ones stay, be it those of an earlier run.
  */
-public final class TopologyWatch implements AutoCloseable {
+public final class TopologyWatch implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopologyWatch.class);
 
   private static final int UNKNOWN_REFRESH_MILLIS = 1_000;
@@ -28,9 +29,8 @@ public final class TopologyWatch implements AutoCloseable {
   private final Supplier<Optional<Topology>> lastKnown;
   private final Consumer<Topology> listener;
   private final LogThrottle failureLog;
-  private final CountDownLatch closed = new CountDownLatch(1);
   // A daemon: a question that the name server does not answer must not hold up the end.
-  private final Thread thread = Thread.ofPlatform().daemon().name("topology").unstarted(this::run);
+  private final DutyThread thread;
   // Owned by the thread.
   private Topology known;
 
@@ -51,6 +51,7 @@ public final class TopologyWatch implements AutoCloseable {
     this.config = config;
     this.lastKnown = lastKnown;
     this.listener = listener;
+    thread = new DutyThread(Thread.ofPlatform().daemon().name("topology"), this, nanoClock);
   }
 
   /** Asks for the first time. */
@@ -60,19 +61,19 @@ public final class TopologyWatch implements AutoCloseable {
 
   @Override
   public void close() {
-    closed.countDown();
+    thread.close();
   }
 
-  private void run() {
-    try {
-      do {
-        refresh();
-      } while (!closed.await(
-          known == null ? UNKNOWN_REFRESH_MILLIS : config.routeRefreshMillis(),
-          TimeUnit.MILLISECONDS));
-    } catch (InterruptedException e) {
-      log.warn("The queues of topic {} are not asked for any more: interrupted", config.topic());
-    }
+  @Override
+  public int doWork() {
+    refresh();
+    return 0;
+  }
+
+  @Override
+  public long idleNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(
+        known == null ? UNKNOWN_REFRESH_MILLIS : config.routeRefreshMillis());
   }
 
   private void fallBack(Topology topology) {
@@ -92,7 +93,7 @@ public final class TopologyWatch implements AutoCloseable {
       if (known == null) {
         lastKnown.get().ifPresent(this::fallBack);
       }
-      if (closed.getCount() > 0 && failureLog.permits()) {
+      if (!thread.isEnded() && failureLog.permits()) {
         log.warn(
             "{}{}",
             e.getMessage(),

@@ -3,12 +3,14 @@ package org.traceetl.agent.reload;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 
 /**
  * Has sources look at their files, each at its interval and all when it is asked to. What is wrong
@@ -18,7 +20,7 @@ import org.traceetl.agent.telemetry.AgentMetrics;
  * <p>By content, not by notifications: secrets are mounted as symbolic links that are swapped, in
  * directories that may be on any file system. One thread; none while there is nothing to look at.
  */
-public final class Reloader implements AutoCloseable {
+public final class Reloader implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Reloader.class);
   private static final int USUAL_INTERVAL_MILLIS = 5_000;
 
@@ -62,14 +64,14 @@ public final class Reloader implements AutoCloseable {
   private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
   private final List<Watched> watched = new CopyOnWriteArrayList<>();
-  private final Semaphore asked = new Semaphore(0);
-  private final Thread thread = Thread.ofPlatform().name("reload").unstarted(this::run);
+  private final AtomicBoolean asked = new AtomicBoolean();
+  private final DutyThread thread;
   private boolean started;
-  private volatile boolean stopped;
 
   public Reloader(AgentMetrics metrics, LongSupplier nanoClock) {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    thread = new DutyThread("reload", this, nanoClock);
   }
 
   /**
@@ -85,8 +87,7 @@ public final class Reloader implements AutoCloseable {
    * Adds a source.
    *
    * @param what it is, for the log and as a label: lower case with underscores
-   * @param intervalMillis how often it is looked at; one added while others are waited for may have
-   *     its first look as late as theirs
+   * @param intervalMillis how often it is looked at
    */
   public synchronized void add(String what, int intervalMillis, Source source) {
     // There from the start, so that an increase is seen at the first change.
@@ -103,14 +104,16 @@ public final class Reloader implements AutoCloseable {
   }
 
   private void startThread() {
-    if (started && !stopped && !watched.isEmpty() && thread.getState() == Thread.State.NEW) {
+    if (started && !watched.isEmpty()) {
       thread.start();
+      thread.wake();
     }
   }
 
   /** Asks for a look at once. From any thread. */
   public void request() {
-    asked.release();
+    asked.set(true);
+    thread.wake();
   }
 
   /** Looks at all sources, as if asked to. */
@@ -118,15 +121,19 @@ public final class Reloader implements AutoCloseable {
     watched.forEach(one -> look(one, true));
   }
 
-  private void lookAtThoseDue() {
+  @Override
+  public int doWork() {
+    boolean all = asked.getAndSet(false);
     for (Watched one : watched) {
-      if (nanoClock.getAsLong() - one.dueNanos >= 0) {
-        look(one, false);
+      if (all || nanoClock.getAsLong() - one.dueNanos >= 0) {
+        look(one, all);
       }
     }
+    return 0;
   }
 
-  private long untilDueNanos() {
+  @Override
+  public long idleNanos() {
     long nowNanos = nanoClock.getAsLong();
     return watched.stream().mapToLong(one -> one.dueNanos - nowNanos).min().orElse(0);
   }
@@ -149,33 +156,8 @@ public final class Reloader implements AutoCloseable {
     one.problem = problem;
   }
 
-  private void run() {
-    while (!stopped) {
-      try {
-        boolean now = asked.tryAcquire(untilDueNanos(), TimeUnit.NANOSECONDS);
-        asked.drainPermits();
-        if (!stopped && now) {
-          look();
-        } else if (!stopped) {
-          lookAtThoseDue();
-        }
-      } catch (InterruptedException e) {
-        // Nobody else has this thread; close() is the way to end it.
-        log.warn("The thread that reads files anew was interrupted and goes on");
-      }
-    }
-  }
-
   @Override
   public void close() {
-    synchronized (this) {
-      stopped = true;
-    }
-    asked.release();
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.close();
   }
 }

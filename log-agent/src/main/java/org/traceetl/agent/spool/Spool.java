@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -31,6 +30,8 @@ import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
@@ -76,7 +77,7 @@ public final class Spool implements AutoCloseable {
 
   private static final long TEND_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final long FLUSH_MILLIS = 1_000;
+  private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Unsettled batches for one broker. Guarded by the spool's lock. */
   private static final class Part {
@@ -102,8 +103,7 @@ public final class Spool implements AutoCloseable {
   private final DirectoryLock directoryLock;
   private final AnsweredRequests answered;
   private final SequencedMap<String, Note.Place> places;
-  private final Thread flusher = Thread.ofPlatform().name("spool-flush").unstarted(this::flush);
-  private final CountDownLatch closing = new CountDownLatch(1);
+  private final DutyThread flusher;
   private final Set<FrameFile> unforced = ConcurrentHashMap.newKeySet();
 
   // Owned by the writing thread.
@@ -154,6 +154,7 @@ public final class Spool implements AutoCloseable {
     this.startMillis = startMillis;
     this.startNanos = nanoClock.getAsLong();
     this.failureLog = new LogThrottle(nanoClock);
+    this.flusher = new DutyThread("spool-flush", new Flusher(), nanoClock);
     this.directoryLock = directoryLock;
     this.answered = answered;
     this.places = recovery.places;
@@ -1066,15 +1067,19 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  private void flush() {
-    try {
-      while (!closing.await(FLUSH_MILLIS, TimeUnit.MILLISECONDS)) {
-        Collection<FrameFile> files = List.copyOf(unforced);
-        unforced.removeAll(files);
-        files.forEach(this::force);
-      }
-    } catch (InterruptedException e) {
-      log.warn("The spool is not flushed any more: interrupted");
+  /** Brings to the disk what was written since its last step. */
+  private final class Flusher implements DutyCycle {
+    @Override
+    public int doWork() {
+      Collection<FrameFile> files = List.copyOf(unforced);
+      unforced.removeAll(files);
+      files.forEach(Spool.this::force);
+      return 0;
+    }
+
+    @Override
+    public long idleNanos() {
+      return FLUSH_NANOS;
     }
   }
 
@@ -1156,12 +1161,7 @@ public final class Spool implements AutoCloseable {
       return;
     }
     closed = true;
-    closing.countDown();
-    try {
-      flusher.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    flusher.close();
     deleteSettled();
     writeSettled();
     unforced.forEach(this::force);

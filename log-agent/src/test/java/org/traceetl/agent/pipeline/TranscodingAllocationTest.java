@@ -95,11 +95,11 @@ final class TranscodingAllocationTest {
   private void run() throws InterruptedException {
     for (int i = 0; i < REQUESTS; i++) {
       assertThat(pipeline.offer("test", request, decoder, accepted)).isEqualTo(Admission.ACCEPTED);
-      pipeline.step(0);
+      pipeline.doWork();
     }
     // What is left is due.
     nowNanos += TimeUnit.SECONDS.toNanos(1);
-    pipeline.step(0);
+    pipeline.doWork();
   }
 
   private static final class Accepted implements Completion {

@@ -124,7 +124,7 @@ public class TranscodeBenchmark {
     if (pipeline.offer("bench", request, decoder, counts) != Admission.ACCEPTED) {
       throw new IllegalStateException("not accepted: " + pipeline.problem());
     }
-    pipeline.step(0);
+    pipeline.doWork();
     return counts.sum;
   }
 

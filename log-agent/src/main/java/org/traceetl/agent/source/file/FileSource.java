@@ -15,8 +15,9 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -29,8 +30,9 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.file.CompressedRests.Rest;
 import org.traceetl.agent.source.file.TailedFile.Seen;
-import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
@@ -43,7 +45,7 @@ import org.traceetl.common.LogThrottle;
  * was compressed while the agent was down, before it was read to its end, is found by how it
  * begins, and its rest is read before anything newer.
  */
-public final class FileSource implements AutoCloseable {
+public final class FileSource implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FileSource.class);
   private static final String NAME = "file";
 
@@ -70,9 +72,6 @@ public final class FileSource implements AutoCloseable {
   /** But a slow disk is not waited for longer. */
   private static final long MOST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** Longest wait for outcomes; a stop is seen after it. */
-  private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
   private final FilesConfig config;
   private final Intake intake;
   private final AgentMetrics metrics;
@@ -80,8 +79,8 @@ public final class FileSource implements AutoCloseable {
   private final LogThrottle rejectedLog;
   private final LogThrottle failureLog;
   // What to do about the outcomes, no more of them than of what is in the pipeline.
-  private final LinkedBlockingQueue<Runnable> outcomes = new LinkedBlockingQueue<>();
-  private final SourceThread thread = new SourceThread("files", this::run);
+  private final Queue<Runnable> outcomes = new ConcurrentLinkedQueue<>();
+  private final DutyThread thread;
 
   // Used on the pipeline's thread.
   private final TraceLineDecoder decoder = new TraceLineDecoder();
@@ -96,7 +95,9 @@ public final class FileSource implements AutoCloseable {
   private boolean waiting;
   private long restPausedUntilNanos;
   private long pauseNanos;
+  private long nextLookNanos;
 
+  private volatile boolean reading = true;
   private volatile List<String> globs;
   private final AtomicLong truncations = new AtomicLong();
   private volatile int openFiles;
@@ -122,6 +123,9 @@ public final class FileSource implements AutoCloseable {
     this.nanoClock = nanoClock;
     this.rejectedLog = new LogThrottle(nanoClock);
     this.failureLog = new LogThrottle(nanoClock);
+    this.thread = new DutyThread("files", this, nanoClock);
+    this.nextLookNanos = nanoClock.getAsLong();
+    this.restPausedUntilNanos = nextLookNanos;
     for (Note.Place note : notes) {
       places.add(SavedPlace.of(note));
     }
@@ -167,13 +171,14 @@ public final class FileSource implements AutoCloseable {
 
   /** Reads nothing more; what is under way still counts. */
   public void stopAccepting() {
-    thread.stopReading();
+    reading = false;
   }
 
   /** Ends the thread. */
   @Override
   public void close() {
-    thread.end(() -> {});
+    reading = false;
+    thread.close();
   }
 
   TraceLineDecoder decoder() {
@@ -287,7 +292,7 @@ public final class FileSource implements AutoCloseable {
   /** Reads what is left of compressed files, one after the other. True while there is some. */
   private boolean catchUp(long nowNanos) {
     while (rest != null || !rests.isEmpty()) {
-      if (!thread.isReading()) {
+      if (!reading) {
         return true;
       }
       if (rest == null) {
@@ -347,39 +352,45 @@ public final class FileSource implements AutoCloseable {
     log.info("Finished the rest of {} at byte {}", finished.path, finished.position());
   }
 
-  private void run() {
-    long pollNanos = TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis());
-    long nextLook = nanoClock.getAsLong();
-    restPausedUntilNanos = nextLook;
-    // One byte more than the longest line, for its end.
-    buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
-    while (!thread.isEnded()) {
-      try {
-        long now = nanoClock.getAsLong();
-        if (now - nextLook >= 0) {
-          look(now);
-          // Not from its start: outcomes need their turn, however long a look takes.
-          nextLook = nanoClock.getAsLong() + Math.max(pollNanos, pauseNanos);
-        }
-        long untilLook = nextLook - nanoClock.getAsLong();
-        Runnable outcome =
-            outcomes.poll(Math.clamp(untilLook, 0, WAIT_NANOS), TimeUnit.NANOSECONDS);
-        if (outcome != null) {
-          outcome.run();
-        }
-      } catch (InterruptedException e) {
-        // Nobody else has this thread; close() is the way to end it.
-        log.warn("The thread of the file source was interrupted and goes on");
-      } catch (RuntimeException e) {
-        if (failureLog.permits()) {
-          log.error("The file source goes on after an unexpected failure", e);
-        }
-      }
+  /** Looks for new lines if it is time to, and takes one outcome if there is one. */
+  @Override
+  public int doWork() {
+    if (buffer == null) {
+      // One byte more than the longest line, for its end.
+      buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     }
+    long now = nanoClock.getAsLong();
+    if (now - nextLookNanos >= 0) {
+      look(now);
+      // Not from its start: outcomes need their turn, however long a look takes.
+      nextLookNanos =
+          nanoClock.getAsLong()
+              + Math.max(TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis()), pauseNanos);
+    }
+    Runnable outcome = outcomes.poll();
+    if (outcome != null) {
+      outcome.run();
+    }
+    return outcome == null ? 0 : 1;
+  }
+
+  @Override
+  public long idleNanos() {
+    return nextLookNanos - nanoClock.getAsLong();
+  }
+
+  @Override
+  public void onEnd() {
     files.values().forEach(FileSource::close);
     if (rest != null) {
       close(rest);
     }
+  }
+
+  /** Hands over what to do about an outcome. From the pipeline's thread. */
+  private void later(Runnable outcome) {
+    outcomes.add(outcome);
+    thread.wake();
   }
 
   /** Finds the files and reads what is new in them. */
@@ -388,7 +399,7 @@ public final class FileSource implements AutoCloseable {
     pauseNanos = 0;
     long start = nanoClock.getAsLong();
     Glob found = Glob.find(globs);
-    if (thread.isReading()) {
+    if (reading) {
       // Also before the rests are read: by then they may have left their path.
       followNew(found.files());
     }
@@ -495,7 +506,7 @@ public final class FileSource implements AutoCloseable {
    * for them.
    */
   private boolean read(TailedFile file, long nowNanos) {
-    if (!thread.isReading() || waiting || nowNanos - file.pausedUntilNanos < 0) {
+    if (!reading || waiting || nowNanos - file.pausedUntilNanos < 0) {
       return false;
     }
     try {
@@ -503,7 +514,7 @@ public final class FileSource implements AutoCloseable {
         truncations.incrementAndGet();
         log.info("{} was truncated: it is read from its start", file.path);
       }
-      while (thread.isReading() && !waiting && !file.isUnderWay()) {
+      while (reading && !waiting && !file.isUnderWay()) {
         int length = file.read(buffer);
         if (length == 0) {
           return true;
@@ -553,12 +564,7 @@ public final class FileSource implements AutoCloseable {
   private void offer(TailedFile file, byte[] lines) {
     long start = file.position();
     Chunk chunk =
-        new Chunk(
-            file,
-            start,
-            start + lines.length,
-            this,
-            settled -> outcomes.add(() -> settle(settled)));
+        new Chunk(file, start, start + lines.length, this, settled -> later(() -> settle(settled)));
     if (intake.offer(NAME, lines, chunk, chunk) == Admission.ACCEPTED) {
       file.sent(chunk);
     } else {
@@ -682,7 +688,7 @@ public final class FileSource implements AutoCloseable {
    *     back
    */
   private boolean forget(SavedPlace place, Runnable then) {
-    Completion forgotten = new Forgotten(place, () -> outcomes.add(then));
+    Completion forgotten = new Forgotten(place, () -> later(then));
     return intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, forgotten)
         == Admission.ACCEPTED;
   }

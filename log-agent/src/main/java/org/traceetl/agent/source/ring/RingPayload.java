@@ -1,6 +1,5 @@
 package org.traceetl.agent.source.ring;
 
-import java.util.concurrent.locks.LockSupport;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.Note;
@@ -30,7 +29,7 @@ final class RingPayload implements SpanDecoder, Completion {
   private final RingSpanDecoder decoder;
   private final RingSpanDecoder.Resource resource;
   private final PayloadArrays arrays;
-  private final Thread source;
+  private final Runnable wake;
   // Written before it is offered; the queue hands them over.
   private RingDictionary.Strings strings;
   private SavedPosition after;
@@ -44,17 +43,17 @@ final class RingPayload implements SpanDecoder, Completion {
 
   /**
    * @param decoder of the pipeline's thread
-   * @param source unparked at an outcome that it awaits
+   * @param wake wakes the source at an outcome that it awaits
    */
   RingPayload(
       RingSpanDecoder decoder,
       RingSpanDecoder.Resource resource,
       PayloadArrays arrays,
-      Thread source) {
+      Runnable wake) {
     this.decoder = decoder;
     this.resource = resource;
     this.arrays = arrays;
-    this.source = source;
+    this.wake = wake;
   }
 
   /** To be called before it is offered. */
@@ -128,7 +127,7 @@ final class RingPayload implements SpanDecoder, Completion {
   private void settle(Outcome now) {
     outcome = now;
     if (awaited) {
-      LockSupport.unpark(source);
+      wake.run();
     }
   }
 }

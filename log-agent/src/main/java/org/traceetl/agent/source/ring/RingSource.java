@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,9 +14,10 @@ import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.payload.PayloadArrays;
-import org.traceetl.agent.source.thread.SourceThread;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.DutyCycle;
+import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
@@ -32,7 +32,7 @@ import org.traceetl.proto.ring.MalformedRingException;
  *
  * <p>Rings are others' memory: whatever is wrong with one ends the reading of that one.
  */
-public final class RingSource implements AutoCloseable {
+public final class RingSource implements DutyCycle, AutoCloseable {
   static final String NAME = "ring";
 
   private static final Logger log = LoggerFactory.getLogger(RingSource.class);
@@ -50,7 +50,7 @@ public final class RingSource implements AutoCloseable {
   private final InstantSource wall;
   private final LogThrottle failureLog;
   private final RingCounters counters = new RingCounters();
-  private final SourceThread thread = new SourceThread("rings", this::run);
+  private final DutyThread thread;
 
   // Owned by the thread, once it has started.
   private final RingDirectory directory;
@@ -62,6 +62,10 @@ public final class RingSource implements AutoCloseable {
   private long nextTidyNanos;
   private long lastWorkNanos;
   private int turn;
+  private long idleNanos;
+  private boolean sleepsNext;
+
+  private volatile boolean reading = true;
 
   /**
    * A source that reads nothing yet.
@@ -96,6 +100,7 @@ public final class RingSource implements AutoCloseable {
     nanoClock = clocks.nanoClock();
     wall = clocks.wall();
     this.failureLog = new LogThrottle(nanoClock);
+    thread = new DutyThread("rings", this, nanoClock);
     long now = nanoClock.getAsLong();
     nextListNanos = now;
     nextTidyNanos = now;
@@ -114,7 +119,7 @@ public final class RingSource implements AutoCloseable {
             positions,
             givenUp,
             reader,
-            resource -> new RingPayload(decoder, resource, arrays, thread.thread()));
+            resource -> new RingPayload(decoder, resource, arrays, thread::wake));
     counters.register(metrics);
   }
 
@@ -132,45 +137,76 @@ public final class RingSource implements AutoCloseable {
 
   /** Reads nothing more; what is under way still counts. */
   public void stopAccepting() {
-    thread.stopReading();
+    reading = false;
   }
 
   /** Ends the thread. Rings stay as they are, for the next start. */
   @Override
   public void close() {
-    thread.end(() -> {
-      LockSupport.unpark(thread.thread());
-      directory.wake();
-    });
+    reading = false;
+    thread.close();
   }
 
-  private void run() {
-    while (!thread.isEnded()) {
-      try {
-        step();
-      } catch (IOException | RuntimeException e) {
-        if (failureLog.permits()) {
-          log.error("The ring source goes on after an unexpected failure", e);
-        }
-        LockSupport.parkNanos(rhythm.retryNanos());
-      } catch (InternalError e) {
-        // A fault in mapped memory may be told late, when its ring is not at hand any more.
-        rings.giveUpGuilty(directory.files(), null, e);
-        LockSupport.parkNanos(rhythm.retryNanos());
-      }
+  /**
+   * Looks at all that may be new. Always returns 0: rings are read at a rhythm, however much there
+   * is in them.
+   */
+  @Override
+  public int doWork() throws IOException {
+    try {
+      look();
+    } catch (InternalError e) {
+      giveUpGuilty(e);
     }
-    end();
+    return 0;
   }
 
-  /** One look at all that may be new, and a pause or a sleep. */
-  private void step() throws IOException {
+  @Override
+  public long idleNanos() {
+    return idleNanos;
+  }
+
+  /** Pauses, or sleeps until a writer wakes it. */
+  @Override
+  public void idle(long nanos, Parking parking) throws IOException {
+    if (!sleepsNext) {
+      parking.park(nanos);
+      return;
+    }
+    try {
+      sleep(directory.files(), nanos);
+    } catch (InternalError e) {
+      giveUpGuilty(e);
+      parking.park(idleNanos);
+    }
+  }
+
+  @Override
+  public void endWait() {
+    directory.wake();
+  }
+
+  /** A fault in mapped memory may be told late, when its ring is not at hand any more. */
+  private void giveUpGuilty(InternalError e) {
+    rings.giveUpGuilty(directory.files(), null, e);
+    pause(rhythm.retryNanos());
+  }
+
+  private void pause(long nanos) {
+    sleepsNext = false;
+    idleNanos = nanos;
+  }
+
+  private void look() throws IOException {
+    // Should it fail.
+    pause(rhythm.retryNanos());
     long now = nanoClock.getAsLong();
     if (directory.open(now)) {
       nextListNanos = now;
     }
     RingFiles files = directory.files();
     if (files == null && rings.size() == 0) {
-      LockSupport.parkNanos(rhythm.checkNanos());
+      pause(rhythm.checkNanos());
       return;
     }
     if (files != null && now - nextListNanos >= 0) {
@@ -180,7 +216,7 @@ public final class RingSource implements AutoCloseable {
         list(files, now);
       }
     }
-    if (thread.isReading()) {
+    if (reading) {
       // Before another ring of such a name has one.
       positions.tell(intake);
     }
@@ -196,9 +232,10 @@ public final class RingSource implements AutoCloseable {
     counters.reading = rings.size();
     counters.unread = givenUp.size();
     if (files == null || now - lastWorkNanos < rhythm.awakeNanos()) {
-      LockSupport.parkNanos(rhythm.pauseNanos());
+      pause(rhythm.pauseNanos());
     } else {
-      sleep(files);
+      sleepsNext = true;
+      idleNanos = rhythm.checkNanos();
     }
   }
 
@@ -208,7 +245,7 @@ public final class RingSource implements AutoCloseable {
     int opened = 0;
     int waiting = 0;
     for (String name : found.rings()) {
-      if (thread.isReading() && !rings.contains(name) && !givenUp.contains(name)) {
+      if (reading && !rings.contains(name) && !givenUp.contains(name)) {
         if (opened == MOST_OPENED_AT_ONCE || rings.size() >= config.maxRings()) {
           waiting++;
         } else {
@@ -221,7 +258,7 @@ public final class RingSource implements AutoCloseable {
     if (found.all()) {
       Set<String> names = new HashSet<>(found.rings());
       givenUp.retain(names);
-      if (thread.isReading()) {
+      if (reading) {
         positions.forgetAllBut(names);
       }
     }
@@ -265,7 +302,7 @@ public final class RingSource implements AutoCloseable {
       if (ring.isQuiet() && now - ring.nextCheckNanos < 0) {
         return false;
       }
-      RingReader.Found found = reader.read(ring, thread.isReading(), now);
+      RingReader.Found found = reader.read(ring, reading, now);
       if (found == RingReader.Found.END) {
         finish(ring);
       } else if (now - ring.nextCheckNanos >= 0) {
@@ -300,7 +337,7 @@ public final class RingSource implements AutoCloseable {
     log.info("Finished ring {} at byte {}", ring.name, ring.position);
   }
 
-  private void sleep(RingFiles files) throws IOException {
+  private void sleep(RingFiles files, long nanos) throws IOException {
     boolean empty = true;
     for (Ring ring : rings.all()) {
       ring.cursor.asleep(true);
@@ -310,7 +347,7 @@ public final class RingSource implements AutoCloseable {
     }
     boolean woken = false;
     if (empty && !thread.isEnded()) {
-      woken = files.awaitWake((int) TimeUnit.NANOSECONDS.toMillis(rhythm.checkNanos()));
+      woken = files.awaitWake((int) TimeUnit.NANOSECONDS.toMillis(nanos));
     }
     for (Ring ring : rings.all()) {
       ring.cursor.asleep(false);
@@ -324,7 +361,8 @@ public final class RingSource implements AutoCloseable {
     }
   }
 
-  private void end() {
+  @Override
+  public void onEnd() {
     for (Ring ring : rings.copy()) {
       try {
         // What was confirmed since the last look is not to be read again.
