@@ -5,15 +5,37 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Where a program's time comes from. The main program gives its parts {@link #SYSTEM}; tests and
- * simulations give clocks of their own.
+ * The source of a program's time. The main program passes {@link #SYSTEM} to its parts; tests and
+ * simulations pass their own.
  *
- * @param nanoClock nanoseconds from some origin, never back; as {@link System#nanoTime}
- * @param wall the time of day, which may be set
+ * @param nanoClock nanoseconds from an arbitrary origin, monotonic; as {@link System#nanoTime}
+ * @param wall the time of day, which an operator may set
+ * @param pause how a thread waits
  */
-public record Clocks(LongSupplier nanoClock, InstantSource wall) {
-  /** Those of the machine. */
+public record Clocks(LongSupplier nanoClock, InstantSource wall, Pause pause) {
+  /** The clocks of the machine. */
   public static final Clocks SYSTEM = new Clocks(System::nanoTime, InstantSource.system());
+
+  /** How a thread waits. */
+  @FunctionalInterface
+  public interface Pause {
+    void nanos(long nanos) throws InterruptedException;
+  }
+
+  /** Creates a source whose pauses take real time. */
+  public Clocks(LongSupplier nanoClock, InstantSource wall) {
+    this(nanoClock, wall, TimeUnit.NANOSECONDS::sleep);
+  }
+
+  /** Returns nanoseconds from an arbitrary origin. */
+  public long nanos() {
+    return nanoClock.getAsLong();
+  }
+
+  /** Returns the time of day in milliseconds since 1970. */
+  public long millis() {
+    return wall.millis();
+  }
 
   /**
    * Milliseconds since 1970; after the wall clock was set back, what they would be otherwise.

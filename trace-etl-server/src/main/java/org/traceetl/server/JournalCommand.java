@@ -2,9 +2,9 @@ package org.traceetl.server;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.time.Clock;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.journal.JournalCounters;
@@ -40,12 +40,13 @@ final class JournalCommand {
     JournalCounters counters = new JournalCounters();
     JournalKeys keys = ServerAssembly.keys(journal);
     try (RocketMqLogs logs =
-        new RocketMqLogs(config.rocketmq(), journal.topic(), ServerAssembly.JOURNAL_TIMEOUT)) {
+        new RocketMqLogs(
+            config.rocketmq(), journal.topic(), ServerAssembly.JOURNAL_TIMEOUT, Clocks.SYSTEM)) {
       logs.start();
       action.on(
           new LogInspection(
               logs,
-              ServerAssembly.journals(config, logs, keys, counters, Clock.systemUTC()),
+              ServerAssembly.journals(config, logs, keys, counters, Clocks.SYSTEM),
               journal.topic(),
               config.rocketmq().topic(),
               keys,

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
@@ -63,6 +64,7 @@ final class ServerAssembly {
 
   private final ServerConfig config;
   private final Clock clock;
+  private final Clocks clocks;
   private final ServerTelemetry telemetry;
   private final PipelineMetrics metrics;
 
@@ -80,16 +82,18 @@ final class ServerAssembly {
   private ServerAssembly(ServerConfig config, Clock clock) {
     this.config = config;
     this.clock = clock;
+    clocks = new Clocks(System::nanoTime, clock);
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     metrics = new PipelineMetrics(telemetry);
     profile = ProfileParts.of(config);
     aggregation = aggregation(config, profile);
     var counters = new JournalCounters();
-    var logs = new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT);
+    var logs =
+        new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT, clocks);
     journal =
         new JournalComponent(
             logs,
-            journals(config, profile, logs, keys(config.journal()), aggregation, counters, clock),
+            journals(config, profile, logs, keys(config.journal()), aggregation, counters, clocks),
             counters);
     queues = new QueueWatch(logs, config.rocketmq().topic(), clock);
     SignedLog.check(config.hotspots().signing(), config.hotspots().topic());
@@ -129,7 +133,8 @@ final class ServerAssembly {
   static AssembledServer assemble(ServerConfig config, Clock clock) {
     var assembly = new ServerAssembly(config, clock);
     return new AssembledServer(
-        assembly.telemetry, new Components(assembly.telemetry, assembly.inOrder));
+        assembly.telemetry,
+        new Components(assembly.telemetry, assembly.inOrder, assembly.clocks.nanoClock()));
   }
 
   private static Aggregation aggregation(ServerConfig config, ProfileParts profile) {
@@ -157,10 +162,10 @@ final class ServerAssembly {
       RocketMqLogs logs,
       JournalKeys keys,
       JournalCounters counters,
-      Clock clock) {
+      Clocks clocks) {
     ProfileParts profile = ProfileParts.of(config);
     Aggregation aggregation = aggregation(config, profile);
-    return journals(config, profile, logs, keys, aggregation, counters, clock);
+    return journals(config, profile, logs, keys, aggregation, counters, clocks);
   }
 
   private static LogJournals journals(
@@ -170,7 +175,7 @@ final class ServerAssembly {
       JournalKeys keys,
       Aggregation aggregation,
       JournalCounters counters,
-      Clock clock) {
+      Clocks clocks) {
     JournalConfig journal = config.journal();
     return new LogJournals(
         keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),
@@ -179,7 +184,7 @@ final class ServerAssembly {
         profile.showsReceivedSpans()
             ? () -> aggregation.newImage().keepReceived()
             : aggregation::newImage,
-        JournalTiming.system(clock, journal.lease(), journal.snapshotInterval()),
+        JournalTiming.of(clocks, journal.lease(), journal.snapshotInterval()),
         counters);
   }
 
@@ -196,7 +201,7 @@ final class ServerAssembly {
         aggregation,
         journal.journals(),
         followers,
-        clock,
+        clocks,
         metrics);
   }
 

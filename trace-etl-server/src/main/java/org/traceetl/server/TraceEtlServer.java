@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.binding.ConfigFile;
 import org.traceetl.server.binding.ConfigurationRefused;
@@ -170,7 +171,7 @@ public final class TraceEtlServer implements AutoCloseable {
                   config.rocketmq(),
                   config.series(),
                   ProfileParts.of(config).mapping(),
-                  Clock.systemUTC(),
+                  Clocks.SYSTEM,
                   out,
                   spec.commandLine().getErr())
               .run(messages(DEFAULT_MESSAGES), since());

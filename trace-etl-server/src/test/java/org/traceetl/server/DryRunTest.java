@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.RocketMqConfig;
@@ -118,7 +119,8 @@ class DryRunTest {
     RocketMqConfig defaults = ServerConfig.defaults().rocketmq();
     RocketMqConfig config =
         new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, null);
-    try (RocketMqLogs logs = new RocketMqLogs(config, TOPIC, Duration.ofSeconds(10))) {
+    try (RocketMqLogs logs =
+        new RocketMqLogs(config, TOPIC, Duration.ofSeconds(10), Clocks.SYSTEM)) {
       logs.start();
       QueueId queue = logs.queues().iterator().next();
       return logs.open(queue).mark(defaults.consumerGroup());

@@ -10,7 +10,6 @@ import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -21,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.consume.TestRocketMq;
 import org.traceetl.server.journal.JournalCounters;
@@ -93,12 +93,13 @@ class JournalCommandTest {
   private List<byte[]> take(int queue, String... more) throws Exception {
     ServerConfig config = WebServer.check(arguments(more));
     try (RocketMqLogs logs =
-        new RocketMqLogs(config.rocketmq(), JOURNAL, ServerAssembly.JOURNAL_TIMEOUT)) {
+        new RocketMqLogs(
+            config.rocketmq(), JOURNAL, ServerAssembly.JOURNAL_TIMEOUT, Clocks.SYSTEM)) {
       logs.start();
       QueueId id = new QueueId(BROKER, queue);
       LogJournals journals =
           ServerAssembly.journals(
-              config, logs, ServerAssembly.keys(config.journal()), counters, Clock.systemUTC());
+              config, logs, ServerAssembly.keys(config.journal()), counters, Clocks.SYSTEM);
       journals.take(id).journal().release();
       return logs.open(id).read(0).stream().map(entry -> entry.body()).toList();
     }

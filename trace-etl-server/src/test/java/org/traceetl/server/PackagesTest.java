@@ -4,17 +4,29 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.Set;
 import java.util.stream.Stream;
 
 @AnalyzeClasses(
     packages = "org.traceetl.server",
     importOptions = ImportOption.DoNotIncludeTests.class)
 class PackagesTest {
+  private static final Set<String> CLOCKS =
+      Set.of(
+          "java.lang.System.nanoTime",
+          "java.lang.System.currentTimeMillis",
+          "java.lang.Thread.sleep",
+          "java.time.Clock.systemUTC",
+          "java.time.Instant.now",
+          "java.time.InstantSource.system",
+          "java.util.concurrent.TimeUnit.sleep");
+
   /** Spans flow from consume to journal; each package knows only what comes after it. */
   @ArchTest
   static final ArchRule spansFlowOneWay =
@@ -127,4 +139,17 @@ class PackagesTest {
   @ArchTest
   static final ArchRule packagesHaveNoCycles =
       SlicesRuleDefinition.slices().matching("org.traceetl.server.(*)..").should().beFreeOfCycles();
+
+  /** Tests and simulations pass their own clocks; the main program and the assembly choose them. */
+  @ArchTest
+  static final ArchRule timeIsInjected =
+      noClasses()
+          .that()
+          .resideInAnyPackage(Parts.STEPPED)
+          .should()
+          .accessTargetWhere(
+              DescribedPredicate.describe(
+                  "it is a clock of the machine",
+                  access ->
+                      CLOCKS.contains(access.getTargetOwner().getName() + "." + access.getName())));
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.traceetl.common.Clocks;
 import org.traceetl.perf.load.OzheraStream;
 import org.traceetl.perf.report.Results;
 import org.traceetl.proto.Rejection;
@@ -254,7 +255,8 @@ public final class OzheraDrain implements Callable<Integer> {
             Messages.of("ozhera"),
             new OzheraSeries(OzheraRules::defaults));
     RocketMqLogs logs =
-        new RocketMqLogs(rocketMqConfig, JOURNAL_TOPIC + number, Duration.ofSeconds(3));
+        new RocketMqLogs(
+            rocketMqConfig, JOURNAL_TOPIC + number, Duration.ofSeconds(3), Clocks.SYSTEM);
     logs.start();
     Clock clock = Clock.systemUTC();
     try (LogJournals journals =
@@ -263,8 +265,10 @@ public final class OzheraDrain implements Callable<Integer> {
                 TOPIC,
                 rocketMqConfig.consumerGroup(),
                 aggregation::newImage,
-                JournalTiming.system(
-                    clock, config.journal().lease(), config.journal().snapshotInterval()),
+                JournalTiming.of(
+                    new Clocks(System::nanoTime, clock),
+                    config.journal().lease(),
+                    config.journal().snapshotInterval()),
                 new JournalCounters());
         DeltaPages deltas =
             new DeltaPages(
@@ -287,7 +291,7 @@ public final class OzheraDrain implements Callable<Integer> {
               aggregation,
               journals,
               List.of(deltas, counted),
-              clock,
+              new Clocks(System::nanoTime, clock),
               taken);
       CpuByPart before = CpuByPart.now();
       pipeline.start();

@@ -1,10 +1,10 @@
 package org.traceetl.perf.bench;
 
 import java.io.IOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import org.traceetl.common.Clocks;
 import org.traceetl.perf.load.SpanStream;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -62,7 +62,8 @@ final class PipelineOnTopic implements AutoCloseable {
     JournalConfig journal = JournalConfig.defaults();
     Aggregation aggregation =
         new Aggregation(series, histogram, DocumentsConfig.defaults(), windows);
-    RocketMqLogs logs = new RocketMqLogs(config, journalTopic, Duration.ofSeconds(3));
+    RocketMqLogs logs =
+        new RocketMqLogs(config, journalTopic, Duration.ofSeconds(3), Clocks.SYSTEM);
     logs.start();
     journals =
         new LogJournals(
@@ -70,7 +71,7 @@ final class PipelineOnTopic implements AutoCloseable {
             topic,
             config.consumerGroup(),
             aggregation::newImage,
-            JournalTiming.system(Clock.systemUTC(), journal.lease(), journal.snapshotInterval()),
+            JournalTiming.of(Clocks.SYSTEM, journal.lease(), journal.snapshotInterval()),
             new JournalCounters());
     pipeline =
         new SpanPipeline(
@@ -80,7 +81,7 @@ final class PipelineOnTopic implements AutoCloseable {
             aggregation,
             journals,
             List.of(pages),
-            Clock.systemUTC(),
+            Clocks.SYSTEM,
             listener);
     // A scraper's format is rendered at every window from its first scrape on.
     pages.page(Encoding.OPENMETRICS, FIRST_PAGE);

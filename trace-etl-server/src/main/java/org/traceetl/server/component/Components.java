@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /** All components of a server: started in the order of the list, drained and closed in reverse. */
@@ -12,9 +13,12 @@ public final class Components implements AutoCloseable {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   private final List<Component> inOrder;
+  private final LongSupplier nanoClock;
 
   /** Has each component register its metrics. */
-  public Components(MetricRegistry registry, List<? extends Component> inOrder) {
+  public Components(
+      MetricRegistry registry, List<? extends Component> inOrder, LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
     this.inOrder = List.copyOf(inOrder);
     inOrder.forEach(component -> component.metrics(registry));
   }
@@ -48,10 +52,10 @@ public final class Components implements AutoCloseable {
 
   /** Drains all of them within this time; the sinks of the spans get what the spans leave of it. */
   public void drain(Duration within) {
-    long deadlineNanos = System.nanoTime() + within.toNanos();
+    long deadlineNanos = nanoClock.getAsLong() + within.toNanos();
     try {
       for (Component component : Lists.reverse(inOrder)) {
-        long leftNanos = Math.max(0, deadlineNanos - System.nanoTime());
+        long leftNanos = Math.max(0, deadlineNanos - nanoClock.getAsLong());
         component.drain(Duration.ofMillis(Math.ceilDiv(leftNanos, NANOS_PER_MILLI)));
       }
     } catch (InterruptedException e) {

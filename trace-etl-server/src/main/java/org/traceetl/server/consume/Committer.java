@@ -1,6 +1,5 @@
 package org.traceetl.server.consume;
 
-import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -9,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 
 /**
@@ -30,13 +30,15 @@ final class Committer implements Runnable {
 
   private final Map<String, BackOff> backOffs = new HashMap<>();
   private final PipelineMetrics listener;
+  private final Clocks clocks;
   private final LogThrottle throttle;
   private volatile boolean finishing;
   private volatile boolean closed;
 
-  Committer(PipelineMetrics listener, Clock clock) {
+  Committer(PipelineMetrics listener, Clocks clocks) {
     this.listener = listener;
-    throttle = new LogThrottle(clock);
+    this.clocks = clocks;
+    throttle = new LogThrottle(clocks.wall());
   }
 
   /**
@@ -72,7 +74,7 @@ final class Committer implements Runnable {
         waiting.remove(visit); // before its offset is read: a later one comes with a visit
         String broker = visit.queue.messageQueue().getBrokerName();
         BackOff backOff = backOffs.computeIfAbsent(broker, name -> new BackOff());
-        if (!closed && (finishing || backOff.permits(System.nanoTime()))) {
+        if (!closed && (finishing || backOff.permits(clocks.nanos()))) {
           make(visit, backOff);
         }
       }
@@ -95,7 +97,7 @@ final class Committer implements Runnable {
       if (closed) {
         return;
       }
-      backOff.failed(System.nanoTime());
+      backOff.failed(clocks.nanos());
       listener.commitFailed(queue.id());
       if (throttle.permits()) {
         log.warn(

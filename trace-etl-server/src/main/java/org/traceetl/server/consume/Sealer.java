@@ -81,9 +81,9 @@ final class Sealer implements Runnable {
   private final BlockingQueue<Task> tasks = new ArrayBlockingQueue<>(CAPACITY);
   private final CountDownLatch releasing = new CountDownLatch(1);
   private final long tendMillis;
-  private final long assignedNanos = System.nanoTime();
-  private long nextRenewalNanos = assignedNanos;
-  private long nextSnapshotNanos = nextRenewalNanos;
+  private final long assignedNanos;
+  private long nextRenewalNanos;
+  private long nextSnapshotNanos;
   private long renewalRetryMillis = FIRST_RETRY_MILLIS;
 
   private final AtomicReference<Recovered> recovered = new AtomicReference<>();
@@ -99,6 +99,9 @@ final class Sealer implements Runnable {
     this.decoder = decoder;
     this.shared = shared;
     this.takes = takes;
+    assignedNanos = shared.clocks().nanos();
+    nextRenewalNanos = assignedNanos;
+    nextSnapshotNanos = assignedNanos;
     tendMillis = Math.clamp(shared.lease().toMillis() / 10, 1, MAX_TEND_MILLIS);
   }
 
@@ -161,11 +164,11 @@ final class Sealer implements Runnable {
         if (releasing.getCount() == 0) {
           return null;
         }
-        long startNanos = System.nanoTime();
+        long startNanos = shared.clocks().nanos();
         Journal.Taken taken =
             shared.journal().take(queue, courtesyLeft(startNanos), () -> releasing.getCount() > 0);
         if (taken != null) {
-          shared.listener().taken(queue, System.nanoTime() - startNanos);
+          shared.listener().taken(queue, shared.clocks().nanos() - startNanos);
         }
         return taken;
       } catch (IOException | RuntimeException e) {
@@ -238,14 +241,14 @@ final class Sealer implements Runnable {
 
   private Outcome keep(QueueJournal journal, Seal task) throws InterruptedException {
     FilledWindow filled = task.filled;
-    long startNanos = System.nanoTime();
+    long startNanos = shared.clocks().nanos();
     SealedWindow window = filled.seal();
-    long sealedNanos = System.nanoTime();
+    long sealedNanos = shared.clocks().nanos();
     shared.listener().sealed(queue, sealedNanos - startNanos);
     if (append(journal, window, task.read) == Outcome.FENCED) {
       return Outcome.FENCED;
     }
-    shared.listener().appended(queue, System.nanoTime() - sealedNanos);
+    shared.listener().appended(queue, shared.clocks().nanos() - sealedNanos);
     tellFollowers(f -> f.window(window));
     showOn(journal);
     filled.giveBack();
@@ -282,7 +285,7 @@ final class Sealer implements Runnable {
               e);
         }
       }
-      Thread.sleep(retryMillis);
+      shared.clocks().pause().nanos(TimeUnit.MILLISECONDS.toNanos(retryMillis));
       retryMillis = Math.min(retryMillis * 2, LAST_RETRY_MILLIS);
     }
   }
@@ -292,12 +295,12 @@ final class Sealer implements Runnable {
     if (renewalDue(journal)) {
       return renew(journal);
     }
-    boolean due = journal.snapshotDue() && System.nanoTime() - nextSnapshotNanos >= 0;
+    boolean due = journal.snapshotDue() && shared.clocks().nanos() - nextSnapshotNanos >= 0;
     return due && shared.snapshots().tryAcquire() ? snapshot(journal) : Outcome.KEPT;
   }
 
   private boolean renewalDue(QueueJournal journal) {
-    long nowNanos = System.nanoTime();
+    long nowNanos = shared.clocks().nanos();
     long leftNanos = journal.shownUntilNanos() - nowNanos;
     return leftNanos <= shared.lease().toNanos() / RENEWAL_OF * RENEWAL_AT
         && nowNanos - nextRenewalNanos >= 0;
@@ -315,7 +318,8 @@ final class Sealer implements Runnable {
       if (shared.throttle().permits()) {
         log.error("The lease of queue {} is not renewed; trying again", queue, e);
       }
-      nextRenewalNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(renewalRetryMillis);
+      nextRenewalNanos =
+          shared.clocks().nanos() + TimeUnit.MILLISECONDS.toNanos(renewalRetryMillis);
       renewalRetryMillis = Math.min(renewalRetryMillis * 2, LAST_RETRY_MILLIS);
       return Outcome.KEPT;
     }
@@ -324,10 +328,10 @@ final class Sealer implements Runnable {
   /** Holds the process's one snapshot at a time, and gives it back. */
   private Outcome snapshot(QueueJournal journal) throws InterruptedException {
     try {
-      long startNanos = System.nanoTime();
+      long startNanos = shared.clocks().nanos();
       Outcome outcome = journal.snapshot();
       if (outcome == Outcome.KEPT) {
-        shared.listener().snapshotWritten(queue, System.nanoTime() - startNanos);
+        shared.listener().snapshotWritten(queue, shared.clocks().nanos() - startNanos);
         showOn(journal);
       }
       return outcome;
@@ -336,7 +340,8 @@ final class Sealer implements Runnable {
       if (shared.throttle().permits()) {
         log.error("No snapshot of queue {}: it takes longer to recover", queue, e);
       }
-      nextSnapshotNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SNAPSHOT_RETRY_MILLIS);
+      nextSnapshotNanos =
+          shared.clocks().nanos() + TimeUnit.MILLISECONDS.toNanos(SNAPSHOT_RETRY_MILLIS);
       return Outcome.KEPT;
     } finally {
       shared.snapshots().release();

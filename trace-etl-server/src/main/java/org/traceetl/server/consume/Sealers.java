@@ -1,6 +1,5 @@
 package org.traceetl.server.consume;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
@@ -38,6 +38,7 @@ final class Sealers {
       Aggregation aggregation,
       PipelineMetrics listener,
       Semaphore snapshots,
+      Clocks clocks,
       LogThrottle throttle) {}
 
   private final Shared shared;
@@ -52,7 +53,7 @@ final class Sealers {
       List<WindowFollower> followers,
       Aggregation aggregation,
       PipelineMetrics listener,
-      Clock clock) {
+      Clocks clocks) {
     shared =
         new Shared(
             journal,
@@ -61,7 +62,8 @@ final class Sealers {
             aggregation,
             listener,
             new Semaphore(1),
-            new LogThrottle(clock));
+            clocks,
+            new LogThrottle(clocks.wall()));
   }
 
   /**

@@ -48,16 +48,17 @@ final class SpanConsumers {
    *
    * @param endpoint what its name announces; null for nothing
    * @param pullThreads how many queues it can wait for at a time; cannot be changed later
+   * @param nowNanos makes its identity differ from those of earlier processes
    */
   static DefaultLitePullConsumer newConsumer(
-      RocketMqConfig config, int worker, Endpoint endpoint, int pullThreads) {
+      RocketMqConfig config, int worker, Endpoint endpoint, int pullThreads, long nowNanos) {
     DefaultLitePullConsumer consumer =
         new DefaultLitePullConsumer(config.consumerGroup(), RocketMqAccess.hook(config));
     consumer.setNamesrvAddr(config.nameServer());
     RocketMqAccess.secure(consumer, config);
     consumer.setInstanceName(
         Announcement.instance(
-            ProcessHandle.current().pid() + "-" + System.nanoTime() + "-" + worker, endpoint));
+            ProcessHandle.current().pid() + "-" + nowNanos + "-" + worker, endpoint));
     consumer.setAutoCommit(false);
     // The client inflates without a bound, and drops all that it pulled for one body it cannot
     // read.

@@ -1,6 +1,5 @@
 package org.traceetl.server.consume;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.RocketMqConfig;
@@ -38,6 +38,7 @@ public final class SpanPipeline implements Component {
   private final Committer committer;
   private final Thread committerThread;
   private final Aggregation aggregation;
+  private final Clocks clocks;
   private volatile boolean started;
 
   /** Threads end because they were told to. */
@@ -49,7 +50,7 @@ public final class SpanPipeline implements Component {
    * @param lease for how long the journal lets a queue be shown
    * @param journal where windows go; not closed by it
    * @param followers hear of each queue from its take to its release
-   * @param clock tells when windows end; series and documents bear its time
+   * @param clocks tell when windows end; series and documents bear its time
    */
   public SpanPipeline(
       RocketMqConfig rocketMq,
@@ -58,11 +59,12 @@ public final class SpanPipeline implements Component {
       Aggregation aggregation,
       Journal journal,
       List<WindowFollower> followers,
-      Clock clock,
+      Clocks clocks,
       PipelineMetrics listener) {
     this.aggregation = aggregation;
-    sealers = new Sealers(journal, lease, followers, aggregation, listener, clock);
-    committer = new Committer(listener, clock);
+    this.clocks = clocks;
+    sealers = new Sealers(journal, lease, followers, aggregation, listener, clocks);
+    committer = new Committer(listener, clocks);
     committerThread = Thread.ofPlatform().name("trace-etl-committer").unstarted(committer);
     for (int i = 0; i < rocketMq.workers(); i++) {
       Worker worker =
@@ -74,7 +76,7 @@ public final class SpanPipeline implements Component {
               sealers,
               committer,
               listener,
-              clock);
+              clocks);
       workers.add(worker);
       workerThreads.add(Thread.ofPlatform().name("trace-etl-worker-" + i).unstarted(worker));
     }
@@ -201,7 +203,7 @@ public final class SpanPipeline implements Component {
       return true;
     }
     ending = true;
-    long deadlineNanos = System.nanoTime() + timeout.toNanos();
+    long deadlineNanos = clocks.nanos() + timeout.toNanos();
     workers.forEach(worker -> worker.drain(deadlineNanos));
     boolean inTime = joined(workerThreads, deadlineNanos);
     if (inTime) {
@@ -228,7 +230,7 @@ public final class SpanPipeline implements Component {
     sealers.close();
     committer.close();
     if (started) {
-      long deadlineNanos = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+      long deadlineNanos = clocks.nanos() + CLOSE_TIMEOUT.toNanos();
       committerThread.interrupt();
       joined(Stream.concat(threads(), sealers.threads().stream()).toList(), deadlineNanos);
       List<Thread> leaving =
@@ -237,11 +239,11 @@ public final class SpanPipeline implements Component {
     }
   }
 
-  private static boolean joined(List<Thread> threads, long deadlineNanos) {
+  private boolean joined(List<Thread> threads, long deadlineNanos) {
     boolean all = true;
     for (Thread thread : threads) {
       try {
-        all &= thread.join(Duration.ofNanos(Math.max(1, deadlineNanos - System.nanoTime())));
+        all &= thread.join(Duration.ofNanos(Math.max(1, deadlineNanos - clocks.nanos())));
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return false;

@@ -1,6 +1,5 @@
 package org.traceetl.server.consume;
 
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,6 +20,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
@@ -70,7 +70,7 @@ final class Worker implements Runnable {
   private static final class Holding {
     private final MessageQueue queue;
     private final QueueId id;
-    private long notBeforeNanos = System.nanoTime();
+    private long notBeforeNanos;
     private Sealer.Recovered recovered;
 
     /** Why a queue that was taken over is not read; null if that is not known. */
@@ -88,8 +88,9 @@ final class Worker implements Runnable {
     /** Null while the queue is not to be taken, or an earlier sealer of it has not ended. */
     private volatile Sealer sealer;
 
-    Holding(MessageQueue queue) {
+    Holding(MessageQueue queue, long nowNanos) {
       this.queue = queue;
+      notBeforeNanos = nowNanos;
       id = new QueueId(queue.getBrokerName(), queue.getQueueId());
     }
 
@@ -110,7 +111,7 @@ final class Worker implements Runnable {
   private final Sealers sealers;
   private final Committer committer;
   private final PipelineMetrics listener;
-  private final Clock clock;
+  private final Clocks clocks;
   private final LogThrottle throttle;
 
   private final BlockingQueue<Set<MessageQueue>> assignments =
@@ -157,7 +158,7 @@ final class Worker implements Runnable {
       Sealers sealers,
       Committer committer,
       PipelineMetrics listener,
-      Clock clock) {
+      Clocks clocks) {
     this.number = number;
     this.config = config;
     this.aggregation = aggregation;
@@ -165,8 +166,8 @@ final class Worker implements Runnable {
     this.sealers = sealers;
     this.committer = committer;
     this.listener = listener;
-    this.clock = clock;
-    throttle = new LogThrottle(clock);
+    this.clocks = clocks;
+    throttle = new LogThrottle(clocks.wall());
     decoder = aggregation.newDecoder();
   }
 
@@ -179,10 +180,10 @@ final class Worker implements Runnable {
   public void run() {
     try {
       while (state == State.RUNNING && !connect()) {
-        stalled.look(clock.millis(), System.nanoTime(), allocation.rebalances());
+        stalled.look(clocks.millis(), clocks.nanos(), allocation.rebalances());
         stop.await(RETRY_MILLIS, TimeUnit.MILLISECONDS);
       }
-      schedule(clock.millis());
+      schedule(clocks.millis());
       while (state == State.RUNNING) {
         step();
       }
@@ -201,7 +202,7 @@ final class Worker implements Runnable {
     if (consumer == null) {
       DefaultLitePullConsumer fresh;
       try {
-        fresh = SpanConsumers.newConsumer(config, number, endpoint, pullThreads);
+        fresh = SpanConsumers.newConsumer(config, number, endpoint, pullThreads, clocks.nanos());
       } catch (TlsRefused e) {
         // Its files were right at the start, and may be again.
         logDisconnected(e);
@@ -271,7 +272,7 @@ final class Worker implements Runnable {
       if (!messages.isEmpty()) {
         take(messages);
       }
-      swapIfDue(clock.millis());
+      swapIfDue(clocks.millis());
       rebalanceIfStalled();
     } catch (RuntimeException e) {
       listener.failed();
@@ -283,8 +284,8 @@ final class Worker implements Runnable {
   }
 
   private void rebalanceIfStalled() {
-    long nowMillis = clock.millis();
-    if (!stalled.look(nowMillis, System.nanoTime(), allocation.rebalances())) {
+    long nowMillis = clocks.millis();
+    if (!stalled.look(nowMillis, clocks.nanos(), allocation.rebalances())) {
       return;
     }
     if (throttle.permits()) {
@@ -315,7 +316,7 @@ final class Worker implements Runnable {
             pullThreads);
       }
       for (MessageQueue queue : mine) {
-        holdings.computeIfAbsent(queue, Holding::new);
+        holdings.computeIfAbsent(queue, absent -> new Holding(absent, clocks.nanos()));
       }
     }
   }
@@ -339,7 +340,7 @@ final class Worker implements Runnable {
 
   /** Brings each queue assigned one step nearer to being read, or gives it up. */
   private void takeOver() {
-    long nowNanos = System.nanoTime();
+    long nowNanos = clocks.nanos();
     for (Holding holding : holdings.values()) {
       Sealer sealer = holding.sealer;
       if (sealer == null) {
@@ -411,7 +412,7 @@ final class Worker implements Runnable {
     if (queue == null) {
       return; // pulled before the queue was taken over, which pulls again
     }
-    switch (queue.take(messages, clock.millis())) {
+    switch (queue.take(messages, clocks.millis())) {
       case TAKEN -> {}
       case REWIND -> astray.add(queue);
       case FAILED -> retake(queue);
@@ -467,7 +468,7 @@ final class Worker implements Runnable {
    */
   private boolean ask(MessageQueue queue, Question question) {
     BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
-    if (!backOff.permits(System.nanoTime())) {
+    if (!backOff.permits(clocks.nanos())) {
       return false;
     }
     try {
@@ -476,7 +477,7 @@ final class Worker implements Runnable {
       return true;
     } catch (MQClientException e) {
       // The broker's failure, or the network's: not counted as the program's.
-      backOff.failed(System.nanoTime());
+      backOff.failed(clocks.nanos());
       if (throttle.permits()) {
         log.warn(
             "The broker of queue {} gave no answer to worker {}: {}. The worker asks again.",
@@ -486,7 +487,7 @@ final class Worker implements Runnable {
       }
       return false;
     } catch (RuntimeException e) {
-      backOff.failed(System.nanoTime());
+      backOff.failed(clocks.nanos());
       listener.failed();
       if (throttle.permits()) {
         log.error("Worker {} failed to read queue {}; it tries again.", number, queue, e);
@@ -504,7 +505,7 @@ final class Worker implements Runnable {
     if (nowMillis < dueMillis && !setBack) {
       return;
     }
-    long startNanos = System.nanoTime();
+    long startNanos = clocks.nanos();
     Map<OwnedQueue, FilledWindow> ended = new HashMap<>();
     try {
       endWindows(nowMillis, ended);
@@ -515,17 +516,17 @@ final class Worker implements Runnable {
     for (OwnedQueue queue : owned.values()) {
       committer.visit(queue, offsets);
     }
-    listener.paused(System.nanoTime() - startNanos);
+    listener.paused(clocks.nanos() - startNanos);
     schedule(nowMillis);
   }
 
   private void endWindows(long nowMillis, Map<OwnedQueue, FilledWindow> ended) {
     for (OwnedQueue queue : owned.values()) {
-      long startNanos = System.nanoTime();
+      long startNanos = clocks.nanos();
       FilledWindow filled = queue.swap(nowMillis);
       if (filled != null) {
         ended.put(queue, filled);
-        listener.swapped(queue.id(), System.nanoTime() - startNanos);
+        listener.swapped(queue.id(), clocks.nanos() - startNanos);
       }
     }
   }
@@ -539,11 +540,11 @@ final class Worker implements Runnable {
     List<Holding> left = new ArrayList<>(holdings.values());
     while (true) {
       left.removeIf(this::sealedLast);
-      boolean late = System.nanoTime() - drainDeadlineNanos >= 0;
+      boolean late = clocks.nanos() - drainDeadlineNanos >= 0;
       if (left.isEmpty() || late || state != State.DRAINING) {
         break;
       }
-      TimeUnit.MILLISECONDS.sleep(DRAIN_POLL_MILLIS);
+      clocks.pause().nanos(TimeUnit.MILLISECONDS.toNanos(DRAIN_POLL_MILLIS));
     }
     left.forEach(holding -> holding.sealer.release());
   }
@@ -556,7 +557,7 @@ final class Worker implements Runnable {
       if (!queue.canSwap()) {
         return false;
       }
-      FilledWindow filled = queue.swap(clock.millis());
+      FilledWindow filled = queue.swap(clocks.millis());
       if (filled != null) {
         seal(queue, filled);
       }

@@ -2,54 +2,39 @@ package org.traceetl.server.journal;
 
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.InstantSource;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.traceetl.common.Clocks;
 
 /**
- * Time and chance, as owners have them.
+ * The time and randomness that journals use.
  *
- * @param nanoTime as {@link System#nanoTime}; must go on while the process is stopped
- * @param clock of the wall
- * @param random for writers' names and pauses; safe for any thread
- * @param pause how a thread waits
- * @param lease how long after a proof of its ownership an owner may show a queue's counts
- * @param snapshotInterval longest time between two snapshots of a queue
+ * @param clocks their nanosecond clock must advance while the process is suspended
+ * @param random for writer names and pauses; thread-safe
+ * @param lease how long an owner may show a queue's counts after it has proved its ownership
+ * @param snapshotInterval maximum time between two snapshots of a queue
  */
 public record JournalTiming(
-    LongSupplier nanoTime,
-    InstantSource clock,
-    RandomGenerator random,
-    Pause pause,
-    Duration lease,
-    Duration snapshotInterval) {
-  /** How a thread waits. */
-  @FunctionalInterface
-  public interface Pause {
-    void nanos(long nanos) throws InterruptedException;
-  }
-
-  /** What processes have. */
-  public static JournalTiming system(
-      InstantSource clock, Duration lease, Duration snapshotInterval) {
-    return new JournalTiming(
-        System::nanoTime,
-        clock,
-        // Writers' names must differ between machines started at the same moment.
-        new SecureRandom(),
-        TimeUnit.NANOSECONDS::sleep,
-        lease,
-        snapshotInterval);
+    Clocks clocks, RandomGenerator random, Duration lease, Duration snapshotInterval) {
+  /** Returns timing with secure randomness: servers that start at once need distinct names. */
+  public static JournalTiming of(Clocks clocks, Duration lease, Duration snapshotInterval) {
+    return new JournalTiming(clocks, new SecureRandom(), lease, snapshotInterval);
   }
 
   long nowNanos() {
-    return nanoTime.getAsLong();
+    return clocks.nanos();
+  }
+
+  long nowMillis() {
+    return clocks.millis();
+  }
+
+  void pause(long nanos) throws InterruptedException {
+    clocks.pause().nanos(nanos);
   }
 
   /**
-   * How long after its claim a new owner shows nothing: the old one's lease, and a part of it for
-   * what clocks differ in pace and for a log that tells the old owner of the claim a bit late.
+   * Returns how long a new owner shows nothing after its claim: the previous owner's lease, plus a
+   * quarter for clocks of different pace and for a log that reports the claim late.
    */
   long waitNanos() {
     return lease.toNanos() + lease.toNanos() / 4;

@@ -130,7 +130,7 @@ public final class LogJournals implements Journal {
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
     confirmRead(queueLog, writer, recovered);
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
-      long epoch = reader.chain().nextEpoch(timing.clock().millis());
+      long epoch = reader.chain().nextEpoch(timing.nowMillis());
       long beganNanos = timing.nowNanos();
       Placed placed =
           queueLog.append(
@@ -148,7 +148,7 @@ public final class LogJournals implements Journal {
       if (reader.chain().isOwner(epoch, writer)) {
         return taken(queueLog, writer, recovered, beganNanos);
       }
-      timing.pause().nanos(timing.random().nextLong(MAX_PAUSE_NANOS));
+      timing.pause(timing.random().nextLong(MAX_PAUSE_NANOS));
     }
     throw new IOException(
         "Queue " + queue + " could not be claimed: other servers claimed it at the same time");
@@ -195,7 +195,7 @@ public final class LogJournals implements Journal {
             : messages.read(stop.offset()).getFirst().body();
     Step step = Step.over(Math.max(0, stop.offset()), message, reason);
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
-    RecordHeader header = step.header(writer, timing.clock().millis());
+    RecordHeader header = step.header(writer, timing.nowMillis());
     return messages.append(format(queue).write(header, step.payload()).getFirst());
   }
 
@@ -207,7 +207,7 @@ public final class LogJournals implements Journal {
     while (isAnothers(queueLog.queue(), recovered.reader().chain())
         && timing.nowNanos() - untilNanos < 0
         && wanted.getAsBoolean()) {
-      timing.pause().nanos(RELEASE_POLL_NANOS);
+      timing.pause(RELEASE_POLL_NANOS);
       queueLog.readUntil(recovered.reader(), queueLog.end(), recovered.state());
     }
   }
@@ -240,7 +240,7 @@ public final class LogJournals implements Journal {
 
   private RecordHeader header(RecordKind kind, UUID writer, long epoch, Chain chain) {
     return new RecordHeader(
-        kind, writer, epoch, chain.number(), JournalLog.NONE, chain.to(), timing.clock().millis());
+        kind, writer, epoch, chain.number(), JournalLog.NONE, chain.to(), timing.nowMillis());
   }
 
   private Taken taken(QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos) {

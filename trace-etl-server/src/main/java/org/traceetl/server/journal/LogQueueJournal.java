@@ -73,7 +73,7 @@ final class LogQueueJournal implements QueueJournal {
   /** Asks the wall clock once: a step of it later must not keep snapshots away. */
   private long firstSnapshotInMillis() {
     if (reader.snapshotMillis() != JournalLog.NONE) {
-      long ageMillis = timing.clock().millis() - reader.snapshotMillis();
+      long ageMillis = timing.nowMillis() - reader.snapshotMillis();
       // The clock of the one who made it may be ahead.
       return Math.clamp(snapshotIntervalMillis - ageMillis, 0, snapshotIntervalMillis);
     }
@@ -132,7 +132,7 @@ final class LogQueueJournal implements QueueJournal {
   }
 
   private RecordHeader header(RecordKind kind, long number, long from, long to) {
-    return new RecordHeader(kind, writer, epoch, number, from, to, timing.clock().millis());
+    return new RecordHeader(kind, writer, epoch, number, from, to, timing.nowMillis());
   }
 
   private Outcome appendUnsettled() throws IOException, InterruptedException {

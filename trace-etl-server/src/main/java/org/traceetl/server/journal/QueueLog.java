@@ -87,7 +87,7 @@ final class QueueLog {
   Recovered recover() throws IOException, InterruptedException {
     Recovered recovered = recover(ALL, counters);
     for (int more = RECOVERIES; more > 0 && !recovered.reader().chain().sure(); more--) {
-      timing.pause().nanos(PATIENCE_NANOS / RECOVERIES);
+      timing.pause(PATIENCE_NANOS / RECOVERIES);
       recovered = recover(ALL, counters);
     }
     return recovered;
@@ -143,7 +143,7 @@ final class QueueLog {
                 + ", though there are some up to "
                 + until);
       } else {
-        timing.pause().nanos(POLL_NANOS);
+        timing.pause(POLL_NANOS);
       }
     }
   }

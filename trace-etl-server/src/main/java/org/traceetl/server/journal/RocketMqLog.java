@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.rocketmq.client.consumer.PullResult;
@@ -53,6 +54,7 @@ final class RocketMqLog implements JournalLog {
   private final MessageQueue queue;
   private final String readerGroup;
   private final long timeoutMillis;
+  private final InstantSource wall;
 
   /** Address of the master that calls go to; null before the first call and after a failure. */
   private String master;
@@ -64,13 +66,15 @@ final class RocketMqLog implements JournalLog {
       MQClientInstance client,
       MessageQueue queue,
       RocketMqConfig config,
-      Duration timeout) {
+      Duration timeout,
+      InstantSource wall) {
     this.producer = producer;
     this.client = client;
     this.queue = queue;
     // It must be one that the broker knows, and the spans are read by it anyway.
     readerGroup = config.consumerGroup();
     timeoutMillis = timeout.toMillis();
+    this.wall = wall;
   }
 
   /** A call of the broker. */
@@ -158,7 +162,7 @@ final class RocketMqLog implements JournalLog {
     header.setDefaultTopicQueueNums(producer.getDefaultTopicQueueNums());
     header.setQueueId(queue.getQueueId());
     header.setSysFlag(0);
-    header.setBornTimestamp(System.currentTimeMillis());
+    header.setBornTimestamp(wall.millis());
     header.setFlag(message.getFlag());
     header.setProperties(MessageDecoder.messageProperties2String(message.getProperties()));
     header.setReconsumeTimes(0);

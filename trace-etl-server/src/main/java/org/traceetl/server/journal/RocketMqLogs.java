@@ -20,6 +20,7 @@ import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.RocketMqAccess;
@@ -36,6 +37,7 @@ public final class RocketMqLogs implements JournalLogs {
   private final RocketMqConfig config;
   private final String topic;
   private final Duration timeout;
+  private final Clocks clocks;
 
   /** Null where brokers ask for none. */
   private final RPCHook hook;
@@ -50,15 +52,16 @@ public final class RocketMqLogs implements JournalLogs {
    * @param timeout how long a call may take before its outcome is unknown
    * @throws TlsRefused when TLS would not be as it is configured
    */
-  public RocketMqLogs(RocketMqConfig config, String topic, Duration timeout) {
+  public RocketMqLogs(RocketMqConfig config, String topic, Duration timeout, Clocks clocks) {
     this.config = config;
     this.topic = topic;
     this.timeout = timeout;
+    this.clocks = clocks;
     hook = RocketMqAccess.hook(config);
     producer = new DefaultMQProducer(PRODUCER_GROUP, hook);
     producer.setNamesrvAddr(config.nameServer());
     RocketMqAccess.secure(producer, config);
-    producer.setInstanceName(ProcessHandle.current().pid() + "-" + System.nanoTime() + "-journal");
+    producer.setInstanceName(ProcessHandle.current().pid() + "-" + clocks.nanos() + "-journal");
     producer.setSendMsgTimeout(Math.toIntExact(timeout.toMillis()));
     // Whether to send a record again is for the owner to say, who has then read the log.
     producer.setRetryTimesWhenSendFailed(0);
@@ -119,7 +122,12 @@ public final class RocketMqLogs implements JournalLogs {
         .getTopicPublishInfoTable()
         .putIfAbsent(name, new TopicPublishInfo());
     return new RocketMqLog(
-        producer, client, new MessageQueue(name, queue.broker(), queue.queue()), config, timeout);
+        producer,
+        client,
+        new MessageQueue(name, queue.broker(), queue.queue()),
+        config,
+        timeout,
+        clocks.wall());
   }
 
   /**

@@ -2,7 +2,6 @@ package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -10,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -78,7 +78,7 @@ class CommitterTest {
           offset -> false,
           Set.of());
   private final Broker broker = new Broker();
-  private final Committer committer = new Committer(new PipelineMetrics(), Clock.systemUTC());
+  private final Committer committer = new Committer(new PipelineMetrics(), Clocks.SYSTEM);
 
   private void keep(long offset) {
     queue.kept(offset);

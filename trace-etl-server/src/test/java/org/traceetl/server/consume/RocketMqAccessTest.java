@@ -21,6 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.journal.JournalLog;
@@ -79,7 +80,7 @@ final class RocketMqAccessTest {
   void spansAreConsumed() throws Exception {
     RocketMqConfig config = config(rocketMq.namesrvAddress(), "hunter2");
     rocketMq.send("spans", 0, "a batch".getBytes(UTF_8));
-    DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1);
+    DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1, 0);
     consumer.start();
     try {
       consumer.assign(List.of(new MessageQueue("spans", TestRocketMq.BROKER, 0)));
@@ -101,7 +102,8 @@ final class RocketMqAccessTest {
   @Test
   void theJournalIsWrittenAndRead() throws Exception {
     try (RocketMqLogs logs =
-        new RocketMqLogs(config(rocketMq.namesrvAddress(), "hunter2"), "windows", TIMEOUT)) {
+        new RocketMqLogs(
+            config(rocketMq.namesrvAddress(), "hunter2"), "windows", TIMEOUT, Clocks.SYSTEM)) {
       logs.start();
       JournalLog log = logs.open(QUEUE);
       log.append("a window".getBytes(UTF_8));
@@ -112,7 +114,8 @@ final class RocketMqAccessTest {
   @Test
   void aWrongKeyIsTold() throws Exception {
     try (RocketMqLogs logs =
-        new RocketMqLogs(config(rocketMq.namesrvAddress(), "not-hunter2"), "windows", TIMEOUT)) {
+        new RocketMqLogs(
+            config(rocketMq.namesrvAddress(), "not-hunter2"), "windows", TIMEOUT, Clocks.SYSTEM)) {
       logs.start();
       assertThatThrownBy(() -> logs.open(QUEUE).append(new byte[1]))
           .isInstanceOf(IOException.class)

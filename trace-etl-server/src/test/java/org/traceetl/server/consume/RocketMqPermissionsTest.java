@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.Secret;
@@ -98,7 +99,7 @@ final class RocketMqPermissionsTest {
       void of(String user) throws Exception {
         RocketMqConfig config = config(rocketMq.namesrvAddress(), user);
         DefaultLitePullConsumer consumer =
-            SpanConsumers.newConsumer(config, 0, new Endpoint(false, "etl-1", 8080), 1);
+            SpanConsumers.newConsumer(config, 0, new Endpoint(false, "etl-1", 8080), 1, 0);
         consumer.subscribe(SPANS, "*");
         consumer.start();
         try {
@@ -125,7 +126,7 @@ final class RocketMqPermissionsTest {
       @Override
       void of(String user) throws Exception {
         RocketMqConfig config = config(rocketMq.namesrvAddress(), user);
-        DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1);
+        DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1, 0);
         consumer.start();
         try {
           SpanConsumers.offsets(consumer, config)
@@ -144,7 +145,8 @@ final class RocketMqPermissionsTest {
 
     private static void with(String user, Use use) throws Exception {
       try (RocketMqLogs logs =
-          new RocketMqLogs(config(rocketMq.namesrvAddress(), user), WINDOWS, TIMEOUT)) {
+          new RocketMqLogs(
+              config(rocketMq.namesrvAddress(), user), WINDOWS, TIMEOUT, Clocks.SYSTEM)) {
         logs.start();
         use.of(logs);
       }

@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -130,7 +130,7 @@ class SpanPipelineTest {
             aggregation(windowConfig),
             journals,
             List.of(windows),
-            Clock.systemUTC(),
+            Clocks.SYSTEM,
             listener);
     pipelines.add(pipeline);
     pipeline.start();

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -142,9 +143,8 @@ class WorkerTest {
     journals = new MemoryJournals(aggregation, LEASE);
     journals.obstacle = sealed -> gate.await();
     sealers =
-        new Sealers(
-            journals, LEASE, List.of(), aggregation, new PipelineMetrics(), Clock.systemUTC());
-    committer = new Committer(new PipelineMetrics(), Clock.systemUTC());
+        new Sealers(journals, LEASE, List.of(), aggregation, new PipelineMetrics(), Clocks.SYSTEM);
+    committer = new Committer(new PipelineMetrics(), Clocks.SYSTEM);
     worker =
         new Worker(
             0,
@@ -159,7 +159,7 @@ class WorkerTest {
                 failures.incrementAndGet();
               }
             },
-            clock);
+            new Clocks(System::nanoTime, clock));
     threads.add(Thread.ofPlatform().start(committer));
     threads.add(Thread.ofPlatform().start(worker));
   }

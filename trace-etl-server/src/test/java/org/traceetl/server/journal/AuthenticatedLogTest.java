@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.journal.QueueJournal.Outcome;
 import org.traceetl.server.window.QueueId;
@@ -39,10 +40,11 @@ class AuthenticatedLogTest {
   private int files;
   private final JournalTiming timing =
       new JournalTiming(
-          () -> nowNanos,
-          () -> Instant.ofEpochMilli(1_800_000_000_000L + nowNanos / 1_000_000),
+          new Clocks(
+              () -> nowNanos,
+              () -> Instant.ofEpochMilli(1_800_000_000_000L + nowNanos / 1_000_000),
+              nanos -> nowNanos += nanos),
           random,
-          nanos -> nowNanos += nanos,
           Duration.ofSeconds(30),
           INTERVAL);
 

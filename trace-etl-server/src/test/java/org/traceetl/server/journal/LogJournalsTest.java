@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.stream.LongStream;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.QueueJournal.Outcome;
@@ -39,10 +40,11 @@ class LogJournalsTest {
 
   private final JournalTiming timing =
       new JournalTiming(
-          () -> nowNanos,
-          () -> Instant.ofEpochMilli(1_800_000_000_000L + stepMillis + nowNanos / 1_000_000),
+          new Clocks(
+              () -> nowNanos,
+              () -> Instant.ofEpochMilli(1_800_000_000_000L + stepMillis + nowNanos / 1_000_000),
+              this::pause),
           random,
-          this::pause,
           LEASE,
           INTERVAL);
   private final LogJournals one = server();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.JournalReader.Visitor;
 import org.traceetl.server.journal.QueueJournal.Outcome;
@@ -504,10 +505,11 @@ final class ProtocolModel {
             SERVERS,
             Windows::newImage,
             new JournalTiming(
-                () -> nowNanos,
-                () -> Instant.ofEpochMilli(1_800_000_000_000L + elapsedNanos / MILLI),
+                new Clocks(
+                    () -> nowNanos,
+                    () -> Instant.ofEpochMilli(1_800_000_000_000L + elapsedNanos / MILLI),
+                    this::sleep),
                 new Random(processes++),
-                this::sleep,
                 LEASE,
                 Duration.ofMillis(500)),
             counters,

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.window.QueueId;
 
@@ -136,7 +137,8 @@ class RocketMqLogTest {
         new RocketMqLogs(
             new RocketMqConfig(names.address(), "trace-spans", null, null, null, null),
             TOPIC,
-            Duration.ofSeconds(5));
+            Duration.ofSeconds(5),
+            Clocks.SYSTEM);
     logs.start();
   }
 

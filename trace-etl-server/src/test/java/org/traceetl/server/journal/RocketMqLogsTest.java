@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,6 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.consume.TestRocketMq;
 import org.traceetl.server.journal.JournalLog.Entry;
@@ -39,7 +39,7 @@ class RocketMqLogsTest {
     rocketMq.createTopic(SPANS, QUEUES + 2);
     rocketMq.createTopic(TOPIC, QUEUES);
     config = new RocketMqConfig(rocketMq.namesrvAddress(), SPANS, null, null, null, null);
-    logs = new RocketMqLogs(config, TOPIC, TIMEOUT);
+    logs = new RocketMqLogs(config, TOPIC, TIMEOUT, Clocks.SYSTEM);
     logs.start();
   }
 
@@ -196,8 +196,7 @@ class RocketMqLogsTest {
         SPANS,
         "servers",
         () -> new QueueImage(RandomWindows.SCHEMA, windows.stride(), 1 << 20),
-        JournalTiming.system(
-            InstantSource.system(), Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        JournalTiming.of(Clocks.SYSTEM, Duration.ofSeconds(30), Duration.ofMinutes(10)),
         new JournalCounters(),
         1_000);
   }
@@ -213,7 +212,7 @@ class RocketMqLogsTest {
 
   @Test
   void aTopicThatIsNotThereIsTold() throws Exception {
-    try (RocketMqLogs absent = new RocketMqLogs(config, "no-such-topic", TIMEOUT)) {
+    try (RocketMqLogs absent = new RocketMqLogs(config, "no-such-topic", TIMEOUT, Clocks.SYSTEM)) {
       absent.start();
       assertThatThrownBy(() -> absent.open(queue(0)))
           .isInstanceOf(IOException.class)
@@ -224,7 +223,7 @@ class RocketMqLogsTest {
   @Test
   void aNameServerThatIsAwayIsTold() throws Exception {
     RocketMqConfig away = new RocketMqConfig("127.0.0.1:1", SPANS, null, null, null, null);
-    try (RocketMqLogs none = new RocketMqLogs(away, TOPIC, TIMEOUT)) {
+    try (RocketMqLogs none = new RocketMqLogs(away, TOPIC, TIMEOUT, Clocks.SYSTEM)) {
       none.start();
       assertThatThrownBy(() -> none.open(queue(0)))
           .isInstanceOf(IOException.class)

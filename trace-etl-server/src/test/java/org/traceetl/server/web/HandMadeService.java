@@ -151,7 +151,8 @@ final class HandMadeService implements Feature {
     var live =
         new HistoryFeature(config.history().enabled() ? history : null, () -> queues, slowMillis);
     return new AssembledServer(
-        telemetry, new Components(telemetry, List.of(shown, indexed, live, fleet, this)));
+        telemetry,
+        new Components(telemetry, List.of(shown, indexed, live, fleet, this), System::nanoTime));
   }
 
   /** Answers every search with the same page. */

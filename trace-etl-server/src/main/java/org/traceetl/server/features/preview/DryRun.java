@@ -3,8 +3,8 @@ package org.traceetl.server.features.preview;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.MappedProfile;
@@ -25,7 +25,7 @@ public final class DryRun {
   private final RocketMqConfig rocketmq;
   private final SeriesConfig series;
   private final MappedProfile profile;
-  private final InstantSource clock;
+  private final Clocks clocks;
   private final PrintWriter out;
   private final PrintWriter progress;
   private long saidMillis;
@@ -37,16 +37,16 @@ public final class DryRun {
       RocketMqConfig rocketmq,
       SeriesConfig series,
       MappedProfile profile,
-      InstantSource clock,
+      Clocks clocks,
       PrintWriter out,
       PrintWriter progress) {
     this.rocketmq = rocketmq;
     this.series = series;
     this.profile = profile;
-    this.clock = clock;
+    this.clocks = clocks;
     this.out = out;
     this.progress = progress;
-    saidMillis = clock.millis();
+    saidMillis = clocks.millis();
   }
 
   /**
@@ -59,7 +59,7 @@ public final class DryRun {
   public void run(long messages, Duration since) throws IOException, InterruptedException {
     String topic = rocketmq.topic();
     Preview preview = new Preview(series, Messages.of(rocketmq.messages()), profile, MAX_KEYS);
-    try (RocketMqLogs logs = new RocketMqLogs(rocketmq, topic, TIMEOUT)) {
+    try (RocketMqLogs logs = new RocketMqLogs(rocketmq, topic, TIMEOUT, clocks)) {
       logs.start();
       List<QueueId> queues =
           logs.queues().stream().sorted((a, b) -> a.toString().compareTo(b.toString())).toList();
@@ -82,7 +82,7 @@ public final class DryRun {
     long end = log.end();
     long begin = Math.max(log.begin(), end - most);
     if (since != null) {
-      begin = Math.max(begin, log.offsetAt(clock.millis() - since.toMillis()));
+      begin = Math.max(begin, log.offsetAt(clocks.millis() - since.toMillis()));
     }
     long next = begin;
     while (next < end && !preview.isFull()) {
@@ -101,7 +101,7 @@ public final class DryRun {
   }
 
   private void say(QueueId queue, long read, long of) {
-    long nowMillis = clock.millis();
+    long nowMillis = clocks.millis();
     if (nowMillis - saidMillis >= PROGRESS_MILLIS) {
       saidMillis = nowMillis;
       progress.println("queue " + queue + ": " + Math.min(read, of) + " of " + of + " messages");

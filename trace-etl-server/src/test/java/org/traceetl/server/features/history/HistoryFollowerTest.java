@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLogs;
@@ -60,7 +61,10 @@ final class HistoryFollowerTest {
         "trace-spans",
         "servers",
         () -> new QueueImage(SCHEMA, STRIDE, 1 << 20),
-        JournalTiming.system(this::now, Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        JournalTiming.of(
+            new Clocks(System::nanoTime, this::now),
+            Duration.ofSeconds(30),
+            Duration.ofMinutes(10)),
         new JournalCounters());
   }
 
