@@ -1,5 +1,7 @@
 package org.traceetl.agent.flow;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -24,6 +26,10 @@ public final class AnsweredRequests {
    * @param reason why they were rejected, or empty
    */
   public record Answer(long unixMillis, int accepted, int rejected, String reason) {
+    private int reasonBytes() {
+      return reason.getBytes(UTF_8).length;
+    }
+
     private Answer later(long millis) {
       return new Answer(unixMillis + millis, accepted, rejected, reason);
     }
@@ -35,6 +41,7 @@ public final class AnsweredRequests {
   private final int most;
   // Guarded by itself; the oldest first.
   private final Map<Note.Request, Answer> answers = new LinkedHashMap<>();
+  private long reasonBytes;
 
   /**
    * @param most requests remembered; above it the oldest is forgotten
@@ -46,13 +53,16 @@ public final class AnsweredRequests {
   /** Remembers a request; of equal ones the last. */
   public void add(Note.Request request, Answer answer) {
     synchronized (answers) {
-      answers.remove(request);
+      Answer before = answers.remove(request);
       answers.put(request, answer);
+      reasonBytes += answer.reasonBytes() - (before == null ? 0 : before.reasonBytes());
       Iterator<Answer> oldestFirst = answers.values().iterator();
       boolean leaves = true;
       while (leaves && oldestFirst.hasNext()) {
-        leaves = isTooOld(oldestFirst.next(), answer.unixMillis()) || answers.size() > most;
+        Answer oldest = oldestFirst.next();
+        leaves = isTooOld(oldest, answer.unixMillis()) || answers.size() > most;
         if (leaves) {
+          reasonBytes -= oldest.reasonBytes();
           oldestFirst.remove();
         }
       }
@@ -91,6 +101,13 @@ public final class AnsweredRequests {
         }
       });
       return all;
+    }
+  }
+
+  /** Returns the bytes of all requests on disk, each with a fixed part and its reason. */
+  public long bytes(int fixedBytes) {
+    synchronized (answers) {
+      return (long) answers.size() * fixedBytes + reasonBytes;
     }
   }
 

@@ -37,6 +37,16 @@ final class FrameContent {
   static final int SETTLED = 3;
   static final int MERGED = 4;
 
+  /** Of a request besides its reason, and of a place besides its texts. */
+  static final int REQUEST_BYTES = 40;
+
+  static final int PLACE_BYTES = 8;
+
+  /** Of kind 1 besides requests and places, and of kind 4. */
+  static final int STATE_BYTES = 1 + 3 * Long.BYTES + 3 * Integer.BYTES;
+
+  static final int MERGED_BYTES = 1 + 2 * Long.BYTES;
+
   final boolean isState;
   final List<SpooledBatch> batches = new ArrayList<>();
   final List<Answered> requests = new ArrayList<>();

@@ -147,7 +147,8 @@ final class Recovery {
   }
 
   private static boolean isMerged(ByteBuffer content) {
-    return content.get(0) == FrameContent.MERGED && content.remaining() == 1 + 2 * Long.BYTES;
+    return content.get(0) == FrameContent.MERGED
+        && content.remaining() == FrameContent.MERGED_BYTES;
   }
 
   private void take(Segment segment, FrameContent content, Map<Integer, Integer> settled) {

@@ -1,5 +1,7 @@
 package org.traceetl.agent.spool;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
@@ -120,6 +122,7 @@ public final class Spool implements AutoCloseable {
   private long nextTendNanos;
   private long nextTryNanos;
   private long nextMergeNanos;
+  private long placeBytes;
   private boolean closed;
 
   private final Object lock = new Object();
@@ -132,6 +135,8 @@ public final class Spool implements AutoCloseable {
 
   // Written by the writing thread only.
   private volatile long bytes;
+  // Kept free, so that the state of the next segment always has room.
+  private volatile long reservedBytes;
   private volatile String failure = "";
   private volatile long retryNanos;
 
@@ -158,6 +163,8 @@ public final class Spool implements AutoCloseable {
     this.directoryLock = directoryLock;
     this.answered = answered;
     this.places = recovery.places;
+    this.placeBytes = places.values().stream().mapToLong(Spool::bytesOf).sum();
+    reserve();
     this.nextTendNanos = nanoClock.getAsLong();
     this.nextTryNanos = nextTendNanos;
     this.nextMergeNanos = nextTendNanos;
@@ -395,7 +402,8 @@ public final class Spool implements AutoCloseable {
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
     return config.whenFull() == WhenFull.DROP_OLDEST
-        || (bytes + payloadBytes <= config.maxBytes() && batches() < config.maxBatches());
+        || (bytes + reservedBytes + payloadBytes <= config.maxBytes()
+            && batches() < config.maxBatches());
   }
 
   /** Why the spool takes nothing now; empty when it does. Safe for any thread. */
@@ -415,7 +423,8 @@ public final class Spool implements AutoCloseable {
   public void commit(Frame frame) throws IOException {
     encode(frame);
     long frameBytes = FrameFile.frameBytes(content, frame.batches());
-    makeRoom(frameBytes, frame.batches().size());
+    // What the frame says of places and requests is in the next state too.
+    makeRoom(frameBytes, reservedBytes + content.length(), frame.batches().size());
     try {
       write(frame, frameBytes);
     } catch (IOException e) {
@@ -426,6 +435,7 @@ public final class Spool implements AutoCloseable {
     metrics.spoolFrames.inc();
     frame.requests().forEach(request -> answered.add(request.request(), request.answer()));
     frame.places().forEach(this::keep);
+    reserve();
     if (!frame.batches().isEmpty()) {
       outlet.append(frame.batches());
     }
@@ -506,10 +516,29 @@ public final class Spool implements AutoCloseable {
   }
 
   private void keep(Note.Place place) {
+    Note.Place before = places.get(place.name());
     Recovery.keep(places, place);
+    placeBytes -= before == null ? 0 : bytesOf(before);
+    placeBytes += place.content().isEmpty() ? 0 : bytesOf(place);
     if (places.size() > MOST_PLACES) {
-      places.pollFirstEntry();
+      placeBytes -= bytesOf(places.pollFirstEntry().getValue());
     }
+  }
+
+  private static long bytesOf(Note.Place place) {
+    return FrameContent.PLACE_BYTES
+        + place.name().getBytes(UTF_8).length
+        + place.content().getBytes(UTF_8).length;
+  }
+
+  /** Measures what a new segment begins with: a merge may precede its state. */
+  private void reserve() {
+    reservedBytes =
+        2L * FrameFile.HEAD_BYTES
+            + FrameContent.MERGED_BYTES
+            + FrameContent.STATE_BYTES
+            + placeBytes
+            + answered.bytes(FrameContent.REQUEST_BYTES);
   }
 
   private void failed(IOException e) {
@@ -524,37 +553,37 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Sees to it that the frame is within the bounds. */
-  private void makeRoom(long frameBytes, int frameBatches) throws IOException {
-    if (frameBytes > config.maxBytes() || frameBatches > config.maxBatches()) {
+  /** Makes room for the frame and for the state of the segment after it. */
+  private void makeRoom(long frameBytes, long stateBytes, int frameBatches) throws IOException {
+    long needed = frameBytes + stateBytes;
+    if (needed > config.maxBytes() || frameBatches > config.maxBatches()) {
       // Nothing that could be dropped would make it fit.
       throw new IOException(
-          "what has to be kept together is too large for spool.max-bytes = "
-              + config.maxBytes()
-              + " and spool.max-batches = "
-              + config.maxBatches()
-              + ": "
+          "a group of payloads that has to be written together is too large: "
               + frameBytes
               + " bytes in "
               + frameBatches
-              + " batches");
+              + " batches; allowed are spool.max-bytes = "
+              + config.maxBytes()
+              + " and spool.max-batches = "
+              + config.maxBatches());
     }
     deleteSettled();
-    while (bytes + frameBytes > config.maxBytes()
-        || batches() + frameBatches > config.maxBatches()) {
+    while (bytes + needed > config.maxBytes() || batches() + frameBatches > config.maxBatches()) {
       boolean more =
-          bytes + frameBytes > config.maxBytes() && merge()
+          bytes + needed > config.maxBytes() && merge()
               || config.whenFull() == WhenFull.DROP_OLDEST && dropOldest();
       if (!more) {
         throw new IOException(
-            "it is full: "
+            "the spool is full: it has "
                 + bytes
                 + " of spool.max-bytes = "
                 + config.maxBytes()
-                + " are used, and "
+                + " bytes, and "
                 + batches()
                 + " of spool.max-batches = "
-                + config.maxBatches());
+                + config.maxBatches()
+                + " batches");
       }
     }
   }

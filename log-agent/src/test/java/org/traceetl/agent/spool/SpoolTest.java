@@ -19,6 +19,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
@@ -344,6 +346,34 @@ final class SpoolTest {
     tend();
     assertThat(spool.problem()).isEmpty();
     assertThat(spool.hasRoom(300_000, false)).isTrue();
+  }
+
+  @ParameterizedTest
+  @EnumSource(WhenFull.class)
+  void theStateOfANewSegmentStaysWithinTheLimit(WhenFull mode) throws IOException {
+    whenFull = mode;
+    open();
+    boolean full = false;
+    for (int i = 0; i < 300 && !full; i++) {
+      for (int j = 0; j < 100; j++) {
+        frame.add(request(100 * i + j), 0, 1, "attributes_missing");
+      }
+      frame.add(new Note.Place("file " + i, "é".repeat(2_000)), 0, 0, "");
+      frame.add(A, i, new byte[50_000], 1);
+      try {
+        spool.commit(frame);
+      } catch (IOException e) {
+        full = true;
+      }
+      frame.clear();
+      assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
+    }
+    assertThat(full).isEqualTo(mode == WhenFull.REFUSE);
+    for (int restarts = 0; restarts < 3; restarts++) {
+      kill();
+      open();
+      assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
+    }
   }
 
   @Test
