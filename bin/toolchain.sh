@@ -1,5 +1,5 @@
-# Sourced by the scripts beside it, which set root: finds the JDK, Maven, Prometheus, Node.js and
-# Chromium, or says how to get them.
+# Sourced by the other scripts, which set root. Finds the JDK, Maven, Prometheus, Docker, Node.js and
+# Chromium, or prints how to install them.
 
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$1" >&2
@@ -34,26 +34,26 @@ find_jdk() {
       return
     fi
   done
-  fail "needs a JDK 25 or newer and found none in JAVA_HOME, on PATH or in the usual folders." \
-    "Install one, for example Temurin 25 (Debian/Ubuntu package temurin-25-jdk, or an archive" \
-    "unpacked anywhere), and set JAVA_HOME to its folder."
+  fail "requires JDK 25 or newer; none found in JAVA_HOME, on PATH or in the usual folders." \
+    "Install one, for example Temurin 25 (Debian/Ubuntu package temurin-25-jdk, or an unpacked" \
+    "archive), and set JAVA_HOME to its folder."
 }
 
 find_maven() {
   command -v mvn >/dev/null ||
-    fail "needs Maven 3.8 or newer and found no mvn on PATH." \
-      "Install it, for example with: apt-get install maven"
+    fail "requires Maven 3.8 or newer; no mvn on PATH." \
+      "Install it, for example: apt-get install maven"
   local version
   version=$(mvn --version 2>/dev/null | sed -n 's/.*Apache Maven \([0-9]*\.[0-9]*\).*/\1/p')
   case $version in
     3.[89] | 3.[1-9][0-9] | [4-9].*) ;;
-    *) fail "needs Maven 3.8 or newer; $(command -v mvn) is ${version:-of unknown version}." ;;
+    *) fail "requires Maven 3.8 or newer; $(command -v mvn) has ${version:-an unknown version}." ;;
   esac
-  # Older Mavens use what newer JDKs warn about.
+  # Silences warnings of newer JDKs about older Maven versions.
   export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
 }
 
-# build_if_stale MODULE STAMP NEEDED...: builds a module, and the modules that it needs, unless the
+# build_if_stale MODULE STAMP NEEDED...: builds a module and the modules that it needs, unless the
 # file STAMP is newer than all their sources.
 build_if_stale() {
   local module=$1 stamp=$2 needed sources=("$root/pom.xml")
@@ -67,7 +67,7 @@ build_if_stale() {
   local log=$root/.cache/$module-build.log started=$SECONDS
   mkdir -p "$root/.cache"
   find_maven
-  printf 'Building (the first time fetches libraries and takes minutes) ' >&2
+  printf 'Building (the first build fetches libraries and takes minutes) ' >&2
   (cd "$root" && exec mvn -B -pl "$module" -am package -DskipTests -Dspotless.check.skip=true) >"$log" 2>&1 &
   local maven=$!
   # shellcheck disable=SC2064
@@ -80,13 +80,13 @@ build_if_stale() {
   if ! wait "$maven"; then
     printf ' failed\n' >&2
     grep '^\[ERROR\]' "$log" | head -n 20 >&2
-    fail "the build failed; the whole log is $log"
+    fail "the build failed; see $log"
   fi
   printf ' done in %d s\n' $((SECONDS - started)) >&2
   touch "$stamp"
 }
 
-# Unpacks Debian's prometheus package into .cache/, which needs no root.
+# Unpacks Debian's prometheus package into .cache/, without root.
 unpack_prometheus() {
   command -v apt-get >/dev/null && command -v dpkg >/dev/null || return 1
   local cache=$root/.cache folder=$root/.cache/prometheus-package
@@ -101,7 +101,7 @@ unpack_prometheus() {
   dpkg -x "$folder"/prometheus_*.deb "$cache/prometheus"
 }
 
-# Sets prometheus and promtool to the programs: those on PATH, or those of .cache/.
+# Sets prometheus and promtool to the programs on PATH or in .cache/.
 find_prometheus() {
   if prometheus=$(command -v prometheus) && promtool=$(command -v promtool); then
     return
@@ -111,33 +111,32 @@ find_prometheus() {
   if [ ! -x "$prometheus" ]; then
     echo "Fetching Prometheus into .cache/prometheus" >&2
     unpack_prometheus ||
-      fail "needs prometheus and promtool on PATH, and cannot fetch the Debian package." \
-        "Install Prometheus 2.42 or newer: apt-get install prometheus, or the archive of its project."
+      fail "requires prometheus and promtool on PATH, and failed to fetch the Debian package." \
+        "Install Prometheus 2.42 or newer: apt-get install prometheus, or the archive of the project."
   fi
 }
 
-# Sees that the docker command reaches a daemon, and has it build with what it has.
+# Checks that the docker command reaches a daemon; without buildx uses the classic builder.
 find_docker() {
   command -v docker >/dev/null ||
-    fail "needs Docker, and found no docker on PATH." "Install it: apt-get install docker.io"
+    fail "requires Docker; no docker on PATH." "Install it: apt-get install docker.io"
   docker info >/dev/null 2>&1 ||
     fail "the docker command reaches no daemon: $(docker info 2>&1 | tail -n 1)" \
-      "Start one, or say by DOCKER_HOST where it is."
+      "Start one, or set DOCKER_HOST to its address."
   docker buildx version >/dev/null 2>&1 || export DOCKER_BUILDKIT=0
 }
 
-# run_container_tests GROUP JDK_IMAGE TAG [BEFORE]: runs the tests of module perf with that JUnit tag, which
-# need Docker and the project's images of TAG, and of tag BEFORE. What they need beside them is built on
-# JDK_IMAGE.
+# run_container_tests GROUP JDK_IMAGE TAG [BEFORE]: runs the tests of module perf with JUnit tag GROUP. They
+# need Docker and the project's images with tags TAG and BEFORE; other images are built on JDK_IMAGE.
 run_container_tests() {
   local group=$1 log=$root/.cache/$1.log tag image
   for tag in "$3" ${4:+"$4"}; do
     for image in "trace-etl/log-agent:$tag" "trace-etl/server:$tag"; do
       docker image inspect "$image" >/dev/null 2>&1 ||
-        fail "there is no image $image yet." "Build it: bin/images --unpinned, or bin/images --base debootstrap without a registry"
+        fail "image $image does not exist." "Build it: bin/images --unpinned, or without a registry bin/images --base debootstrap"
     done
   done
-  # They clean up themselves; the container that would do it for them may not be had.
+  # The tests remove their containers themselves; the image of Ryuk may not be available.
   export TESTCONTAINERS_RYUK_DISABLED=${TESTCONTAINERS_RYUK_DISABLED:-true}
   if [[ ${DOCKER_HOST:-unix:} = unix:* ]]; then
     export TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
@@ -145,24 +144,24 @@ run_container_tests() {
   printf 'Building ...\n' >&2
   rm -rf "$root/perf/target/lib"
   (cd "$root" && mvn -B -q -pl perf -am package -DskipTests -Dspotless.check.skip=true) \
-    >"$log" 2>&1 || fail "the build failed; the whole log is $log"
-  # The tests' own lines, without Maven's, which would compile all of it once more.
+    >"$log" 2>&1 || fail "the build failed; see $log"
+  # Prints only the tests' own lines. Maven does not compile again.
   (cd "$root" && mvn -B -pl perf -am test -Dspotless.check.skip=true \
     -Dmaven.compiler.useIncrementalCompilation=false -Dtest='Containers*Test' \
     -Dsurefire.failIfNoSpecifiedTests=false -Dgroups="$group" -DexcludedGroups=none \
     -Dtraceetl.jdk-image="$2" -Dtraceetl.image-tag="$3" -Dtraceetl.image-tag-before="${4:-}") 2>&1 | tee -a "$log" |
     sed -n -u 's/^containers: //p' ||
-    fail "the tests failed; the whole log is $log"
+    fail "the tests failed; see $log"
 }
 
 find_node() {
   command -v node >/dev/null && command -v npm >/dev/null ||
-    fail "needs Node.js 20 or newer with npm, and found none on PATH." \
-      "Install it, for example with: apt-get install nodejs npm"
+    fail "requires Node.js 20 or newer with npm; none on PATH." \
+      "Install it, for example: apt-get install nodejs npm"
   local version
   version=$(node --version)
   version=${version#v}
-  [ "${version%%.*}" -ge 20 ] || fail "needs Node.js 20 or newer; $(command -v node) is $version."
+  [ "${version%%.*}" -ge 20 ] || fail "requires Node.js 20 or newer; $(command -v node) has version $version."
 }
 
 # Sets chromium to the browser.
@@ -173,6 +172,6 @@ find_chromium() {
       return
     fi
   done
-  fail "needs Chromium, and found none in CHROMIUM or on PATH." \
-    "Install it, for example with: apt-get install chromium"
+  fail "requires Chromium; none in CHROMIUM or on PATH." \
+    "Install it, for example: apt-get install chromium"
 }

@@ -199,7 +199,7 @@ SECRETS = {
 
 # What must be refused, and what is said then.
 REFUSED = {
-    "no-name-server": ({"rocketmq": {"nameServers": []}}, "rocketmq.nameServers: give RocketMQ's name servers"),
+    "no-name-server": ({"rocketmq": {"nameServers": []}}, "rocketmq.nameServers: required"),
     "unknown-key": ({"agent": {"spol": {}}}, "spol"),
     "unknown-key-at-the-top": ({"servers": {}}, "servers"),
     "unknown-file": ({"server": {"config": {"trace_etl": {}}}}, "trace_etl"),
@@ -209,36 +209,36 @@ REFUSED = {
         {"autoscaling": {"type": "hpa", "minReplicas": 5, "maxReplicas": 4}},
         "autoscaling.maxReplicas = 4: below autoscaling.minReplicas = 5",
     ),
-    "no-prometheus": ({"autoscaling": {"type": "keda"}}, "autoscaling.keda.prometheusAddress: give the address"),
+    "no-prometheus": ({"autoscaling": {"type": "keda"}}, "autoscaling.keda.prometheusAddress: required"),
     "a-list-for-a-text": ({"rocketmq": {"nameServers": "mq:9876"}}, "nameServers"),
     "a-semicolon": ({"rocketmq": {"nameServers": ["mq-1:9876;mq-2:9876"]}}, "nameServers"),
     "a-password": (
         {"server": {"config": {"trace-etl": {"index": {"elasticsearch": {"password": "x"}}}}}},
-        "server.config.trace-etl.index.elasticsearch.password is not for the configuration: use elasticsearch.passwordSecret",
+        "server.config.trace-etl.index.elasticsearch.password must not be in the configuration: use elasticsearch.passwordSecret",
     ),
     "a-token": (
         {"agent": {"config": {"otlp": {"token": "x"}}}},
-        "agent.config.otlp.token is not for the configuration: use agent.tokenSecret",
+        "agent.config.otlp.token must not be in the configuration: use agent.tokenSecret",
     ),
     "a-port": ({"server": {"config": {"server": {"port": 9000}}}}, "use server.port, the service's"),
-    "a-user-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "username": "etl"}}, "elasticsearch.passwordSecret: give"),
-    "a-password-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "passwordSecret": "es"}}, "elasticsearch.username: give"),
+    "a-user-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "username": "etl"}}, "elasticsearch.passwordSecret: required"),
+    "a-password-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "passwordSecret": "es"}}, "elasticsearch.username: required"),
     "a-user-in-a-url": ({"elasticsearch": {"urls": ["http://etl:secret@es:9200"]}}, "urls"),
-    "roots-without-tls": ({"agent": {"tls": {"clientCaSecret": "ca"}}}, "agent.tls.clientCaSecret: needs agent.tls.secret"),
-    "clients-without-tls": ({"server": {"tls": {"clientCaSecret": "ca"}}}, "server.tls.clientCaSecret: needs server.tls.secret"),
-    "a-token-in-clear-text": ({"agent": {"tokenSecret": "otlp-tokens"}}, "agent.tokenSecret: needs agent.tls.secret"),
+    "roots-without-tls": ({"agent": {"tls": {"clientCaSecret": "ca"}}}, "agent.tls.clientCaSecret: requires agent.tls.secret"),
+    "clients-without-tls": ({"server": {"tls": {"clientCaSecret": "ca"}}}, "server.tls.clientCaSecret: requires server.tls.secret"),
+    "a-token-in-clear-text": ({"agent": {"tokenSecret": "otlp-tokens"}}, "agent.tokenSecret: requires agent.tls.secret"),
     "a-telemetry-token-in-clear-text": (
         {"agent": {"telemetry": {"tokenSecret": "token"}}},
-        "agent.telemetry.tokenSecret: needs agent.telemetry.tls.secret",
+        "agent.telemetry.tokenSecret: requires agent.telemetry.tls.secret",
     ),
-    "users-without-a-token": ({"server": {"usersSecret": "users"}}, "server.tokenSecret: give it beside"),
+    "users-without-a-token": ({"server": {"usersSecret": "users"}}, "server.tokenSecret: required with"),
     "two-sign-ins": (
         {"server": {"tokenSecret": "token", "usersSecret": "users", "oidcSecret": "client"}},
-        "server.usersSecret: must be absent with server.oidcSecret",
+        "server.usersSecret: must be empty if server.oidcSecret is set",
     ),
     "a-client-secret": (
         {"server": {"config": {"trace-etl": {"web": {"oidc": {"client-secret": "x"}}}}}},
-        "client-secret is not for the configuration: use server.oidcSecret",
+        "client-secret must not be in the configuration: use server.oidcSecret",
     ),
     "no-digest": ({"server": {"digest": "sha256:abc"}}, "digest"),
     "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
@@ -384,7 +384,7 @@ class ChartTest(unittest.TestCase):
     def test_the_readme_has_every_value(self):
         self.assertEqual(
             (CHART / "README.md").read_text(), readme.text(CHART),
-            "README.md is not what values.yaml says: bin/chart --write-readme",
+            "README.md differs from values.yaml: run bin/chart --write-readme",
         )  # fmt: skip
 
     def test_the_chart_is_of_this_version(self):
@@ -542,7 +542,7 @@ class ChartTest(unittest.TestCase):
                     capture_output=True, text=True,
                 )  # fmt: skip
                 self.assertEqual(refused.returncode, 1)
-                self.assertRegex(refused.stderr, "must name its image by digest")
+                self.assertRegex(refused.stderr, "must have a digest")
         for dockerfile in (HERE.parents[1] / "images").glob("*/Dockerfile"):
             text = dockerfile.read_text()
             self.assertNotRegex(text, r"(?m)^ARG (BASE|JDK)_IMAGE=")

@@ -2,13 +2,13 @@
 set -uo pipefail
 name="helm-test-$(date +%s)-$RANDOM"
 
-# request METHOD URL TOKEN [BODY]: prints status line, heads and body
+# request METHOD URL TOKEN [BODY]: prints status line, headers and body
 request() {
   local method=$1 url=$2 token=$3 body=${4:-} rest host path
   rest=${url#*://}
   host=${rest%%/*} path=/${rest#*/}
   if command -v curl >/dev/null; then
-    # The test is of the way of a span; who is at its ends is for the certificates of the senders.
+    # The test checks the path of a span, not the certificates.
     curl --silent --show-error --insecure --include --max-time 20 --request "$method" \
       ${token:+--header "Authorization: Bearer $token"} \
       ${body:+--header 'Content-Type: application/json' --data "$body"} "$url"
@@ -30,7 +30,7 @@ request() {
 case "$OTLP $WEB" in
   *https:*)
     command -v curl >/dev/null || {
-      echo "FAILED: $OTLP or $WEB speaks TLS: set test.image to an image that has bash and curl"
+      echo "FAILED: $OTLP or $WEB uses TLS: set test.image to an image that has bash and curl"
       exit 2
     }
     ;;
@@ -50,7 +50,7 @@ for attempt in $(seq 30); do
     HTTP/*' 200'*) break ;;
   esac
   echo "attempt $attempt: ${answer:-no answer}" | head -n 1
-  [ "$attempt" -lt 30 ] || { echo "FAILED: no agent took the span"; exit 1; }
+  [ "$attempt" -lt 30 ] || { echo "FAILED: no agent accepted the span"; exit 1; }
   sleep 2
 done
 
@@ -58,11 +58,11 @@ echo "Looking for it at $WEB"
 for attempt in $(seq 60); do
   answer=$(request GET "$WEB/api/history?application=$name&minutes=5" "${WEB_TOKEN:-}")
   if printf '%s' "$answer" | grep -Eq '"calls" *: *1[^0-9]'; then
-    echo "PASSED: the span is counted, once"
+    echo "PASSED: the span is counted once"
     exit 0
   fi
   sleep 2
 done
 printf '%s\n' "$answer" | tail -n 5
-echo "FAILED: not counted within two minutes; look at the servers' /ready and at the agents' /health"
+echo "FAILED: the span is not counted after two minutes; check /ready of the servers and /health of the agents"
 exit 1

@@ -1,12 +1,12 @@
-{{/* log-agent.yaml: what the chart knows, and the user's keys beside it. */}}
+{{/* log-agent.yaml: the chart's keys and the user's. */}}
 {{- define "trace-etl.agent.config" -}}
 {{- $agent := .Values.agent }}
 {{- include "trace-etl.refuse" (dict "where" "agent.config" "config" $agent.config "owned" (include "trace-etl.agent.owned" . | fromYaml)) }}
 {{- if and $agent.tokenSecret (not $agent.tls.secret) (not (dig "otlp" "allow-clear-text-token" false $agent.config)) }}
-{{- fail "agent.tokenSecret: needs agent.tls.secret, without which senders send their tokens in clear text; if something else encrypts, allow it by agent.config.otlp.allow-clear-text-token: true" }}
+{{- fail "agent.tokenSecret: requires agent.tls.secret, because tokens would be sent in clear text; if something else encrypts, set agent.config.otlp.allow-clear-text-token: true" }}
 {{- end }}
 {{- if and $agent.telemetry.tokenSecret (not $agent.telemetry.tls.secret) (not (dig "telemetry" "allow-clear-text-token" false $agent.config)) }}
-{{- fail "agent.telemetry.tokenSecret: needs agent.telemetry.tls.secret, without which clients send their tokens in clear text; if something else encrypts, allow it by agent.config.telemetry.allow-clear-text-token: true" }}
+{{- fail "agent.telemetry.tokenSecret: requires agent.telemetry.tls.secret, because tokens would be sent in clear text; if something else encrypts, set agent.config.telemetry.allow-clear-text-token: true" }}
 {{- end }}
 {{- mustMergeOverwrite (deepCopy $agent.config) (include "trace-etl.agent.own" . | fromYaml) | toYaml }}
 {{- end }}

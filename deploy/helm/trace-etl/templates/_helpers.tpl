@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{/* What names of objects begin with: short enough for what is appended. */}}
+{{/* Prefix of the names of objects, short enough for suffixes. */}}
 {{- define "trace-etl.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 45 | trimSuffix "-" }}
@@ -13,20 +13,20 @@
 {{- end }}
 {{- end }}
 
-{{/* Labels by which pods are chosen; takes root and component. */}}
+{{/* Labels that select pods. Takes root and component. */}}
 {{- define "trace-etl.selector" -}}
 app.kubernetes.io/name: {{ include "trace-etl.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* Labels of pods: those of the chart's version would have each upgrade roll them; takes root and component. */}}
+{{/* Labels of pods, without the chart's version, which would roll them at each upgrade. Takes root and component. */}}
 {{- define "trace-etl.podLabels" -}}
 {{ include "trace-etl.selector" . }}
 app.kubernetes.io/part-of: trace-etl
 {{- end }}
 
-{{/* Labels of every object; takes root and component. */}}
+{{/* Labels of every object. Takes root and component. */}}
 {{- define "trace-etl.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "trace-etl.selector" . }}
@@ -35,7 +35,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 app.kubernetes.io/part-of: trace-etl
 {{- end }}
 
-{{/* Metadata of an object; takes root, component and, if it is not the component's, name. */}}
+{{/* Metadata of an object. Takes root, component and optionally name. */}}
 {{- define "trace-etl.metadata" -}}
 name: {{ printf "%s-%s" (include "trace-etl.fullname" .root) (default .component .name) }}
 namespace: {{ .root.Release.Namespace }}
@@ -47,7 +47,7 @@ labels:
 {{- default (ternary (include "trace-etl.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
 {{- end }}
 
-{{/* An image of the project; takes root and of: the values of server or agent. */}}
+{{/* An image of the project. Takes root and of (the values of server or agent). */}}
 {{- define "trace-etl.image" -}}
 {{- $registry := .root.Values.image.registry | trimSuffix "/" }}
 {{- $tag := coalesce .of.tag .root.Values.image.tag .root.Chart.AppVersion }}
@@ -64,7 +64,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* The user of the project's images. Files of secrets are readable for its group. */}}
+{{/* User of the project's images. Its group can read files of secrets. */}}
 {{- define "trace-etl.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001
@@ -80,7 +80,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* What a pod is given as it stands; takes the values of server or agent. */}}
+{{/* Values that a pod gets unchanged. Takes the values of server or agent. */}}
 {{- define "trace-etl.scheduling" -}}
 {{- with .nodeSelector -}}
 nodeSelector:
@@ -105,7 +105,7 @@ priorityClassName: {{ . }}
 {{- else if .Values.demo.rocketmq.enabled }}
 {{- printf "%s-rocketmq:9876" (include "trace-etl.fullname" .) }}
 {{- else }}
-{{- fail "rocketmq.nameServers: give RocketMQ's name servers, such as --set 'rocketmq.nameServers={mq-1:9876,mq-2:9876}', or have one for a try by -f values-demo.yaml" }}
+{{- fail "rocketmq.nameServers: required, such as --set 'rocketmq.nameServers={mq-1:9876,mq-2:9876}'; for a trial use -f values-demo.yaml" }}
 {{- end }}
 {{- end }}
 
@@ -121,7 +121,7 @@ priorityClassName: {{ . }}
 
 {{/*
 Refuses keys of a configuration that the chart sets itself, or that would put a secret into a
-ConfigMap; takes where, config and owned: what to use instead, by key.
+ConfigMap. Takes where, config and owned (the value to use instead, by key).
 */}}
 {{- define "trace-etl.refuse" -}}
 {{- $where := .where }}
@@ -137,12 +137,12 @@ ConfigMap; takes where, config and owned: what to use instead, by key.
     {{- end }}
   {{- end }}
   {{- if $found }}
-    {{- fail (printf "%s.%s is not for the configuration: use %s" $where ($path | replace "/" ".") $instead) }}
+    {{- fail (printf "%s.%s must not be in the configuration: use %s" $where ($path | replace "/" ".") $instead) }}
   {{- end }}
 {{- end }}
 {{- end }}
 
-{{/* Files of a secret that are mounted; takes volume, secret and items: paths by key. */}}
+{{/* Mounted files of a secret. Takes volume, secret and items (paths by key). */}}
 {{- define "trace-etl.secretVolume" -}}
 - name: {{ .volume }}
   secret:
@@ -156,7 +156,7 @@ ConfigMap; takes where, config and owned: what to use instead, by key.
     {{- end }}
 {{- end }}
 
-{{/* The same for a key pair, with the roots of clients if there are any; takes volume, secret, caSecret, caKey. */}}
+{{/* The same for a key pair and optional CA certificates of clients. Takes volume, secret, caSecret, caKey. */}}
 {{- define "trace-etl.tlsVolume" -}}
 - name: {{ .volume }}
   projected:

@@ -1,4 +1,4 @@
-{{/* trace-etl-server.yaml: what the chart knows, and the user's keys beside it. */}}
+{{/* trace-etl-server.yaml: the chart's keys and the user's. */}}
 {{- define "trace-etl.server.config" -}}
 {{- $server := .Values.server }}
 {{- include "trace-etl.refuse" (dict "where" "server.config" "config" $server.config "owned" (include "trace-etl.server.owned" . | fromYaml)) }}
@@ -29,7 +29,7 @@ spring:
             certificate: /etc/trace-etl/tls/web/ca.crt
           {{- end }}
 {{- if .clientCaSecret }}
-# Kubelet has no certificate to show: it asks at a port of its own, where nothing else is.
+# Kubelet has no client certificate, so probes use a separate port.
 management:
   server:
     port: 8081
@@ -37,7 +37,7 @@ management:
       enabled: false
 {{- end }}
   {{- else if .clientCaSecret }}
-  {{- fail "server.tls.clientCaSecret: needs server.tls.secret, without which the port does not speak TLS" }}
+  {{- fail "server.tls.clientCaSecret: requires server.tls.secret, because the port does not use TLS without it" }}
   {{- end }}
   {{- end }}
 trace-etl:
@@ -76,10 +76,10 @@ trace-etl:
       {{- if .apiKeySecret }}
       api-key-file: /etc/trace-etl/secrets/elasticsearch/api-key
       {{- else if .passwordSecret }}
-      username: {{ required "elasticsearch.username: give the user that elasticsearch.passwordSecret is of" .username | quote }}
+      username: {{ required "elasticsearch.username: required with elasticsearch.passwordSecret" .username | quote }}
       password-file: /etc/trace-etl/secrets/elasticsearch/password
       {{- else if .username }}
-      {{- fail "elasticsearch.passwordSecret: give the secret with the password of elasticsearch.username" }}
+      {{- fail "elasticsearch.passwordSecret: required with elasticsearch.username" }}
       {{- end }}
       {{- if .caSecret }}
       ca-file: /etc/trace-etl/tls/elasticsearch/ca.crt
@@ -93,7 +93,7 @@ trace-etl:
   web:
     token-file: /etc/trace-etl/secrets/web/token
     {{- if and .Values.server.usersSecret .Values.server.oidcSecret }}
-    {{- fail "server.usersSecret: must be absent with server.oidcSecret: people sign in in one way" }}
+    {{- fail "server.usersSecret: must be empty if server.oidcSecret is set; only one way to sign in is possible" }}
     {{- else if .Values.server.usersSecret }}
     sign-in: basic
     users-file: /etc/trace-etl/secrets/users/users
@@ -103,7 +103,7 @@ trace-etl:
       client-secret-file: /etc/trace-etl/secrets/oidc/client-secret
     {{- end }}
   {{- else if or .Values.server.usersSecret .Values.server.oidcSecret }}
-  {{- fail "server.tokenSecret: give it beside server.usersSecret or server.oidcSecret: by it programs are let in, Prometheus among them" }}
+  {{- fail "server.tokenSecret: required with server.usersSecret or server.oidcSecret, for programs such as Prometheus" }}
   {{- end }}
   {{- if .Values.server.ozheraRules }}
   ozhera:
@@ -144,7 +144,7 @@ trace-etl/web/oidc/client-secret-file: server.oidcSecret
 trace-etl/ozhera/rules-file: server.ozheraRules
 {{- end }}
 
-{{/* Names of span metrics, as a regular expression. */}}
+{{/* Regular expression of the names of span metrics. */}}
 {{- define "trace-etl.server.spanMetrics" -}}
 {{- if eq "true" (include "trace-etl.server.cumulativeOzhera" .) }}
 {{- printf "%s_(?:hera|trace_statistics)_.*" (dig "trace-etl" "ozhera" "env" "staging" .Values.server.config) }}
