@@ -53,18 +53,25 @@ find_maven() {
   export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
 }
 
+# What trace-etl-server/app is built of, beside itself.
+server_modules=(proto common trace-etl-server trace-etl-server/core trace-etl-server/features trace-etl-server/ozhera)
+
 # build_if_stale MODULE STAMP NEEDED...: builds a module and the modules that it needs, unless the
 # file STAMP is newer than all their sources.
 build_if_stale() {
   local module=$1 stamp=$2 needed sources=("$root/pom.xml")
   shift 2
   for needed in "$module" "$@"; do
-    sources+=("$root/$needed/pom.xml" "$root/$needed/src/main")
+    sources+=("$root/$needed/pom.xml")
+    # An aggregator has no sources.
+    if [ -d "$root/$needed/src/main" ]; then
+      sources+=("$root/$needed/src/main")
+    fi
   done
   if [ -e "$stamp" ] && [ -z "$(find "${sources[@]}" -newer "$stamp" -print -quit)" ]; then
     return
   fi
-  local log=$root/.cache/$module-build.log started=$SECONDS
+  local log=$root/.cache/${module//\//-}-build.log started=$SECONDS
   mkdir -p "$root/.cache"
   find_maven
   printf 'Building (the first build fetches libraries and takes minutes) ' >&2

@@ -71,7 +71,7 @@ final class Installed {
   }
 
   Path serverJar() throws IOException {
-    return jar(Path.of("trace-etl-server", "target"), "trace-etl-server-.*-exec\\.jar");
+    return jar(Path.of("trace-etl-server", "app", "target"), "trace-etl-server-.*-exec\\.jar");
   }
 
   private static Path jar(Path directory, String name) throws IOException {

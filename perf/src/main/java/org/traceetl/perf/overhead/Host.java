@@ -103,7 +103,7 @@ final class Host implements AutoCloseable {
     return program(
         "trace-etl-server",
         home,
-        jar(Path.of("trace-etl-server", "target"), "trace-etl-server-.*-exec\\.jar"),
+        jar(Path.of("trace-etl-server", "app", "target"), "trace-etl-server-.*-exec\\.jar"),
         config,
         URI.create("http://127.0.0.1:" + serverPort + "/ready"));
   }

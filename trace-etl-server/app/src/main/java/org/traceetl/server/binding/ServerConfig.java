@@ -1,0 +1,155 @@
+package org.traceetl.server.binding;
+
+import static java.util.stream.Collectors.toCollection;
+import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.server.config.ConfigException.orElse;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.config.DeduplicationConfig;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.features.discovery.DiscoveryConfig;
+import org.traceetl.server.features.history.HistoryConfig;
+import org.traceetl.server.features.hotspot.HotspotsConfig;
+
+/**
+ * Everything that a server is told: {@code trace-etl}. A missing part is its default.
+ *
+ * @param histogram default: the bounds of the profile
+ * @param ofProfiles the keys that profiles have of their own, by {@link Profile#id}: {@code
+ *     trace-etl.<id>}; default those of each profile
+ * @param drainWithin how long a server that is told to end may take to seal and keep what it has
+ *     read; default 20 s
+ */
+public record ServerConfig(
+    RocketMqConfig rocketmq,
+    JournalConfig journal,
+    WindowConfig window,
+    SeriesConfig series,
+    HistogramConfig histogram,
+    DocumentsConfig documents,
+    MetricsConfig metrics,
+    IndexConfig index,
+    HistoryConfig history,
+    HotspotsConfig hotspots,
+    Map<String, Record> ofProfiles,
+    EventsConfig events,
+    DeduplicationConfig deduplication,
+    DiscoveryConfig discovery,
+    WebConfig web,
+    Duration drainWithin)
+    implements CoreConfig {
+  private static final Duration MAX_DRAIN = Duration.ofMinutes(10);
+
+  public ServerConfig {
+    rocketmq = orElse(rocketmq, new RocketMqConfig(null, null, null, null, null, null));
+    journal = orElse(journal, JournalConfig.defaults());
+    window = orElse(window, new WindowConfig(null, null));
+    series = orElse(series, SeriesConfig.defaults());
+    metrics = orElse(metrics, MetricsConfig.defaults());
+    histogram = orElse(histogram, metrics.profile().histogram());
+    documents = orElse(documents, DocumentsConfig.defaults());
+    index = orElse(index, IndexConfig.defaults());
+    history = orElse(history, HistoryConfig.defaults());
+    hotspots = orElse(hotspots, HotspotsConfig.defaults());
+    ofProfiles = settings(orElse(ofProfiles, Map.of()));
+    events = orElse(events, EventsConfig.defaults());
+    deduplication = orElse(deduplication, DeduplicationConfig.defaults());
+    discovery = orElse(discovery, DiscoveryConfig.defaults());
+    web = orElse(web, WebConfig.open());
+    drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
+    check(
+        !journal.topic().equals(rocketmq.topic()),
+        "trace-etl.journal.topic",
+        journal.topic(),
+        "must not be trace-etl.rocketmq.topic");
+    check(
+        !hotspots.topic().equals(rocketmq.topic()) && !hotspots.topic().equals(journal.topic()),
+        "trace-etl.hotspots.topic",
+        hotspots.topic(),
+        "must be a topic of its own");
+    check(
+        Messages.names().contains(rocketmq.messages()),
+        "trace-etl.rocketmq.messages",
+        rocketmq.messages(),
+        "must be one of " + String.join(", ", Messages.names()));
+    Profile profile = metrics.profile();
+    series = profile.checkSeries(ofProfiles.get(profile.id()), series, histogram);
+    series = events.addTo(series, profile);
+    String layout = index.elasticsearch().layout();
+    if (!layout.equals(IndexConfig.Elasticsearch.DATA_STREAM)) {
+      checkLayout(layout, profile);
+      documents =
+          index.type() == IndexConfig.Type.ELASTICSEARCH ? documents.withoutExemplars() : documents;
+    }
+    for (SeriesConfig.Dimension dimension : series.dimensions()) {
+      String label = dimension.label();
+      check(
+          !metrics.profile().labels().contains(label)
+              && !label.equals(MetricsConfig.OVERFLOW_LABEL)
+              && !label.equals(MetricsConfig.QUEUE_LABEL),
+          "trace-etl.series.dimensions.label",
+          label,
+          "is a label that every series has; give attribute "
+              + dimension.attribute()
+              + " another one");
+    }
+    check(
+        drainWithin.isPositive() && drainWithin.compareTo(MAX_DRAIN) <= 0,
+        "trace-etl.drain-within",
+        drainWithin,
+        "must be above 0, at most 10 minutes");
+  }
+
+  private static void checkLayout(String layout, Profile profile) {
+    Set<String> layouts =
+        Profile.all().stream().map(Profile::layout).collect(toCollection(TreeSet::new));
+    check(
+        layouts.contains(layout),
+        "trace-etl.index.elasticsearch.layout",
+        layout,
+        "must be one of " + String.join(", ", layouts));
+    check(
+        layout.equals(profile.layout()),
+        "trace-etl.index.elasticsearch.layout",
+        layout,
+        "needs trace-etl.metrics.profile = " + layout + ", which makes what it has fields for");
+  }
+
+  @Override
+  public Record settings(Profile profile) {
+    return ofProfiles.get(profile.id());
+  }
+
+  private static Map<String, Record> settings(Map<String, Record> given) {
+    Map<String, Record> settings = new HashMap<>();
+    for (Profile profile : Profile.all()) {
+      if (profile.settings() != null) {
+        settings.put(profile.id(), profile.defaultSettings());
+      }
+    }
+    settings.putAll(given);
+    return Map.copyOf(settings);
+  }
+
+  public static ServerConfig defaults() {
+    return new ServerConfig(
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+        null);
+  }
+}

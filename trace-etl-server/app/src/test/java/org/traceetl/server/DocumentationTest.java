@@ -1,0 +1,264 @@
+package org.traceetl.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.Secret;
+import org.traceetl.server.config.StandardProfile;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.ozhera.OzheraConfig;
+import org.traceetl.server.ozhera.OzheraProfile;
+import org.traceetl.server.web.WebServer;
+
+/** The documentation names what there is, and nothing else. */
+final class DocumentationTest {
+  private static final Path DOCS = Path.of("..", "..", "docs");
+  private static final Pattern EXAMPLE =
+      Pattern.compile("```yaml\n(# trace-etl-server\\.yaml.*?)```", Pattern.DOTALL);
+
+  private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
+
+  @TempDir private Path directory;
+
+  @Test
+  void everyKeyStandsWithItsVariable() throws Exception {
+    Map<String, String> rows = rows("configuration-server.md", "trace-etl\\..*");
+    TreeSet<String> keys = new TreeSet<>();
+    addKeys("trace-etl", Class.forName("org.traceetl.server.binding.ServerProperties"), keys);
+    for (Profile profile : Profile.all()) {
+      if (profile.settings() != null) {
+        addKeys("trace-etl." + profile.id(), profile.settings(), keys);
+      }
+    }
+
+    assertThat(rows).containsOnlyKeys(keys);
+    keys.forEach(key -> assertThat(rows.get(key)).contains("| `" + variable(key) + "` |"));
+  }
+
+  @Test
+  void examplesAreAcceptedAndTheFirstIsTheDefaults() throws Exception {
+    List<String> examples =
+        EXAMPLE
+            .matcher(
+                Files.readString(DOCS.resolve("configuration-server.md"))
+                    + Files.readString(DOCS.resolve("install.md"))
+                    + Files.readString(DOCS.resolve("operate.md"))
+                    + Files.readString(DOCS.resolve("ozhera.md")))
+            .results()
+            .map(result -> result.group(1))
+            .toList();
+
+    assertThat(examples).isNotEmpty();
+    assertThat(read(examples.getFirst())).isEqualTo(ServerConfig.defaults());
+    for (String example : examples) {
+      assertThat(read(example)).isNotNull();
+    }
+  }
+
+  @Test
+  void everyMetricStandsWithItsTypeAndHelp() throws Exception {
+    String text = Files.readString(DOCS.resolve("metrics.md"));
+    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`).*");
+    Map<String, String> types = new TreeMap<>();
+    Map<String, String> helps = new TreeMap<>();
+    // Those that there are with deltas alone, then all others.
+    families(ownMetrics(new OzheraProfile()), types, helps);
+    families(ownMetrics(StandardProfile.OTEL), types, helps);
+    types
+        .keySet()
+        .removeIf(name -> {
+          boolean javas = !name.startsWith("trace_etl_");
+          assertThat(text).contains("`" + name + "`");
+          return javas;
+        });
+
+    assertThat(rows).containsOnlyKeys(types.keySet());
+    types.forEach(
+        (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"otel-text.txt", "tempo-text.txt"})
+  void everySpanMetricStandsWithItsTypeAndHelp(String golden) throws Exception {
+    Map<String, String> rows = rows("metrics.md", "traces_.*");
+    Map<String, String> types = new TreeMap<>();
+    Map<String, String> helps = new TreeMap<>();
+    try (var page = DocumentationTest.class.getResourceAsStream("/golden/" + golden)) {
+      families(new String(page.readAllBytes(), UTF_8), types, helps);
+    }
+
+    assertThat(types).hasSize(2);
+    types.forEach(
+        (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  @Test
+  void everyMetricOfOzherasStandsWithItsTypeLabelsAndBuckets() throws Exception {
+    Map<String, String> rows = rows("metrics.md", "staging_.*");
+    Map<String, String> types = new TreeMap<>();
+    String page;
+    try (var golden = DocumentationTest.class.getResourceAsStream("/golden/ozhera-text.txt")) {
+      page = new String(golden.readAllBytes(), UTF_8);
+    }
+    families(page, types, new TreeMap<>());
+    String buckets = Files.readString(DOCS.resolve("metrics.md"));
+
+    assertThat(rows).containsOnlyKeys(types.keySet());
+    types.forEach((name, type) -> {
+      String[] cells = rows.get(name).split(" *\\| *");
+      assertThat(cells[2]).as(name).isEqualTo(type);
+      TreeSet<String> labels = new TreeSet<>();
+      TreeSet<Double> bounds = new TreeSet<>();
+      Pattern sample = Pattern.compile(name + "(?:_bucket|_sum|_count)?\\{(.*)\\} .*");
+      page.lines()
+          .map(sample::matcher)
+          .filter(Matcher::matches)
+          .flatMap(line -> LABEL.matcher(line.group(1)).results())
+          .forEach(label -> {
+            if (!label.group(1).equals("le")) {
+              labels.add(label.group(1));
+            } else if (!label.group(2).equals("+Inf")) {
+              bounds.add(Double.parseDouble(label.group(2)));
+            }
+          });
+      labels.removeAll(List.of("application", "serverIp", "serverEnv", "serverEnvId"));
+      assertThat(new TreeSet<>(List.of(cells[3].replace("`", "").split(", "))))
+          .as(name)
+          .isEqualTo(labels.isEmpty() ? new TreeSet<>(List.of("")) : labels);
+      if (!bounds.isEmpty()) {
+        assertThat(buckets).contains("| " + cells[4] + " | " + text(bounds) + " |");
+      }
+    });
+  }
+
+  private static String text(TreeSet<Double> bounds) {
+    return bounds.stream()
+        .map(bound -> bound < 1 ? bound.toString() : Long.toString(bound.longValue()))
+        .collect(Collectors.joining(", "));
+  }
+
+  /** What other profiles have no use for is not on their pages. */
+  @Test
+  void onlyProfileOzheraHasItsOwnMetrics() {
+    assertThat(ownMetrics(StandardProfile.OTEL)).doesNotContain("ozhera", "trace_etl_delta");
+    assertThat(ownMetrics(new OzheraProfile())).contains("trace_etl_ozhera_rules_refused");
+  }
+
+  /**
+   * As OpenMetrics: the other format leaves out families without samples. With the label that
+   * hotspots need.
+   */
+  private String ownMetrics(Profile profile) {
+    ServerConfig d = ServerConfig.defaults();
+    IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
+    try (var server =
+        ServerAssembly.assemble(
+            new ServerConfig(
+                d.rocketmq(),
+                d.journal(),
+                d.window(),
+                null,
+                profile.histogram(),
+                d.documents(),
+                new MetricsConfig(profile, null, null, QueueLabel.ALWAYS),
+                index,
+                d.history(),
+                d.hotspots(),
+                Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
+                null,
+                null,
+                d.discovery(),
+                d.web(),
+                d.drainWithin()),
+            Clock.systemUTC())) {
+      return new String(server.telemetry().families(Format.OPENMETRICS), UTF_8);
+    }
+  }
+
+  private ServerConfig read(String yaml) throws IOException {
+    Path file = Files.writeString(directory.resolve("trace-etl-server.yaml"), yaml);
+    return WebServer.check(List.of("--spring.config.additional-location=" + file.toUri()));
+  }
+
+  private static void addKeys(String prefix, Class<?> type, TreeSet<String> keys) {
+    for (RecordComponent component : type.getRecordComponents()) {
+      String key = prefix + "." + kebab(component.getName());
+      if (component.getType().isRecord() && component.getType() != Secret.class) {
+        addKeys(key, component.getType(), keys);
+      } else if (component.getGenericType() instanceof ParameterizedType list
+          && list.getActualTypeArguments()[0] instanceof Class<?> element
+          && element.isRecord()) {
+        addKeys(key + "[]", element, keys);
+      } else {
+        keys.add(key);
+      }
+    }
+  }
+
+  private static String kebab(String name) {
+    return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+
+  private static String variable(String key) {
+    return key.replace("[]", "_0").toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+  }
+
+  /** Types and help texts by the name that Prometheus stores. */
+  private static void families(String page, Map<String, String> types, Map<String, String> helps) {
+    Matcher family =
+        Pattern.compile(
+                "# HELP (\\S+) (.*)\n# TYPE \\1 (\\S+)|# TYPE (\\S+) (\\S+)\n# HELP \\4 (.*)")
+            .matcher(page);
+    while (family.find()) {
+      boolean helpFirst = family.group(1) != null;
+      String type = family.group(helpFirst ? 3 : 5);
+      String name = stored(family.group(helpFirst ? 1 : 4), type);
+      types.put(name, type);
+      helps.put(name, family.group(helpFirst ? 2 : 6));
+    }
+  }
+
+  /** OpenMetrics leaves the ending to the samples. */
+  private static String stored(String family, String type) {
+    return switch (type) {
+      case "counter" -> family.endsWith("_total") ? family : family + "_total";
+      case "info" -> family + "_info";
+      default -> family;
+    };
+  }
+
+  /** Rows of tables by the name that stands first in them. */
+  private static Map<String, String> rows(String file, String name) throws IOException {
+    Map<String, String> rows = new TreeMap<>();
+    Pattern row = Pattern.compile("\\| `(" + name + "?)` \\|.*");
+    try (Stream<String> lines = Files.lines(DOCS.resolve(file))) {
+      lines.forEach(
+          line -> row.matcher(line).results().forEach(match -> rows.put(match.group(1), line)));
+    }
+    return rows;
+  }
+}

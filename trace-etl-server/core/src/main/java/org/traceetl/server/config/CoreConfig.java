@@ -1,0 +1,23 @@
+package org.traceetl.server.config;
+
+/** What core and the profiles need of a server's configuration. Immutable. */
+public interface CoreConfig {
+  RocketMqConfig rocketmq();
+
+  JournalConfig journal();
+
+  WindowConfig window();
+
+  SeriesConfig series();
+
+  HistogramConfig histogram();
+
+  DocumentsConfig documents();
+
+  MetricsConfig metrics();
+
+  DeduplicationConfig deduplication();
+
+  /** The keys that a profile has of its own; null if it has none. */
+  Record settings(Profile profile);
+}

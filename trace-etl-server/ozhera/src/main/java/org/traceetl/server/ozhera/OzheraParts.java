@@ -1,0 +1,113 @@
+package org.traceetl.server.ozhera;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import org.traceetl.server.component.Component;
+import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.features.index.ElasticsearchLayout;
+import org.traceetl.server.features.pages.PagesFeature;
+import org.traceetl.server.http.Feature;
+import org.traceetl.server.journal.JournalComponent;
+import org.traceetl.server.ozhera.delta.BrokerPlaces;
+import org.traceetl.server.ozhera.delta.DeltaFeature;
+import org.traceetl.server.ozhera.delta.DeltaPages;
+import org.traceetl.server.profile.ProfileParts;
+import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.window.SeriesDefinition;
+
+/** What a server of profile ozhera has of its own. */
+final class OzheraParts implements ProfileParts {
+  /** How far back a new owner replays windows that the previous owner did not give to scrapers. */
+  private static final Duration READ_BACK = Duration.ofMinutes(5);
+
+  /**
+   * Sums of all series that may be kept for scrapers. Scrapers that come every so many windows are
+   * at so many places.
+   */
+  private static final long PENDING_SUMS = 8;
+
+  private final CoreConfig config;
+  private final OzheraConfig own;
+  private final RulesWatch rules;
+
+  /** Reads the rules; {@link #rules} looks for others once it is started. */
+  OzheraParts(CoreConfig config, OzheraConfig own) {
+    this.config = config;
+    this.own = own;
+    rules = new RulesWatch(own.rulesFile());
+  }
+
+  private boolean givesDeltas() {
+    return own.temporality() == OzheraConfig.Temporality.DELTA;
+  }
+
+  @Override
+  public MappedProfile mapping() {
+    return new OzheraSeries(rules);
+  }
+
+  @Override
+  public List<Component> components() {
+    return List.of(rules);
+  }
+
+  @Override
+  public boolean showsReceivedSpans() {
+    return !givesDeltas();
+  }
+
+  @Override
+  public boolean addsUpWithoutQueueLabel() {
+    return givesDeltas();
+  }
+
+  @Override
+  public Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clock clock) {
+    return givesDeltas()
+        ? new DeltaFeature(deltas(journal, telemetry, clock), telemetry)
+        : PagesFeature.of(new OzheraNaming(config.metrics(), own), telemetry);
+  }
+
+  private DeltaPages deltas(JournalComponent journal, ServerTelemetry telemetry, Clock clock) {
+    return new DeltaPages(
+        own,
+        config.histogram().boundsNanos().length + 1,
+        config.rocketmq().consumerGroup(),
+        config.window().length(),
+        PENDING_SUMS * config.series().max(),
+        // There is a snapshot before what is looked for.
+        READ_BACK.plus(config.journal().snapshotInterval()),
+        new BrokerPlaces(journal.logs(), journal.journals(), config.rocketmq().topic()),
+        telemetry.timer("trace_etl_delta_page_seconds", "Time to write an answer to a scraper.")
+            ::recordNanos,
+        clock,
+        System::nanoTime);
+  }
+
+  @Override
+  public ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch) {
+    return new OzheraLayout(elasticsearch);
+  }
+
+  @Override
+  public boolean countsEvents() {
+    return false;
+  }
+
+  /** Series of calls have the buckets of the configuration, others have fewer. */
+  @Override
+  public boolean hasBucketsOfHistory(SeriesDefinition definition) {
+    String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
+    SpanType type = kind == null ? null : SpanType.of(Integer.parseInt(kind));
+    return type != null && type.boundsMillis().equals(OzheraConfig.boundsMillis());
+  }
+
+  @Override
+  public String kind(int number) {
+    SpanType type = SpanType.of(number);
+    return type == null ? ProfileParts.super.kind(number) : type.documentType();
+  }
+}

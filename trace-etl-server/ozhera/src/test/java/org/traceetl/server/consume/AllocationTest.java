@@ -1,0 +1,337 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.NameRule;
+import org.traceetl.proto.NameRules;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EventsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.OzheraSeries;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+
+/** Decoding and recording allocate nothing once everything has been seen. */
+class AllocationTest {
+  private static final int WARM_UP = 200;
+  private static final int MEASURES = 3;
+  private static final int ROUNDS_MEASURED = 200;
+  private static final int ROUNDS = WARM_UP + MEASURES * ROUNDS_MEASURED;
+
+  @ParameterizedTest
+  @EnumSource
+  void aSpanAllocatesNothing(HistogramConfig.Kind kind) {
+    Workload workload = new Workload(20, 50, 200);
+    Aggregation aggregation =
+        new Aggregation(
+            workload.series(),
+            new HistogramConfig(null, kind, null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS);
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    long allocated = allocated(() -> workload.sendTo(aggregator, 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * workload.spans());
+  }
+
+  @Test
+  void aSpanWhoseNameIsJoinedAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(null, null, null, 5, 1, null, null, null, null),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    aggregation.learnt(
+        new LearntNames(
+            1, 1, Map.of("shop", new NameRules(List.of(new NameRule("GET /item/", 1, 501, 1))))));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    Deque<byte[]> messages = new ArrayDeque<>();
+    int sequence = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      for (String application : List.of("shop", "bank " + round)) {
+        Batch batch = new Batch(application);
+        for (int span = 0; span < 50; span++) {
+          batch.span("GET /item/x" + round + "y" + span + "z/buy", 1_000);
+        }
+        messages.add(batch.message(sequence++));
+      }
+    }
+
+    long allocated =
+        allocated(() -> {
+          aggregator.accept(messages.poll(), 1_000);
+          aggregator.accept(messages.poll(), 1_000);
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(aggregator.symbolCount()).isEqualTo(3); // _other, shop, GET /item/{*}/buy
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(sequence / 2 * 50L);
+  }
+
+  @Test
+  void aSpanInProfileOzheraAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            OzheraSpansTest.series(),
+            OzheraSpansTest.histogram(),
+            new DocumentsConfig(null, null, null, 0, 0, 0),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            new OzheraSeries(OzheraRules::defaults));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < ROUNDS; sequence++) {
+      Batch batch = new Batch("shop").resource("ip", "10.1.2.3");
+      for (int i = 0; i < 20; i++) {
+        batch.span("GET /item", Batch.SERVER, i % 3, i * 200_000_000L, 0);
+        batch.attribute("http.method", "GET").attribute("http.url", "http://a:b@c/?token=d");
+        batch.span("SELECT", Batch.CLIENT, 0, i, 0);
+        batch.attribute("db.system", "mysql").attribute("db.name", "shop");
+        batch.attribute("db.connection_string", "mysql://root:secret@db:3306");
+        batch.attribute(
+            "db.statement", "select * from users where password = 'x' or " + "a".repeat(99));
+        batch.span("GET", Batch.CLIENT, 0, i, 0);
+        batch.attribute("db.system", "redis").attribute("db.statement", "? ?GET key");
+        batch.span("internal", 1, 0, i, 0);
+        batch.grouped("GET /group", Batch.CLIENT, 0, i * 200_000_000L, 0);
+        batch.attribute("http.method", "GET");
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 80L);
+  }
+
+  @Test
+  void aSpanThatFindsNoRoomAllocatesNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(null, null, null, 5, 1, null, null, null, null),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    Deque<byte[]> messages = new ArrayDeque<>();
+    int sequence = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      for (String application : List.of("shop", "bank " + round)) {
+        Batch batch = new Batch(application);
+        for (int span = 0; span < 50; span++) {
+          batch.span("GET /item/x" + round + "y" + span + "z", 1_000);
+        }
+        messages.add(batch.message(sequence++));
+      }
+    }
+
+    long allocated =
+        allocated(() -> {
+          aggregator.accept(messages.poll(), 1_000);
+          aggregator.accept(messages.poll(), 1_000);
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(aggregator.symbolCount()).isLessThan(10);
+    assertThat(books(aggregator, Books::overflowed)).isEqualTo(sequence * 50L - 5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {5, 1_000})
+  void anEventAllocatesNothing(int maxPerApplication) {
+    Aggregation aggregation =
+        new Aggregation(
+            new EventsConfig(true, null)
+                .addTo(
+                    new SeriesConfig(
+                        null, null, null, maxPerApplication, null, null, null, null, null),
+                    StandardProfile.OTEL),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < ROUNDS; sequence++) {
+      Batch batch = new Batch("shop");
+      for (int span = 0; span < 200; span++) {
+        if (span % 2 == 0) {
+          batch.span("GET " + span % 10, 1_000);
+        } else {
+          batch.grouped("GET " + span % 10, Batch.CLIENT, Batch.UNSET, 1_000, 1L << 55);
+        }
+        batch.event("exception", "exception.type", "T" + span % 3).event("retry");
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aSpanInAGroupAllocatesNothing(HistogramConfig.Kind kind) {
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(null, null, null, null, null, null, null, null, null),
+            new HistogramConfig(null, kind, null),
+            new DocumentsConfig(null, null, null, null, null, null),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS);
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < ROUNDS; sequence++) {
+      Batch batch = new Batch("shop");
+      for (int span = 0; span < 1_000; span++) {
+        batch.grouped("GET " + span % 10, Batch.CLIENT, Batch.UNSET, span * 10_000_000L, 0);
+        batch.attribute("some.attribute", "value-" + span % 3);
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 1_000L);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aSpanOfOzheraAllocatesNothing(boolean isMapped) {
+    Aggregation aggregation =
+        new Aggregation(
+            isMapped
+                ? OzheraSpansTest.series()
+                : new SeriesConfig(
+                    List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null),
+            OzheraSpansTest.histogram(),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null),
+            MetricsConfig.Unit.MILLISECONDS,
+            Messages.of("ozhera"),
+            isMapped ? new OzheraSeries(OzheraRules::defaults) : null);
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    byte[][] messages = new byte[50][];
+    for (int i = 0; i < messages.length; i++) {
+      messages[i] = OzheraMessage.of("shop " + i % 5, "GET " + i % 7, i * 10_000_000L);
+    }
+
+    long allocated =
+        allocated(() -> {
+          for (byte[] message : messages) {
+            aggregator.accept(message, 1_000);
+          }
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * messages.length);
+  }
+
+  @Test
+  void aBatchOfOneOfManyAgentsAndItsRepeatAllocateNothing() {
+    Aggregation aggregation =
+        new Aggregation(
+            SeriesConfig.defaults(),
+            new HistogramConfig(null),
+            new DocumentsConfig(null, null, null, null, null, 0),
+            new WindowConfig(null, null));
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    int agents = 20;
+    long[] now = {1_000};
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int agent = 1; agent <= agents; agent++) {
+        byte[] message = new Batch("shop").span("GET", 1_000).message(agent, 1, round);
+        messages.add(message);
+        messages.add(message);
+      }
+    }
+    long allocated =
+        allocated(() -> {
+          for (int i = 0; i < 2 * agents; i++) {
+            aggregator.accept(messages.poll(), now[0] += 10_000);
+          }
+        });
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * agents);
+    assertThat(aggregator.agentCount()).isEqualTo(agents);
+  }
+
+  private static long books(QueueAggregator aggregator, ToLongFunction<Books> column) {
+    return aggregator.swap(0, 1_000).seal().books().stream().mapToLong(column).sum();
+  }
+
+  /**
+   * Bytes that {@value #ROUNDS_MEASURED} rounds allocate after {@value #WARM_UP} to warm up: the
+   * least of {@value #MEASURES} measures. What every span, batch or few batches allocate is in all
+   * of them; what the compiler puts onto the heap when it takes compiled code back, some hundred
+   * bytes at any time in the first seconds, is not.
+   */
+  private static long allocated(Runnable round) {
+    for (int i = 0; i < WARM_UP; i++) {
+      round.run();
+    }
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    // The bean itself may allocate: a round without work tells how much.
+    long overhead = threads.getCurrentThreadAllocatedBytes() - before;
+
+    long least = Long.MAX_VALUE;
+    for (int measure = 0; measure < MEASURES; measure++) {
+      before = threads.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < ROUNDS_MEASURED; i++) {
+        round.run();
+      }
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before - overhead);
+    }
+    return least;
+  }
+}
