@@ -12,9 +12,12 @@ import java.util.Optional;
 /**
  * The files that a port with TLS needs, all PEM.
  *
- * @param certificate the port's certificate, after it those that lead to its root
- * @param privateKey the certificate's key, not encrypted: PKCS#8, PKCS#1 or SEC 1
- * @param clientCa roots that senders' certificates must lead to; empty: they need none
+ * @param certificate PEM file of the port's certificate, followed by its intermediate certificates.
+ *     With it and the key, the port speaks only TLS 1.2 or 1.3. Reloaded
+ * @param privateKey PEM file of the certificate's key, RSA or EC, unencrypted: PKCS#8, PKCS#1 or
+ *     SEC 1. Reloaded
+ * @param clientCa PEM file of root certificates. If set, each client must present a certificate
+ *     issued by one of them, for {@code /health} as well. Reloaded
  */
 public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientCa) {
   private static final int MAX_FILE_BYTES = 1024 * 1024;

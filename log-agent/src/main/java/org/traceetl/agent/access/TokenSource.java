@@ -13,8 +13,11 @@ import java.util.regex.Pattern;
  * The bearer tokens that a port admits. Of several, each is: a new one can be added before the old
  * one goes.
  *
- * @param value the one token, or empty; never printed
- * @param file the tokens instead, a line each; read anew when it changes
+ * @param value token that clients send as {@code Authorization: Bearer}; others get 401 or {@code
+ *     UNAUTHENTICATED}; {@code /health} needs none. None admits every client; a variable that is
+ *     set and empty is refused
+ * @param file file of up to 16 tokens, one per line, in place of the key before; each is valid.
+ *     Reloaded
  */
 public record TokenSource(String value, Optional<Path> file) {
   /** More are refused: each is compared with each request's. */

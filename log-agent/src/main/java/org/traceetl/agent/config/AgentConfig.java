@@ -6,9 +6,9 @@ import java.util.Optional;
 /**
  * All that can be set of an agent.
  *
- * @param stateDirectory where the agent keeps its identity and, by default, its spool; made if
- *     missing
- * @param drainTimeoutMillis longest time a stop waits for the broker's answers
+ * @param stateDirectory directory for the identity of the agent, the last known queues and, by
+ *     default, the spool; created if missing; one agent each; keep it over restarts
+ * @param drainTimeoutMillis longest wait for the broker's confirmations at shutdown; 0 to 600000
  * @param filters the filters file, if there is one
  */
 public record AgentConfig(

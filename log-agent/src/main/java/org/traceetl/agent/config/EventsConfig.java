@@ -5,8 +5,10 @@ import java.util.List;
 /**
  * Which events of spans are sent, to be counted.
  *
- * @param names of the events; {@code *} for all
- * @param attributes keys of their attributes that are sent with them
+ * @param names names of the span events to send; {@code *} for all; other events cost nothing after
+ *     the agent
+ * @param attributes attributes to send with these events; the server's {@code
+ *     trace-etl.events.dimensions} selects labels from them
  */
 public record EventsConfig(List<String> names, List<String> attributes) {
   public EventsConfig {

@@ -5,10 +5,11 @@ import java.util.List;
 /**
  * The trace logs to read.
  *
- * @param paths globs of files, such as {@code /home/work/log/app-*} followed by {@code
- *     /trace/trace.log}; none: nothing is read
- * @param pollIntervalMillis how often files are looked at for new lines
- * @param maxLineBytes longer lines are skipped and counted
+ * @param paths globs of the trace logs to follow, in OzHera's format; commas separate them in the
+ *     variable. The only key that is reloaded from the configuration file
+ * @param pollIntervalMillis how often files are checked; 1 to 60000. Idle files are checked less
+ *     often, down to every 2 s, if checking them would take more than 2 % of a CPU
+ * @param maxLineBytes longer lines are skipped and counted; 1024 to 4 MiB
  */
 public record FilesConfig(List<String> paths, int pollIntervalMillis, int maxLineBytes) {
   public FilesConfig {

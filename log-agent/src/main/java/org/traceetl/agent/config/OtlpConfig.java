@@ -7,12 +7,14 @@ import org.traceetl.agent.access.TokenSource;
 /**
  * Where OTLP is received.
  *
- * @param enabled false: neither port is opened
- * @param host address to listen on; {@code 0.0.0.0} by default, because an agent serves the
- *     containers of its host, which do not reach its loopback
- * @param grpcPort 0 to 65,535; 0 takes a free port
- * @param httpPort 0 to 65,535; 0 takes a free port
- * @param maxRequestBytes largest request after decompression, bytes; larger ones are refused
+ * @param enabled whether the OTLP ports are opened
+ * @param host address to listen on; all addresses by default, because the host's containers cannot
+ *     reach its loopback
+ * @param grpcPort port for OTLP over gRPC; 0 takes a free port
+ * @param httpPort port for OTLP over HTTP, protobuf or JSON, at {@code /v1/traces}; 0 takes a free
+ *     port
+ * @param maxRequestBytes largest request after decompression; 1024 to 1 GiB, at most half of {@code
+ *     pipeline.max-bytes-in-flight}
  * @param tls both ports speak TLS with these; empty: neither does
  * @param tokens what senders must show
  * @param limits what they may ask

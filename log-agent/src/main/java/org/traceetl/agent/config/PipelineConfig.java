@@ -3,14 +3,16 @@ package org.traceetl.agent.config;
 /**
  * Bounds of what is under way between the sources and the broker, and what of spans is.
  *
- * @param maxBytesInFlight bytes of payloads accepted and not yet in the spool; above it sources are
- *     told to wait. As much again bounds OTLP requests being read, and the batches in memory
- * @param batchBytes size of a batch's spans at which it is closed, bytes; it ends at most one span
- *     above it, and its resource comes on top
- * @param batchSpans number of spans at which a batch is closed; a group of spans that are only
- *     counted is one
- * @param lingerMillis longest time that a span waits for others in its batch
- * @param openBatches batches filled at the same time; one more closes the oldest
+ * @param maxBytesInFlight bytes of payloads accepted and not yet in the spool; above it, sources
+ *     wait; 16 MiB to 2 GiB. The same bound applies separately to OTLP requests being read and to
+ *     batches in memory; other batches are read from the spool when they are sent
+ * @param batchBytes size of the spans at which a batch is closed; 1 KiB to 1 MiB. It may exceed
+ *     this by one span, and its resource is added
+ * @param batchSpans number of spans at which a batch is closed; 1 to 16384. A group of measured
+ *     spans counts as one, and each of them as 10 bytes
+ * @param lingerMillis longest time that a payload waits to be written to the spool together with
+ *     others; 0 to 10000
+ * @param openBatches batches filled at the same time; one more closes the oldest; 1 to 4096
  * @param events what is sent of spans' events
  */
 public record PipelineConfig(

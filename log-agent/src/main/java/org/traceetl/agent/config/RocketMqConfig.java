@@ -6,16 +6,18 @@ import java.util.Optional;
 /**
  * The broker to publish to.
  *
- * @param nameServer addresses of the name servers, {@code host:port}, separated by {@code ;}
- * @param topic topic of the span batches
- * @param producerGroup name of the agents' group at the broker
- * @param accessKey empty when the broker asks for none
- * @param secretKey empty when the broker asks for none; never printed
- * @param sendTimeoutMillis an attempt without an answer has failed after this time
- * @param retryFirstMillis wait after the first failure; each further one doubles it
- * @param retryMaxMillis longest wait between attempts
- * @param routeRefreshMillis how often the topic's queues are asked for
- * @param tls how connections are made; empty: in the clear
+ * @param nameServer RocketMQ's name servers as {@code host:port;host:port}
+ * @param topic topic of the span batches; must exist
+ * @param producerGroup the agents' producer group
+ * @param accessKey name for the broker's access control, together with {@code rocketmq.secret-key}
+ * @param secretKey secret of {@code rocketmq.access-key}
+ * @param sendTimeoutMillis an attempt without an answer fails after this time; 100 to 60000
+ * @param retryFirstMillis pause after the first failure, doubled after each further one; 1 to 60000
+ * @param retryMaxMillis longest pause between attempts; 1 to 600000
+ * @param routeRefreshMillis how often the topic's queues are requested; 1000 to 600000
+ * @param tls whether connections to name servers and brokers use TLS. Their certificates must lead
+ *     to a known root; host names are not compared, so use a root of your own. If it cannot be set
+ *     up, the program does not start
  */
 public record RocketMqConfig(
     String nameServer,
@@ -31,7 +33,8 @@ public record RocketMqConfig(
   /**
    * TLS to the name servers and brokers.
    *
-   * @param caFile PEM: roots that their certificates must lead to; empty: those of the JVM
+   * @param caFile PEM file of those roots; none: those of the JVM. A client certificate is set by
+   *     {@code -Dtls.client.certPath} and {@code -Dtls.client.keyPath}
    */
   public record Tls(Optional<Path> caFile) {}
 

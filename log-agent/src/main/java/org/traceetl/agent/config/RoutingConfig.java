@@ -7,12 +7,21 @@ import java.util.Optional;
  * What decides an application's queues.
  *
  * @param keys the rules of the agent's own configuration, beneath those of the file
- * @param file the routing file, if there is one
- * @param hotspots whether the servers' decisions on hotspots are followed
- * @param learntNames whether the names that servers have learnt are followed
- * @param hotspotsTopic where both stand
- * @param publicKeysFile PEM: keys of the servers; records without a signature of one are refused
- * @param rerouteAfterSeconds new spans leave a broker that has been away for this long
+ * @param file path of the routing file, which takes precedence over the {@code routing} keys
+ *     before. Reloaded
+ * @param hotspots whether the agent follows the servers' hotspot decisions; it keeps the last ones
+ *     in {@code state-directory}
+ * @param learntNames whether spans with names that servers join go to one queue; the last rules are
+ *     kept in {@code state-directory}
+ * @param hotspotsTopic topic of the servers' decisions, their {@code hotspots.topic}; need not
+ *     exist. Read by the group {@code rocketmq.producer-group}: create it if the broker does not
+ *     create groups
+ * @param publicKeysFile PEM file of the servers' public keys (Ed25519). Records without a signature
+ *     of one of them are refused. Read at each poll of the topic; while it is invalid, no new
+ *     record is followed. None: all records are followed
+ * @param rerouteAfterSeconds new spans leave a broker that is unavailable for this long; 1 to
+ *     86400. They leave at once if its batches exceed an equal share of the spool, and return when
+ *     the broker answers and its batches are below half of that share
  */
 public record RoutingConfig(
     RoutingRules keys,

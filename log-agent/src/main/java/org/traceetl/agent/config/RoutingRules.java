@@ -19,7 +19,8 @@ import org.traceetl.agent.hash.XxHash64;
  * written does not matter.
  *
  * @param standard the rule for all applications without one of their own
- * @param applications rules by application name or pattern
+ * @param applications rules for single applications (file only): {@code queues} and {@code spread}
+ *     by name or pattern, as in the routing file
  * @param excluded names or patterns of the applications whose spans are dropped
  */
 public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<String> excluded) {
@@ -34,8 +35,10 @@ public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<St
   /**
    * One application's layout.
    *
-   * @param queues how many queues it lives on, 1 to {@value #MAX_QUEUES}; all of the topic when it
-   *     has fewer
+   * @param queues queues of an application; 1 to 1024, at most those of the topic; the same for all
+   *     agents
+   * @param spread how a queue is chosen from them: {@code series} keeps a series on one queue;
+   *     {@code random} distributes a single hot series
    * @param pinned whether that number was given for this application: then no decision of the
    *     servers changes it
    */

@@ -7,9 +7,9 @@ import org.traceetl.agent.access.TokenSource;
 /**
  * Where the agent's own metrics and health are served.
  *
- * @param enabled false: the port is not opened
+ * @param enabled whether the port is opened
  * @param host address to listen on
- * @param port 0 to 65,535; 0 takes a free port
+ * @param port port for {@code /metrics} and {@code /health}; 0 takes a free port
  * @param tls the port speaks TLS with these; empty: it does not
  * @param tokens what must be shown for the metrics; the health is for everybody
  */

@@ -6,8 +6,10 @@ import java.nio.file.Path;
 /**
  * A file of rules that is read anew while the agent runs.
  *
- * @param path where it is; may lead over symbolic links that change
- * @param pollMillis how often it is looked at
+ * @param path path of the file of rules, which may lead over symbolic links; none: no rules.
+ *     Reloaded
+ * @param pollMillis how often the file is checked; 10 to 600000. A change applies when two
+ *     consecutive checks see it
  */
 public record WatchedFile(Path path, int pollMillis) {
   /**

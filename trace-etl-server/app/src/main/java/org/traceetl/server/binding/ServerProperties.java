@@ -27,7 +27,12 @@ import org.traceetl.server.features.history.HistoryConfig;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
 import org.traceetl.server.journal.JournalKeys;
 
-/** The keys below {@code trace-etl} as they are written; null where one is missing. */
+/**
+ * The keys below {@code trace-etl} as they are written; null where one is missing.
+ *
+ * @param drainWithin time for sealing and storing at shutdown; above 0 to 10 min; 10 s more for
+ *     closing the port
+ */
 record ServerProperties(
     RocketMq rocketmq,
     JournalConfig journal,

@@ -7,9 +7,11 @@ import static org.traceetl.server.config.ConfigException.orElse;
  * What a server remembers to recognize repeated batches: {@code trace-etl.deduplication}. A missing
  * value is its default.
  *
- * @param maxBytes heap of one queue for the agents whose batches are remembered; above it, the
- *     agent that was silent for longest is forgotten. Default 64 MiB: 100,000 agents that all have
- *     gaps in their batches, or 559,000 agents without gaps
+ * @param maxBytes heap per queue for the names of batches; 1 MiB to 4 GiB. An agent takes 120 bytes
+ *     (170 with growth, which is not counted) and 544 more for each of its last two runs with a
+ *     gap; the default suffices for 100,000 agents with gaps. Above it, the agent silent for
+ *     longest is forgotten and counted in {@code trace_etl_agents_evicted_total}. A queue that
+ *     moves to a server with less room loses agents
  */
 public record DeduplicationConfig(Long maxBytes) {
   private static final String PREFIX = "trace-etl.deduplication.";

@@ -10,14 +10,15 @@ import java.util.Set;
 /**
  * Which spans are kept as documents: {@code trace-etl.documents}. A missing value is its default.
  *
- * @param slowerThan a span that lasts so long or longer is slow; default 1 s
- * @param thresholds exceptions to {@code slowerThan}; the first that matches decides
- * @param attributes attributes of the span or its resource that a document takes along; those not
- *     listed never leave the aggregation
- * @param perSeries slow or failed spans of one series kept in one window; default 10
- * @param perQueue slow or failed spans of one queue kept in one window; default 10,000
- * @param exemplarsPerQueue ordinary spans of one queue kept in one window, so that a series without
- *     slow or failed ones has an exemplar; 0: none; default 1,000
+ * @param slowerThan a span of at least this duration is slow; 0 to 365 d
+ * @param thresholds exceptions; the first match applies
+ * @param attributes span and resource attributes stored in documents; no other attribute leaves the
+ *     aggregation
+ * @param perSeries slow or failed spans kept per series and window; the others are counted as held
+ *     back; 0 to 1000000
+ * @param perQueue slow or failed spans kept per queue and window; 0 to 1000000
+ * @param exemplarsPerQueue ordinary spans kept per queue and window, for series without slow or
+ *     failed spans; 0 to 1000000
  */
 public record DocumentsConfig(
     Duration slowerThan,
@@ -94,9 +95,9 @@ public record DocumentsConfig(
   /**
    * An exception to {@code slowerThan}.
    *
-   * @param application {@code *} stands for any characters; default {@code *}
-   * @param kinds default all
-   * @param slowerThan a matching span that lasts so long or longer is slow
+   * @param application application, with {@code *} as wildcard; default all
+   * @param kinds kinds, as in filters; default all
+   * @param slowerThan a matching span of at least this duration is slow; 0 to 365 d; required
    */
   public record Threshold(String application, Set<SpanKind> kinds, Duration slowerThan) {
     public Threshold {

@@ -15,10 +15,9 @@ import org.traceetl.server.config.SeriesConfig.From;
  * Which series count events of spans: {@code trace-etl.events}. A missing value is its default. The
  * agents say which events they send.
  *
- * @param enabled whether events are counted; default false, as their dimensions make other series
- *     of all spans
- * @param dimensions attributes of events that distinguish their series, after all that
- *     distinguishes the span's and the event's name; default {@code exception.type}
+ * @param enabled whether span events are counted; not in profile {@code ozhera}. A change restarts
+ *     all counters. The agents' {@code events.names} selects events
+ * @param dimensions event attributes that become labels, at most 8; agents must send them
  */
 public record EventsConfig(Boolean enabled, List<String> dimensions) {
   private static final String PREFIX = "trace-etl.events.";

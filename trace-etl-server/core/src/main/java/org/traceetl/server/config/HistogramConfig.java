@@ -8,11 +8,11 @@ import java.util.List;
 /**
  * The histogram: {@code trace-etl.histogram}. A missing value is its default.
  *
- * @param boundsMillis upper bounds of the finite classic buckets, each included in its bucket;
- *     fractions down to the nanosecond
- * @param kind default {@link Kind#CLASSIC}
- * @param nativeSchema how fine the native buckets are: 2^schema of them for each power of two, from
- *     {@value #MIN_SCHEMA} to {@value #MAX_SCHEMA}; default 3
+ * @param boundsMillis inclusive upper bounds of the finite classic buckets in milliseconds; 1 to
+ *     256 ascending numbers; {@code tempo} has other defaults
+ * @param kind which buckets a series has; a change restarts its counters
+ * @param nativeSchema resolution of native buckets: 2^schema per power of two; -4 to 8; a change
+ *     restarts counters
  */
 public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nativeSchema) {
   private static final String PREFIX = "trace-etl.histogram.";

@@ -12,8 +12,8 @@ import java.util.List;
 /**
  * Where documents of slow and failed spans are kept: {@code index.*}.
  *
- * @param type {@code index.type}
- * @param batchDocuments {@code index.batch-documents}: most documents in one write
+ * @param type where documents are stored; {@code none}: {@code /api/traces} finds nothing
+ * @param batchDocuments documents per write; 1 to 10000
  */
 public record IndexConfig(
     Type type, int batchDocuments, Elasticsearch elasticsearch, Lucene lucene) {
@@ -66,21 +66,22 @@ public record IndexConfig(
   /**
    * The Elasticsearch cluster: {@code index.elasticsearch.*}.
    *
-   * @param urls {@code urls}: {@code http://} or {@code https://} and port, one or more nodes
-   * @param dataStream {@code data-stream}: its name; the index template has the same
-   * @param retention {@code retention}: how long documents are kept, whole days
-   * @param requestTimeout {@code request-timeout}: longest wait for one answer
-   * @param username {@code username}: for basic authentication, with {@code password}
-   * @param password {@code password}, or the content of {@code password-file}
-   * @param apiKey {@code api-key}, or the content of {@code api-key-file}: base64 as Elasticsearch
-   *     gave it; instead of user and password
-   * @param caFile {@code ca-file}: PEM certificate to trust instead of the JDK's own
-   * @param layout {@code layout}: in which indices documents lie, and with which fields: {@link
-   *     #DATA_STREAM}, or that of a profile
-   * @param indexPrefix {@code index-prefix}: of a profile's layout, what names of indices begin
-   *     with
-   * @param domain {@code domain}: of a profile's layout, this field of all documents
-   * @param timeZone {@code time-zone}: of a profile's layout, whose days indices are of
+   * @param urls nodes as {@code http(s)://host:port}, without a user
+   * @param dataStream lower-case name of the data stream and of its index template
+   * @param retention how long documents are kept, in whole days. {@code ozhera}: a daily index is
+   *     deleted this long and two days after its creation
+   * @param requestTimeout longest wait for an answer
+   * @param username user for basic authentication, with {@code password}
+   * @param password password of that user
+   * @param apiKey API key in Base64 as Elasticsearch issued it, in place of user and password
+   * @param caFile PEM file of the certificate to trust; none: those of the JDK
+   * @param layout {@code data-stream}, or {@code ozhera}: daily indices with the fields of OzHera,
+   *     without exemplars; default in and only for profile {@code ozhera}
+   * @param indexPrefix layout {@code ozhera}: start of the index names, followed by the day;
+   *     without its hyphen it is their alias
+   * @param domain layout {@code ozhera}: field {@code domain} of all documents
+   * @param timeZone layout {@code ozhera}: zone of the days, such as {@code Asia/Shanghai}; the
+   *     same on all servers
    */
   public record Elasticsearch(
       List<URI> urls,
@@ -195,9 +196,9 @@ public record IndexConfig(
   /**
    * The embedded index: {@code index.lucene.*}.
    *
-   * @param directory {@code directory}: its own; one process at a time
-   * @param retention {@code retention}: documents written longer ago are deleted
-   * @param maxDocuments {@code max-documents}: above it those written first are deleted
+   * @param directory directory of the index; one process at a time
+   * @param retention older documents are deleted
+   * @param maxDocuments above it, the oldest documents are deleted
    */
   public record Lucene(Path directory, Duration retention, int maxDocuments) {
     /** An index in the directory, and every other key as if it were absent. */

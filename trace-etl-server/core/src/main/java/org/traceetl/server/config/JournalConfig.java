@@ -11,12 +11,21 @@ import java.time.Duration;
  * The journal: {@code trace-etl.journal}. A missing value is its default. All servers of a consumer
  * group have the same.
  *
- * @param topic beside the span topic, with the same queues on the same brokers
- * @param lease so long after it last found a queue to be its own, a server shows the queue's
- *     counts; after a crash its next owner waits that long before it shows them. Default 30 s
- * @param snapshotInterval how often a queue's whole state is written; default 10 min
- * @param keysFile keys that the servers authenticate their messages with; null: none
- * @param acceptUnsigned whether messages without a code count beside keys; default false
+ * @param topic topic of the journal; must exist, with as many queues as the span topic on the same
+ *     brokers
+ * @param lease how long a server shows a queue's series after its last confirmed append; 1 s to 10
+ *     min. Idle queues renew it after a third of it. After a crash, the next owner counts at once
+ *     and shows the series after 1.25 leases; after a planned stop, at once. Must exceed
+ *     Prometheus' {@code scrape_timeout}
+ * @param snapshotInterval how often the state of a queue is written at least, so that a take-over
+ *     reads little; 1 s to 24 h. Must be well below the broker's retention: if the last snapshot of
+ *     a queue is deleted, its counters restart
+ * @param keysFile file of keys that authenticate journal messages, one per line: {@code NAME
+ *     SECRET}, and {@code NAME SECRET active} for the key to write with. A name has 1 to 32
+ *     letters, digits, {@code . _ -}; a secret is Base64 of at least 32 bytes. Reloaded; an invalid
+ *     file leaves the old keys in force. None: no authentication
+ * @param acceptUnsigned whether unauthenticated messages count too, while keys are introduced or
+ *     removed; needs {@code keys-file}
  */
 public record JournalConfig(
     String topic,

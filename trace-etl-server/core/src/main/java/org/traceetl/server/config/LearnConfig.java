@@ -9,11 +9,12 @@ import java.util.List;
  * Span names learnt by their variety: {@code trace-etl.series.templates.learn}. A missing value is
  * its default.
  *
- * @param enabled whether this server joins names by what is learnt, and learns where it decides;
- *     default true
- * @param moreThan different tokens at one place, above which they are joined; default 500
- * @param maxRules at which nothing more is learnt; default 1,000
- * @param keep rules that are not to be; default none
+ * @param enabled whether this server joins names by learnt rules, and learns them while it decides
+ *     on hotspots, which {@code hotspots.enabled: false} does not prevent; needs {@code
+ *     templates.enabled}
+ * @param moreThan distinct tokens at one place above which it varies; 20 to 10000
+ * @param maxRules rules at which learning stops; 1 to 1000; 100 for one application
+ * @param keep rules that match both keys are not learnt and are withdrawn
  */
 public record LearnConfig(Boolean enabled, Integer moreThan, Integer maxRules, List<Keep> keep) {
   private static final String PREFIX = "trace-etl.series.templates.learn.";
@@ -45,9 +46,9 @@ public record LearnConfig(Boolean enabled, Integer moreThan, Integer maxRules, L
   /**
    * Names that stay as they are; {@code *} stands for any characters.
    *
-   * @param application default {@code *}
-   * @param rule what they would become, up to the token that varies, {@code /users/{*}}; default
-   *     {@code *}
+   * @param application application, with {@code *} as wildcard; default all
+   * @param rule rule as the API shows it, such as {@code /api/{*}}; {@code /api/*} matches all that
+   *     start so; default all
    */
   public record Keep(String application, String rule) {
     public Keep {

@@ -6,11 +6,13 @@ import static org.traceetl.server.config.ConfigException.orElse;
 /**
  * How series are named on the page: {@code trace-etl.metrics}. A missing value is its default.
  *
- * @param profile whose dashboards they fit; default {@link StandardProfile#OTEL}
- * @param namespace what the names begin with; default the profile's own, such as {@code
- *     traces_span_metrics}, {@code traces_spanmetrics}
- * @param unit of durations; default the profile's own; tempo's is seconds alone
- * @param queueLabel which series bear their queue's name; default {@link QueueLabel#CONFLICT}
+ * @param profile names, labels and buckets: {@code otel}, {@code tempo}, {@code ozhera}
+ * @param namespace start of the metric names ({@code traces_spanmetrics} in {@code tempo}); must be
+ *     absent in {@code ozhera}
+ * @param unit unit of durations ({@code tempo}: seconds only; {@code ozhera}: milliseconds only)
+ * @param queueLabel which series have the label {@code trace_etl_queue}; default in {@code ozhera}:
+ *     {@code always}. Several servers need {@code always} if spans are spread at random, and before
+ *     queues are added. No effect on deltas
  */
 public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueLabel queueLabel) {
   /** Marks the series of what found no room. */

@@ -10,16 +10,20 @@ import java.nio.file.Path;
 /**
  * Where the spans come from: {@code trace-etl.rocketmq}. A missing value is its default.
  *
- * @param nameServer addresses {@code host:port}, separated by semicolons
- * @param topic topic of the span batches
- * @param consumerGroup servers of one group share the topic's queues
- * @param accessKey name for the broker's access control; empty where it has none
- * @param secretKey belongs to {@code accessKey}; null where there is none
- * @param workers threads that pull and aggregate, each with queues of its own; default: processors
- * @param tls whether name servers and brokers are spoken to with TLS
- * @param tlsCaFile PEM: roots that their certificates must lead to; null: those of the JVM
- * @param messages what the topic's messages are: {@link #SPAN_BATCH}, {@link #ANY}, or the name of
- *     a format of single spans; default {@link #SPAN_BATCH}
+ * @param nameServer RocketMQ's name servers as {@code host:port;host:port}
+ * @param topic topic of the span batches; must exist
+ * @param consumerGroup consumer group; its members share the topic's queues
+ * @param accessKey name for the broker's access control, together with {@code secret-key}
+ * @param secretKey secret of {@code access-key}
+ * @param workers threads that pull and aggregate, each with its own queues; 1 to 1024; more than
+ *     the topic has queues are idle
+ * @param tls whether connections to name servers and brokers use TLS. Their certificates must lead
+ *     to a known root; host names are not compared, so use a root of your own. If it cannot be set
+ *     up, the program does not start
+ * @param tlsCaFile PEM file of those roots; none: those of the JVM. A client certificate is set by
+ *     {@code -Dtls.client.certPath} and {@code -Dtls.client.keyPath}
+ * @param messages format of the messages: {@code span-batch} of {@code log-agent}, {@code ozhera}
+ *     with one span each, or {@code any} of both, distinguished by their first bytes
  */
 public record RocketMqConfig(
     String nameServer,

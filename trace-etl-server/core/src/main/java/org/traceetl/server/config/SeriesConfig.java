@@ -11,17 +11,18 @@ import java.util.Set;
  * What makes a series, and how many there may be: {@code trace-etl.series}. A missing value is its
  * default.
  *
- * @param dimensions attributes that distinguish series, after application, span name, kind and
- *     status; default none
- * @param filters spans that match one of these are counted as filtered and not recorded; default
- *     none
- * @param max series in this process; default 1,000,000
- * @param maxPerApplication series of one application on one queue; default 20,000
- * @param maxApplications applications on one queue; those above share the application {@code
- *     _other}; default 10,000
- * @param maxSymbols different strings that the series of one queue are made of; default 1,000,000
- * @param maxSymbolBytes their bytes; default 64 MiB
- * @param maxValueBytes longer names and values are cut, at a UTF-8 boundary; default 1,024
+ * @param dimensions attributes that distinguish series, in addition to application, span name, kind
+ *     and status; at most 32
+ * @param filters spans that match all three keys of a filter count as filtered
+ * @param max series in this process; 1 to 10000000. Above any limit, spans count in the overflow
+ *     series of their application. Overflow series, and up to 1,536 replaced series per queue, come
+ *     on top
+ * @param maxPerApplication series of one application on one queue; 1 to 10000000
+ * @param maxApplications applications on one queue; further ones share the application {@code
+ *     _other}; 1 to 1000000
+ * @param maxSymbols distinct strings of the series of one queue; 1 to 10000000
+ * @param maxSymbolBytes bytes of these strings; 1 to 4 GiB
+ * @param maxValueBytes longer names and values are truncated between characters; 1 to 65535
  * @param templates what becomes of span names with identifiers in them
  */
 public record SeriesConfig(
@@ -113,9 +114,10 @@ public record SeriesConfig(
   /**
    * An attribute that distinguishes series.
    *
-   * @param attribute its key, such as {@code http.route}
-   * @param label its name as a Prometheus label; default: the key with underscores
-   * @param from where it is looked for; default {@link From#ANY}
+   * @param attribute key of the attribute; required
+   * @param label label in Prometheus; by default the key with {@code _} for other characters
+   * @param from where the attribute is read: {@code span}, {@code resource}, or by default {@code
+   *     any}: the span, else the resource
    */
   public record Dimension(String attribute, String label, From from) {
     public Dimension {
@@ -159,9 +161,10 @@ public record SeriesConfig(
   /**
    * Spans that are not recorded; {@code *} in a name stands for any characters.
    *
-   * @param application default {@code *}
-   * @param spanName default {@code *}
-   * @param kinds default all
+   * @param application application, with {@code *} as wildcard; default all
+   * @param spanName span name of the series, after identifiers are replaced, with {@code *} as
+   *     wildcard; default all
+   * @param kinds kinds of spans; default all
    */
   public record Filter(String application, String spanName, Set<SpanKind> kinds) {
     public Filter {

@@ -8,9 +8,11 @@ import java.nio.file.Path;
 /**
  * Signatures of the records that agents follow: {@code trace-etl.hotspots.signing}.
  *
- * @param privateKeyFile PEM: the key that decisions are signed with; null: they are not signed
- * @param publicKeysFile PEM: the keys of which a record must have a signature; null: any record
- *     counts
+ * @param privateKeyFile PEM file of the private key (Ed25519, PKCS #8) that signs decisions and
+ *     learnt names; none: unsigned. Read at each use
+ * @param publicKeysFile PEM file of public keys; records without a signature of one of them do not
+ *     count; must contain the public key of {@code private-key-file}. Read at each use. None: all
+ *     records count
  */
 public record SigningConfig(Path privateKeyFile, Path publicKeysFile) {
   /** Key of {@link #privateKeyFile}. */

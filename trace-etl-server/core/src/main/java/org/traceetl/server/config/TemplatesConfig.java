@@ -11,11 +11,10 @@ import java.util.List;
  * What becomes of span names with identifiers in them: {@code trace-etl.series.templates}. A
  * missing value is its default.
  *
- * @param enabled whether numbers, UUIDs, hashes, e-mail addresses and dates in names are replaced;
- *     default true
- * @param patterns names that match one of these are replaced by its template instead, the first
- *     that matches decides; in force also where {@code enabled} is false; default none
- * @param learn names that are learnt; not in force where {@code enabled} is false
+ * @param enabled whether identifiers in span names are replaced
+ * @param patterns own templates, at most 100; the first match applies, before the built-in rules
+ *     and without them
+ * @param learn names that are learnt
  */
 public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig learn) {
   private static final String PREFIX = "trace-etl.series.templates.";
@@ -40,9 +39,10 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig 
   /**
    * Names that get a template of their own.
    *
-   * @param application {@code *} in it stands for any characters; default {@code *}
-   * @param pattern a regular expression of RE2 that the whole name must match
-   * @param template what the name becomes; {@code $1} to {@code $9} stand for the pattern's groups
+   * @param application application, with {@code *} as wildcard; default all
+   * @param pattern RE2 expression of 1 to 1000 characters that matches the whole name; required
+   * @param template new name of 1 to 1000 characters, with {@code $1} to {@code $9} for groups;
+   *     required. Names of this form are not learnt from
    */
   public record Rule(String application, String pattern, String template) {
     public Rule {

@@ -15,13 +15,16 @@ import java.util.regex.Pattern;
 /**
  * Who may ask, and where a trace is shown: {@code trace-etl.web}. A missing value is its default.
  *
- * @param token what programs show as {@code Authorization: Bearer}; null, the default: none is
- *     known
- * @param signIn how people sign in; default {@link SignIn#NONE}
- * @param usersFile who may sign in with {@link SignIn#BASIC}; null with any other
- * @param oidc the provider for {@link SignIn#OIDC}; null with any other
- * @param traceUrl where a trace is shown: an address with {@link #PLACEHOLDERS} in it, of which
- *     {@code {traceId}} is one; null, the default: nowhere
+ * @param token token that programs send as {@code Authorization: Bearer}. Without a sign-in it
+ *     protects {@code /metrics}, {@code /jvm} and {@code /api}, and the web UI asks for it; health
+ *     needs none. A change needs a restart. None: open to all
+ * @param signIn how people sign in
+ * @param usersFile with {@code basic}: lines {@code name:hash} of bcrypt with a cost up to 14, as
+ *     {@code htpasswd -B} writes. Reloaded; an invalid file leaves the old one in force
+ * @param oidc OpenID provider
+ * @param traceUrl address to which the web UI links traces, with {@code {traceId}} and optionally
+ *     {@code {spanId}}, {@code {application}}, {@code {start}}, {@code {end}} (milliseconds since
+ *     1970), such as {@code https://jaeger.example.com/trace/{traceId}?uiFind={spanId}}
  */
 public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, String traceUrl) {
   /** What stands in {@link #traceUrl} for a part of a trace; start and end in milliseconds. */
@@ -45,14 +48,17 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
   /**
    * An OpenID provider: {@code trace-etl.web.oidc}.
    *
-   * @param issuer whose {@code /.well-known/openid-configuration} says where its parts are
-   * @param clientId by which it knows this service
-   * @param clientSecret null for a client without one, which proves itself by PKCE alone
-   * @param scopes asked for; default openid, profile, email
-   * @param groupsClaim which claim says what groups a person is in; default {@code groups}
-   * @param groups a person has to be in one of them; empty, the default: everybody whom the
-   *     provider lets in
-   * @param sessionLifetime after it a person has to sign in again, however active; default 12 hours
+   * @param issuer with {@code oidc}: {@code https} address of the provider, {@code http} only on
+   *     this host; contacted at the first sign-in
+   * @param clientId name of this service at the provider
+   * @param clientSecret secret of this service at the provider; PKCE is always used; none: PKCE
+   *     alone
+   * @param scopes requested scopes (default openid, profile, email), with {@code openid}; some
+   *     providers need another one for groups
+   * @param groupsClaim claim that contains the groups of a person; default {@code groups}
+   * @param groups a person must be in one of these groups; none: everyone whom the provider admits
+   * @param sessionLifetime time after which a person must sign in again, however active; default 12
+   *     h; 1 s to 30 d
    */
   public record Oidc(
       URI issuer,

@@ -8,9 +8,10 @@ import java.time.Duration;
 /**
  * The window: {@code trace-etl.window}. A missing value is its default.
  *
- * @param length windows begin at multiples of it; default 15 s
- * @param idle a series without spans for so long leaves, or up to a window, at most a minute,
- *     earlier; default 15 min
+ * @param length length of a window; windows start at multiples of it and are shown when they end;
+ *     100 ms to 1 h
+ * @param idle how long a series without spans stays on the page, from the start of its last window;
+ *     {@code window.length} to 365 d
  */
 public record WindowConfig(Duration length, Duration idle) {
   private static final String PREFIX = "trace-etl.window.";

@@ -16,14 +16,16 @@ import org.traceetl.server.config.SeriesConfig.From;
  * What metrics profile {@code ozhera} is told beside: {@code trace-etl.ozhera}. A missing value is
  * its default.
  *
- * @param env what all names of metrics begin with; default {@code staging}
- * @param rulesFile thresholds, exclusions and degradations by application, read anew when it
- *     changes; null: OzHera's defaults for all
- * @param temporality what values are; default {@link Temporality#DELTA}
- * @param scrapers names of those who take deltas, each all of them; default none, which {@link
- *     #requireScrapers} refuses unless values are cumulative
- * @param forgetScraperAfter a scraper that does not scrape for this duration is forgotten; default
- *     1 h
+ * @param env start of all metric names: OzHera's {@code query.env}
+ * @param rulesFile path of the rules file. Reloaded. None: spans above 1 s are slow, all spans
+ *     count, and labels are complete
+ * @param temporality {@code delta}: since the last answer to the scraper; {@code cumulative}:
+ *     counters. The same on all servers; upgrade all before {@code cumulative}
+ * @param scrapers names of the Prometheus servers that receive deltas, up to 256, each of 1 to 64
+ *     letters, digits and {@code . _ : / -}; required for {@code delta}, refused for {@code
+ *     cumulative}
+ * @param forgetScraperAfter a scraper that is silent this long is forgotten; 1 min to 7 d; no
+ *     effect with {@code cumulative}
  */
 public record OzheraConfig(
     String env,

@@ -19,7 +19,7 @@ import org.yaml.snakeyaml.Yaml;
 
 class RulesFileTest {
   private static final Path FILE = Path.of("rules.yaml");
-  private static final Path DOCS = Path.of("..", "..", "docs", "configuration-server.md");
+  private static final Path DOCS = Path.of("..", "..", "docs", "ozhera.md");
   private static final Pattern EXAMPLE =
       Pattern.compile("```yaml\n(# ozhera-rules\\.yaml.*?)```", Pattern.DOTALL);
 

@@ -11,10 +11,11 @@ import org.traceetl.server.rocketmq.Endpoint;
  * What the servers of a fleet know of one another: {@code trace-etl.discovery}. A missing value is
  * its default.
  *
- * @param address where scrapers reach this server, as {@code host:port} or {@code host}, which has
- *     the port that is open; null, the default: the address with which it reaches the name server
- * @param forgetAfter a server that no broker knows any more is listed for so long; default 45 s,
- *     which is above the 30 s within which all come back to a broker that was started anew
+ * @param address {@code host:port} or {@code host} where scrapers reach this server, as {@code
+ *     /api/targets} lists it. Default: its own address towards the name server, or {@code
+ *     server.address}, with the open port. Set it behind address translation
+ * @param forgetAfter how long a server stays listed after it left the consumer group; 0 s to 1 h.
+ *     More than the 30 s in which all return to a restarted broker
  */
 public record DiscoveryConfig(String address, Duration forgetAfter) {
   private static final String PREFIX = "trace-etl.discovery.";

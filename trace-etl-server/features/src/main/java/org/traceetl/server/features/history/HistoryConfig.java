@@ -6,13 +6,12 @@ import static org.traceetl.server.config.ConfigException.orElse;
 /**
  * The live history: {@code trace-etl.history}. A missing value is its default.
  *
- * @param enabled whether this server keeps the last hour of the whole fleet; default true
- * @param maxApplications applications told apart; those above are added up as {@code _other};
- *     default 10,000
- * @param maxOperations operations (application, span name, kind) told apart; those above are added
- *     up as {@code _other} of their application. One with spans in every minute takes 1 to 4 KB
- *     with the default buckets, by how many and how many different durations there are, like an
- *     application; default 50,000
+ * @param enabled whether this server keeps the last hour of the whole fleet, which most paths below
+ *     {@code /api} need
+ * @param maxApplications applications; further ones are added up as {@code _other}; 1 to 1000000
+ * @param maxOperations operations (application, span name, kind); further ones are added up as
+ *     {@code _other} of their application; 1 to 1000000. A busy operation or application takes 1 to
+ *     4 KB with default buckets
  */
 public record HistoryConfig(Boolean enabled, Integer maxApplications, Integer maxOperations) {
   private static final int MOST = 1_000_000;

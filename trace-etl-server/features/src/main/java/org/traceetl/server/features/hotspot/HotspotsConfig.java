@@ -10,21 +10,24 @@ import org.traceetl.server.config.SigningConfig;
 /**
  * Automatic hotspots: {@code trace-etl.hotspots}. A missing value is its default.
  *
- * @param enabled whether this server may decide; it does once the topic is there. Default true
- * @param topic of the decisions; default {@code trace-routing}
- * @param interval between two looks at the load, or two windows where that is longer; default 30 s
- * @param minQueues queues of an application that is none: what agents give it, default 2
- * @param maxQueues most queues of an application; default 1,024
- * @param growAbove a queue is overloaded that carries more than so many times the mean; default
- *     1.25
- * @param growAfter looks in a row for which it must be; default 4
- * @param shrinkBelow an application gives queues back whose load has fallen below this part of the
- *     one at which it got them; default 0.5
- * @param shrinkAfter looks in a row for which it must have; default 20
- * @param minQueueRate spans a second below which no queue is overloaded; default 20,000
- * @param spreadRandom whether an application that more queues do not help is spread at random: its
- *     series are then on all of them; default false
- * @param pinned names of applications that are left alone; {@code *} stands for any characters
+ * @param enabled whether this server may decide. It also needs its topic, {@code history.enabled}
+ *     and, except for deltas of profile {@code ozhera}, {@code metrics.queue-label: always}
+ * @param topic topic of the decisions; one queue suffices
+ * @param interval time between two checks of the load; 100 ms to 2 h; at least two windows
+ * @param minQueues queues of an application that is no hotspot, as configured in agents; 1 to 1024
+ * @param maxQueues queues of an application at most; {@code min-queues} to 1024
+ * @param growAbove a queue is overloaded if its load exceeds the mean by this factor; above 1 to
+ *     100
+ * @param growAfter consecutive checks before an application grows; 1 to 10000
+ * @param shrinkBelow an application shrinks if half of its queues would each carry less than this
+ *     part of the load at which it grew; above 0 to 0.9
+ * @param shrinkAfter consecutive checks before an application shrinks; 1 to 10000
+ * @param minQueueRate spans per second below which a queue is not overloaded, unless servers fall
+ *     behind; at least 0
+ * @param spreadRandom whether an application that more queues do not help is spread at random; its
+ *     series are then on several queues, each with part of the counts
+ * @param pinned applications to leave alone, with {@code *} as wildcard: those with {@code queues}
+ *     in the routing file
  * @param signing of the decisions and of learnt names; default: none
  */
 public record HotspotsConfig(
