@@ -625,14 +625,26 @@ test("a lone minute is a dot, and red begins above 1 %", async (t) => {
 });
 
 test("charts, heat map and rates begin at the first minute observed", async (t) => {
+  const tracesFrom = [];
+  const lastMinuteAlone = changed("history", (history) => {
+    const ended = history.minutes.filter((minute) => minute.ended);
+    ended.forEach((minute, i) => Object.assign(minute, i < ended.length - 1 ? { observedSeconds: 0 } : { observedSeconds: 30, calls: 60, errors: 3 }));
+    return history;
+  });
   const page = await openShown(t, addressOf("application", load.names[3]), {
-    before: changed("history", (history) => {
-      const ended = history.minutes.filter((minute) => minute.ended);
-      ended.forEach((minute, i) => Object.assign(minute, i < ended.length - 1 ? { observedSeconds: 0 } : { observedSeconds: 30, calls: 60, errors: 3 }));
-      return history;
-    }),
+    before: (p) => {
+      p.on("request", (request) => {
+        const url = new URL(request.url());
+        if (url.pathname === "/api/traces") {
+          tracesFrom.push(Number(url.searchParams.get("from")));
+        }
+      });
+      return lastMinuteAlone(p);
+    },
   });
   await settled(page);
+  assert.ok(tracesFrom.length >= 3);
+  assert.ok(tracesFrom.every((from) => Date.now() - from < 10 * 60_000), "traces are requested for the time of the heat map");
   await page.getByRole("img", { name: /^Rate in the last hour: calls 2\/s to 2\/s/ }).waitFor();
   await page.getByRole("img", { name: /^Error ratio .*failed 5 % to 5 %.*above 1 % 5 %/ }).waitFor();
   await page.locator(".tiles .mark.bad", { hasText: "5 %" }).waitFor();

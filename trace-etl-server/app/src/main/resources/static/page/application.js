@@ -23,6 +23,7 @@ const NAME_IN_HEADING = 120;
 export function view(frame) {
   let state = null;
   let traces = [];
+  let subjectAsked = null;
 
   const read = (parameters) => {
     const sort = parameters.get("sort") ?? "calls";
@@ -100,6 +101,9 @@ export function view(frame) {
     ],
   });
   let minutesShown = [];
+  // Milliseconds since 1970; null until the minutes of this application or operation are shown.
+  let heatFrom = null;
+  let minutesKnown = null;
   const minuteDetails = el(
     "details",
     {
@@ -173,6 +177,7 @@ export function view(frame) {
       );
     }
     minutesShown = [...minutes].reverse();
+    heatFrom = minutes[0]?.start ?? null;
     if (minuteDetails.open) {
       minuteTable.update(minutesShown);
     }
@@ -302,9 +307,10 @@ export function view(frame) {
     tools: [allTraces],
     content: [tracesOfAll.element, tracesOfOne.element],
     load: async (signal) => {
-      // Spread over the time of the heat map: the newest alone would crowd its last minute.
+      // Spread over the time of the heat map, which must be known: the newest alone would crowd its last minute.
+      await minutesKnown;
       const to = Date.now();
-      const from = Math.max(to - HOUR, (minutesShown.at(-1)?.start ?? 0) - BEFORE_FIRST_MINUTE);
+      const from = Math.max(to - HOUR, (heatFrom ?? 0) - BEFORE_FIRST_MINUTE);
       const ask = (reason) =>
         api.get(
           "traces",
@@ -402,8 +408,14 @@ export function view(frame) {
     },
     refresh: () => {
       const subject = JSON.stringify([state.name, state.operation, state.kind]);
+      const history = historyPane.refresh(subject);
+      if (subject !== subjectAsked) {
+        subjectAsked = subject;
+        heatFrom = null;
+      }
+      minutesKnown = heatFrom === null ? history : null;
       return Promise.all([
-        historyPane.refresh(subject),
+        history,
         isOperation() ? null : operationsPane.refresh(JSON.stringify(state)),
         tracesPane.refresh(subject),
       ]);
