@@ -12,6 +12,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.springframework.web.bind.annotation.RestController;
 
 @AnalyzeClasses(
     packages = "org.traceetl.server",
@@ -81,10 +82,13 @@ class PackagesTest {
               "org.traceetl.server.series..")
           .allowEmptyShould(true);
 
+  /** Resources of the API are Spring's; nothing that touches spans is. */
   @ArchTest
   static final ArchRule springStaysAtTheEdge =
       noClasses()
           .that()
+          .areNotAnnotatedWith(RestController.class)
+          .and()
           .resideOutsideOfPackages(
               "org.traceetl.server.binding..",
               "org.traceetl.server.http..",

@@ -54,6 +54,7 @@ final class Parts {
     SERVER + "profile..",
     SERVER + "features..",
     SERVER + "http..",
+    "com.fasterxml.jackson..",
     "jakarta..",
     "java.net.http..",
     "org.apache.catalina..",

@@ -9,5 +9,5 @@ import org.springframework.context.annotation.Import;
 @SpringBootConfiguration(proxyBeanMethods = false)
 // Would make up a user, and log the password.
 @EnableAutoConfiguration(exclude = UserDetailsServiceAutoConfiguration.class)
-@Import(WebSecurity.class)
+@Import({WebSecurity.class, ApiConfiguration.class, ApiProblems.class})
 class Edge {}

@@ -4,7 +4,6 @@ import com.google.common.base.Throwables;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -174,18 +173,21 @@ public final class WebServer implements AutoCloseable {
 
   private static void registerApi(
       GenericApplicationContext context, AssembledServer server, ServerConfig config) {
-    Map<String, HttpServlet> paths = new HashMap<>();
+    register(context, new StatusResource(server, config));
+    register(context, new ConfigurationResource(KeysInForce.of(config, context.getEnvironment())));
     for (Feature feature : server.components().of(Feature.class)) {
-      paths.putAll(feature.servlets());
+      feature.resources().forEach(resource -> register(context, resource));
+      feature
+          .servlets()
+          .forEach((path, servlet) ->
+              context.registerBean(
+                  path, ServletRegistrationBean.class, () -> registration(path, servlet)));
     }
-    paths.put(StatusServlet.PATH, new StatusServlet(server, config));
-    paths.put(
-        ConfigurationServlet.PATH,
-        new ConfigurationServlet(KeysInForce.of(config, context.getEnvironment())));
-    paths.put("/api/*", new UnknownServlet());
-    paths.forEach((path, servlet) ->
-        context.registerBean(
-            path, ServletRegistrationBean.class, () -> registration(path, servlet)));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static void register(GenericApplicationContext context, Object resource) {
+    context.registerBean((Class<Object>) resource.getClass(), () -> resource);
   }
 
   private static Manager sessions() {
@@ -194,12 +196,15 @@ public final class WebServer implements AutoCloseable {
     return sessions;
   }
 
-  /** Weak, as what has a strong one is not compressed. */
+  /**
+   * Tags of answers that nothing but their bytes identifies. Weak, as an answer with a strong one
+   * is not compressed.
+   */
   private static FilterRegistrationBean<ShallowEtagHeaderFilter> pageTags() {
     var filter = new ShallowEtagHeaderFilter();
     filter.setWriteWeakETag(true);
     var registration = new FilterRegistrationBean<>(filter);
-    registration.setUrlPatterns(List.of("/index.html", "/page/*", "/openapi.yaml"));
+    registration.setUrlPatterns(List.of("/index.html", "/page/*", "/openapi.yaml", "/api/queues"));
     // "/" is forwarded to index.html, and ends with that: what holds back must be within.
     registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD);
     return registration;

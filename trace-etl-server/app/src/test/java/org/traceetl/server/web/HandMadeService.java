@@ -1,6 +1,5 @@
 package org.traceetl.server.web;
 
-import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,13 +20,13 @@ import org.traceetl.server.features.discovery.Fleet;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.hotspot.Hotspots;
-import org.traceetl.server.features.hotspot.HotspotsServlet;
+import org.traceetl.server.features.hotspot.HotspotsResource;
 import org.traceetl.server.features.index.IndexFeature;
 import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.TracePage;
 import org.traceetl.server.features.index.TraceQuery;
 import org.traceetl.server.features.index.WriteResult;
-import org.traceetl.server.features.learn.CardinalityServlet;
+import org.traceetl.server.features.learn.CardinalityResource;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
@@ -187,12 +186,10 @@ final class HandMadeService implements Feature {
   }
 
   @Override
-  public Map<String, HttpServlet> servlets() {
-    return Map.of(
-        HotspotsServlet.PATH,
-        new HotspotsServlet(() -> hotspots),
-        CardinalityServlet.PATH,
-        new CardinalityServlet(metrics.cardinality(), () -> learnt));
+  public List<Object> resources() {
+    return List.of(
+        new HotspotsResource(() -> hotspots),
+        new CardinalityResource(metrics.cardinality(), () -> learnt));
   }
 
   @Override

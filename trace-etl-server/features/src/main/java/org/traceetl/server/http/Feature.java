@@ -5,20 +5,24 @@ import java.util.List;
 import java.util.Map;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.journal.WindowFollower;
-import tools.jackson.core.JsonGenerator;
 
 /** A component that can be left out: what it follows, and what it shows on the port. */
 public interface Feature extends Component {
-  /** Those that are given the windows of this server's queues. */
+  /** Returns the followers of the windows of this server's queues. */
   default List<WindowFollower> followers() {
     return List.of();
   }
 
-  /** What answers its paths. Called once. */
+  /** Returns the classes annotated as controllers that answer paths below {@code /api}. */
+  default List<Object> resources() {
+    return List.of();
+  }
+
+  /** Returns the servlets of other paths. Called once. */
   default Map<String, HttpServlet> servlets() {
     return Map.of();
   }
 
-  /** Adds to the object of {@code /api/status} what it has to say there. Never waits. */
-  default void status(JsonGenerator out) {}
+  /** Adds the feature's fields to the answer of {@code /api/status}. Never waits. */
+  default void status(Map<String, Object> fields) {}
 }

@@ -3,16 +3,25 @@ package org.traceetl.server.http;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.converter.json.ProblemDetailJacksonMixin;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Errors as {@code application/problem+json} (RFC 9457). */
+/** Writes errors as {@code application/problem+json} (RFC 9457). */
 public final class Problem {
-  private static final JsonMapper JSON = new JsonMapper();
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+          .addMixIn(ProblemDetail.class, ProblemDetailJacksonMixin.class)
+          .build();
 
   private Problem() {}
 
   /**
-   * @param detail what, which value, what to do
+   * Answers with an error.
+   *
+   * @param detail what was wrong, the value given, what is allowed
    */
   public static void write(HttpServletResponse response, int status, String detail)
       throws IOException {
@@ -22,9 +31,6 @@ public final class Problem {
         .getOutputStream()
         .write(
             JSON.writeValueAsBytes(
-                JSON.createObjectNode()
-                    .put("title", HttpStatus.valueOf(status).getReasonPhrase())
-                    .put("status", status)
-                    .put("detail", detail)));
+                ProblemDetail.forStatusAndDetail(HttpStatus.valueOf(status), detail)));
   }
 }

@@ -1,2 +1,2 @@
-/** The HTTP kit: parameters, JSON answers, problems and content negotiation of the API's paths. */
+/** What a feature shows on the port: resources of the API, servlets, problems and pages. */
 package org.traceetl.server.http;

@@ -1,6 +1,5 @@
 package org.traceetl.server.features.discovery;
 
-import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -21,7 +20,6 @@ import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
-import tools.jackson.core.JsonGenerator;
 
 /**
  * The servers of the consumer group, this one among them. A server that dies is no longer a member
@@ -149,21 +147,15 @@ public final class Fleet implements Feature {
   }
 
   @Override
-  public Map<String, HttpServlet> servlets() {
-    return Map.of(TargetsServlet.PATH, new TargetsServlet(this));
+  public List<Object> resources() {
+    return List.of(new TargetsResource(this));
   }
 
   @Override
-  public void status(JsonGenerator out) {
-    out.writeStringProperty("server", here().map(Endpoint::target).orElse(null));
-    List<Endpoint> servers = seen.servers;
-    if (servers == null) {
-      out.writeNullProperty("servers");
-      return;
-    }
-    out.writeArrayPropertyStart("servers");
-    servers.forEach(server -> out.writeString(server.target()));
-    out.writeEndArray();
+  public void status(Map<String, Object> fields) {
+    fields.put("server", here().map(Endpoint::target).orElse(null));
+    fields.put(
+        "servers", servers().map(all -> all.stream().map(Endpoint::target).toList()).orElse(null));
   }
 
   @Override

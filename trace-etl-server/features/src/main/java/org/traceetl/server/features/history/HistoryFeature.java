@@ -1,6 +1,5 @@
 package org.traceetl.server.features.history;
 
-import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -21,7 +20,6 @@ import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
-import tools.jackson.core.JsonGenerator;
 
 /** The live history of the fleet, and whoever else is given what its follower reads. */
 public final class HistoryFeature implements Feature, FleetWindows {
@@ -145,29 +143,13 @@ public final class HistoryFeature implements Feature, FleetWindows {
   }
 
   @Override
-  public Map<String, HttpServlet> servlets() {
-    return Map.of(
-        ApplicationsServlet.PATH,
-        new ApplicationsServlet(history, slowMillis),
-        OperationsServlet.PATH,
-        new OperationsServlet(history),
-        HistoryServlet.PATH,
-        new HistoryServlet(history),
-        QueuesServlet.PATH,
-        new QueuesServlet(history, queues),
-        BooksServlet.PATH,
-        new BooksServlet(history),
-        AgentsServlet.PATH,
-        new AgentsServlet(history));
+  public List<Object> resources() {
+    return List.of(new HistoryResource(history, slowMillis), new QueuesResource(history, queues));
   }
 
   @Override
-  public void status(JsonGenerator out) {
-    if (history == null) {
-      out.writeNullProperty("upToDate");
-    } else {
-      out.writeBooleanProperty("upToDate", history.upToDate());
-    }
+  public void status(Map<String, Object> fields) {
+    fields.put("upToDate", history == null ? null : (Boolean) history.upToDate());
   }
 
   @Override

@@ -1,7 +1,6 @@
 package org.traceetl.server.features.hotspot;
 
-import jakarta.servlet.http.HttpServlet;
-import java.util.Map;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.traceetl.server.component.MetricRegistry;
@@ -71,10 +70,8 @@ public record HotspotFeature(HotspotDecider hotspots) implements Feature {
   }
 
   @Override
-  public Map<String, HttpServlet> servlets() {
-    return Map.of(
-        HotspotsServlet.PATH,
-        new HotspotsServlet(() -> hotspots == null ? null : hotspots.picture()));
+  public List<Object> resources() {
+    return List.of(new HotspotsResource(() -> hotspots == null ? null : hotspots.picture()));
   }
 
   /** Queues whose servers do not keep up with them. Never waits. */

@@ -1,6 +1,5 @@
 package org.traceetl.server.features.index;
 
-import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
@@ -18,7 +17,6 @@ import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.rocketmq.Endpoint;
-import tools.jackson.core.JsonGenerator;
 
 /** The trace index, which follows the journal at a pace of its own. */
 public final class IndexFeature implements Feature {
@@ -144,17 +142,16 @@ public final class IndexFeature implements Feature {
     return follower == null ? List.of() : List.of(follower);
   }
 
+  record Status(String type, boolean healthy) {}
+
   @Override
-  public Map<String, HttpServlet> servlets() {
-    return Map.of(TracesServlet.PATH, new TracesServlet(index));
+  public List<Object> resources() {
+    return List.of(new TracesResource(index));
   }
 
   @Override
-  public void status(JsonGenerator out) {
-    out.writeObjectPropertyStart("index");
-    out.writeStringProperty("type", type.name().toLowerCase(Locale.ROOT));
-    out.writeBooleanProperty("healthy", index.healthy());
-    out.writeEndObject();
+  public void status(Map<String, Object> fields) {
+    fields.put("index", new Status(type.name().toLowerCase(Locale.ROOT), index.healthy()));
   }
 
   @Override

@@ -1,7 +1,6 @@
 package org.traceetl.server.features.learn;
 
-import jakarta.servlet.http.HttpServlet;
-import java.util.Map;
+import java.util.List;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.consume.CardinalityReports;
@@ -38,10 +37,9 @@ public record LearnFeature(NameDecider names, CardinalityReports reports) implem
   }
 
   @Override
-  public Map<String, HttpServlet> servlets() {
-    return Map.of(
-        CardinalityServlet.PATH,
-        new CardinalityServlet(reports, () -> names == null ? LearntNames.NONE : names.current()));
+  public List<Object> resources() {
+    return List.of(
+        new CardinalityResource(reports, () -> names == null ? LearntNames.NONE : names.current()));
   }
 
   @Override

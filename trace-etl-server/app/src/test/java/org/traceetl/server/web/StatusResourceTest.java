@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What a page is told of the server itself. */
-class StatusServletTest {
+class StatusResourceTest {
   private static final Pattern DOCUMENTED = Pattern.compile("^\\| `(trace-etl\\.[a-z.-]+)` ");
 
   @TempDir private Path directory;

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The list of servers as Prometheus reads it. */
-class TargetsServletTest {
+class TargetsResourceTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final HandMadeService.Factory factory = new HandMadeService.Factory();

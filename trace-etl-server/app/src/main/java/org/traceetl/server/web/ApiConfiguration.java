@@ -1,0 +1,87 @@
+package org.traceetl.server.web;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.util.List;
+import java.util.Map;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.format.FormatterRegistry;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.HttpRequestMethodNotSupportedException;
+import org.springframework.web.accept.HeaderContentNegotiationStrategy;
+import org.springframework.web.context.request.ServletWebRequest;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.config.annotation.ContentNegotiationConfigurer;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.traceetl.server.http.Cacheable;
+
+/** What all paths of the API have in common: each can only be read and knows its parameters. */
+@Configuration(proxyBeanMethods = false)
+class ApiConfiguration implements WebMvcConfigurer {
+  private static final String API = "/api/";
+
+  /** Short, as a page that polls must show each change; two views of it poll at once. */
+  private static final String CACHE = "private, max-age=2";
+
+  @Override
+  public void addFormatters(FormatterRegistry registry) {
+    registry.addConverter(new Parameters.Reader());
+  }
+
+  @Override
+  public void addInterceptors(InterceptorRegistry registry) {
+    registry.addInterceptor(new BeforeAnswer()).addPathPatterns(API + "**");
+  }
+
+  /** The API has one representation of each answer, whatever Accept says. */
+  @Override
+  public void configureContentNegotiation(ContentNegotiationConfigurer configurer) {
+    var byHeader = new HeaderContentNegotiationStrategy();
+    configurer.strategies(
+        List.of(request ->
+            request.getNativeRequest(HttpServletRequest.class).getServletPath().startsWith(API)
+                ? List.of(MediaType.ALL)
+                : byHeader.resolveMediaTypes(request)));
+  }
+
+  /** Refuses wrong requests, and answers those whose caller has the answer already. */
+  private static final class BeforeAnswer implements HandlerInterceptor {
+    @Override
+    public boolean preHandle(
+        HttpServletRequest request, HttpServletResponse response, Object handler)
+        throws HttpRequestMethodNotSupportedException {
+      if (!(handler instanceof HandlerMethod method)) {
+        throw new ResponseStatusException(
+            HttpStatus.NOT_FOUND,
+            request.getRequestURI()
+                + ": is no path of the API; /openapi.yaml has those that there are");
+      }
+      if (!ApiProblems.METHODS.contains(request.getMethod())) {
+        throw new HttpRequestMethodNotSupportedException(request.getMethod());
+      }
+      Parameters.check(given(request), method);
+      if (!(method.getBean() instanceof Cacheable cacheable)) {
+        response.setHeader("Cache-Control", "no-store");
+        return true;
+      }
+      String tag = cacheable.tag();
+      response.setHeader("Cache-Control", CACHE);
+      // Weak: compressed or not, it is the same answer.
+      return tag == null
+          || !new ServletWebRequest(request, response).checkNotModified("W/\"" + tag + "\"");
+    }
+
+    private static Map<String, String[]> given(HttpServletRequest request) {
+      try {
+        return request.getParameterMap();
+      } catch (IllegalStateException e) {
+        throw new ResponseStatusException(
+            HttpStatus.BAD_REQUEST, "the query must be UTF-8, percent-encoded", e);
+      }
+    }
+  }
+}
