@@ -1,5 +1,5 @@
-"""What the chart makes of its values, held to the API's schemas, to the project's programs, and to
-what is promised of it. Run by bin/chart."""
+"""Checks rendered objects against the API's schemas, the project's programs and the chart's
+documentation. Run by bin/chart."""
 
 import base64
 import copy
@@ -30,7 +30,7 @@ MINIMAL = {"rocketmq": {"nameServers": ["mq-1:9876", "mq-2:9876"]}}
 
 
 def merged(base, *others):
-    """Values above others, as Helm merges them."""
+    """Merges values over others as Helm does."""
     result = copy.deepcopy(base)
     for other in others:
         for key, value in other.items():
@@ -313,7 +313,7 @@ def named(objects, kind, suffix):
 
 
 def pods(objects):
-    """Metadata and spec of every pod that objects lead to."""
+    """Yields metadata and spec of every pod of the objects."""
     for found in objects:
         if found["kind"] == "Pod":
             yield found["metadata"], found["spec"]
@@ -646,7 +646,7 @@ class ChartTest(unittest.TestCase):
         self.assertCountEqual(rules, [yaml.safe_load(path.read_text()) for path in sources])
 
     def test_the_programs_take_their_configuration(self):
-        """The real ones, with each configuration that is rendered, once."""
+        """Each rendered configuration with the real programs, once."""
         checked = set()
         for name, objects in self.rendered.items():
             with self.subTest(name):
@@ -667,7 +667,7 @@ class ChartTest(unittest.TestCase):
         self.assertGreater(len(checked), 8)
 
     def test_a_changed_config_map_comes_into_force_in_a_running_agent(self):
-        """As kubelet brings it: a directory that is swapped beneath a link."""
+        """As kubelet does it: a link to a directory that is replaced."""
         root = TARGET / "mounted"
         for name, suffix in {"config": "-agent", "routing": "-routing", "filters": "-filters"}.items():
             mount(root / name, named(self.rendered["minimal"], "ConfigMap", suffix)["data"], str(root))
@@ -731,7 +731,7 @@ def java(program, *arguments):
 
 
 def mount(directory, data, root):
-    """The files of a ConfigMap as kubelet has them: links by way of one that is swapped."""
+    """The files of a ConfigMap as kubelet mounts them: links through a link that is replaced."""
     directory.mkdir(parents=True, exist_ok=True)
     content = directory / f"..{sum(1 for _ in directory.iterdir())}"
     content.mkdir()
@@ -745,7 +745,7 @@ def mount(directory, data, root):
 
 
 def until(process, said, awaited):
-    """Reads what a process says up to what is awaited."""
+    """Reads the output of a process up to the awaited text."""
     for line in process.stdout:
         said.append(line)
         if awaited in line:

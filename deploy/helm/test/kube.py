@@ -1,5 +1,5 @@
-"""Installs, upgrades, rolls back and removes the chart against a real API server, with its controllers
-and scheduler; nodes and kubelets are kwok's. Run by bin/kube."""
+"""Installs, upgrades, rolls back and removes the chart on a real API server with controllers and
+scheduler; kwok simulates nodes and kubelets. Run by bin/kube."""
 
 import base64
 import json
@@ -35,11 +35,11 @@ SECRETS = {
 
 
 def wait_for(what, look, seconds=120):
-    """What look answers once it is true; fails with what it answered last."""
+    """Returns the first true result of look; fails with its last result."""
     deadline = time.monotonic() + seconds
     while not (answer := look()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"after {seconds} s: not {what}: {answer}")
+            raise AssertionError(f"not reached after {seconds} s: {what}; last result: {answer}")
         time.sleep(0.3)
     return answer
 
@@ -51,7 +51,7 @@ def check(what, holds):
 
 
 class Cluster:
-    """The processes of a control plane, and a client of its API with every right."""
+    """The processes of a control plane and a client of its API with all permissions."""
 
     def __init__(self):
         self.processes = []
@@ -141,7 +141,7 @@ class Cluster:
     def is_ready(self):
         for process in self.processes:
             if process.poll() is not None:
-                raise AssertionError(f"{process.args[0]} ended with {process.returncode}: see {TARGET}")
+                raise AssertionError(f"{process.args[0]} exited with {process.returncode}; see {TARGET}")
         try:
             return self.call("GET", "/readyz", raw=True) == b"ok"
         except (OSError, ssl.SSLError):
@@ -169,7 +169,7 @@ class Cluster:
         return self.call("GET", path)["items"]
 
     def create(self, found, options=""):
-        """Answers the object, or fails with what the API server said."""
+        """Returns the object, or fails with the API server's error."""
         try:
             return self.call("POST", collection(found) + options, found)
         except urllib.error.HTTPError as e:
@@ -243,27 +243,27 @@ def install_upgrade_rollback_uninstall(cluster):
     values = ["-f", PRODUCTION, "--set", "rocketmq.createTopics.enabled=true", "--set", "autoscaling.type=none"]
     release = ["shop", chart.CHART, "-n", namespace]
 
-    print("install, values-production.yaml with a job for the topics")
+    print("install values-production.yaml with the job for topics")
     notes = cluster.helm("install", *release, *values, "--wait", "--wait-for-jobs", "--timeout", "3m")
     agents, servers = cluster.pods(namespace, "agent"), cluster.pods(namespace, "server")
-    check(f"{NODES} agents, one on each node, ready", sorted(p["spec"]["nodeName"] for p in agents.values())
+    check(f"{NODES} agents are ready, one on each node", sorted(p["spec"]["nodeName"] for p in agents.values())
           == [f"host-{n}" for n in range(NODES)] and all(map(is_ready, agents.values())))  # fmt: skip
-    check("3 servers on 3 nodes, ready", len({p["spec"]["nodeName"] for p in servers.values()}) == 3
+    check("3 servers are ready on 3 nodes", len({p["spec"]["nodeName"] for p in servers.values()}) == 3
           and all(map(is_ready, servers.values())))  # fmt: skip
     budget = wait_for("a budget that was reckoned", lambda: cluster.get(
         f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets/shop-trace-etl-server")["status"]
         .get("disruptionsAllowed"))  # fmt: skip
-    check("the budget allows 1 of 3 servers to be away", budget == 1)
+    check("the disruption budget allows 1 of 3 servers to be unavailable", budget == 1)
     slices = cluster.list(f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices")
     ready = {s["metadata"]["labels"]["kubernetes.io/service-name"]:
              sum(e["conditions"]["ready"] for e in s["endpoints"] or []) for s in slices}  # fmt: skip
-    check(f"the services have their pods: {ready}", ready == {"shop-trace-etl-agent": NODES, "shop-trace-etl-server": 3})
+    check(f"the services select their pods: {ready}", ready == {"shop-trace-etl-agent": NODES, "shop-trace-etl-server": 3})
     for kind in ("servicemonitors", "podmonitors", "prometheusrules"):
         count = len(cluster.list(f"/apis/monitoring.coreos.com/v1/namespaces/{namespace}/{kind}"))
         check(f"{count} {kind}", count > 0 or kind == "prometheusrules")
-    check("the notes say what to do next", "helm test shop -n tracing" in notes)
+    check("the notes name the next steps", "helm test shop -n tracing" in notes)
 
-    print("helm test: the pod is taken and scheduled; kwok has no container in it, so its end is set by hand")
+    print("helm test: the pod is scheduled; kwok runs no container, so this script sets its result")
     test = subprocess.Popen(
         [BIN / "helm", "test", "shop", "-n", namespace, "--kubeconfig", cluster.kubeconfig, "--timeout", "60s"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=helm_environment(),
@@ -272,50 +272,50 @@ def install_upgrade_rollback_uninstall(cluster):
     wait_for("a test that runs", lambda: (cluster.get(path) or {}).get("status", {}).get("phase") == "Running")
     cluster.call("PATCH", path + "/status", {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
     output, _ = test.communicate(timeout=90)
-    check("helm test ends", test.returncode == 0 and "Succeeded" in output)
+    check("helm test succeeds", test.returncode == 0 and "Succeeded" in output)
 
     def rules():
         return cluster.get(f"/api/v1/namespaces/{namespace}/configmaps/shop-trace-etl-routing")["data"]["routing.yaml"]
 
-    print("upgrade, another routing file")
+    print("upgrade with another routing file")
     before = rules()
     changed = [*values, "--set", "agent.routing.applications.checkout.queues=8"]
     cluster.helm("upgrade", *release, *changed, "--wait", "--timeout", "3m")
-    check("the ConfigMap has it", "checkout" in rules() and "checkout" not in before)
+    check("the ConfigMap has the new file", "checkout" in rules() and "checkout" not in before)
     time.sleep(3)
-    check("no agent and no server was restarted", cluster.pods(namespace, "agent").keys() == agents.keys()
+    check("no agent or server was restarted", cluster.pods(namespace, "agent").keys() == agents.keys()
           and cluster.pods(namespace, "server").keys() == servers.keys())  # fmt: skip
 
-    print("upgrade, an option of the servers and one of the agents")
+    print("upgrade with a changed option of servers and agents")
     changed += ["--set", "server.config.trace-etl.window.length=30s", "--set", "agent.config.spool.flush=commit"]
     started = time.monotonic()
     cluster.helm("upgrade", *release, *changed, "--wait", "--timeout", "5m")
     rolled = cluster.pods(namespace, "agent"), cluster.pods(namespace, "server")
-    check(f"all were replaced, in {time.monotonic() - started:.0f} s", not rolled[0].keys() & agents.keys()
+    check(f"all pods were replaced in {time.monotonic() - started:.0f} s", not rolled[0].keys() & agents.keys()
           and not rolled[1].keys() & servers.keys() and len(rolled[0]) == NODES and len(rolled[1]) == 3)  # fmt: skip
 
     print("upgrade with a wrong value")
     said = cluster.helm("upgrade", *release, *values, "--set", "agent.spol.type=emptyDir", fails=True)
-    check("it is refused by name", "spol" in said)
+    check("the error names the value", "spol" in said)
 
     print("rollback to the first revision")
     cluster.helm("rollback", "shop", "1", "-n", namespace, "--wait", "--timeout", "5m")
-    check("the routing file is the first", rules() == before)
+    check("the first routing file is back", rules() == before)
     back = {p["metadata"]["annotations"]["checksum/config"] for p in cluster.pods(namespace, "server").values()}
     first = {p["metadata"]["annotations"]["checksum/config"] for p in servers.values()}
-    check("servers have the first configuration", back == first)
+    check("the first configuration of the servers is back", back == first)
 
-    print("the size follows an autoscaler")
+    print("an autoscaler changes the number of servers")
     fixed = cluster.pods(namespace, "server")
     cluster.helm("upgrade", *release, "-f", PRODUCTION, "--set", "autoscaling.type=hpa", "--set", "autoscaling.minReplicas=4",
                  "--wait", "--timeout", "3m")  # fmt: skip
     wait_for("4 servers", lambda: len(cluster.pods(namespace, "server")) == 4)
     scaled = cluster.pods(namespace, "server")
-    check("the HorizontalPodAutoscaler has brought a 4th server, and none of the 3 went", fixed.keys() < scaled.keys())
+    check("the HorizontalPodAutoscaler added a 4th server and kept the 3", fixed.keys() < scaled.keys())
     cluster.helm("upgrade", *release, "-f", PRODUCTION, "--wait", "--timeout", "3m")
-    check("the 4 stay when KEDA takes over", cluster.pods(namespace, "server").keys() == scaled.keys())
+    check("the 4 servers stay when KEDA takes over", cluster.pods(namespace, "server").keys() == scaled.keys())
     objects = cluster.list(f"/apis/keda.sh/v1alpha1/namespaces/{namespace}/scaledobjects")
-    check("a ScaledObject takes its place", len(objects) == 1 and not cluster.list(
+    check("a ScaledObject replaces the HorizontalPodAutoscaler", len(objects) == 1 and not cluster.list(
         f"/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers"))  # fmt: skip
 
     print("uninstall")
@@ -330,40 +330,40 @@ def install_upgrade_rollback_uninstall(cluster):
         if found["metadata"].get("labels", {}).get("app.kubernetes.io/instance") == "shop"
         and "deletionTimestamp" not in found["metadata"]
     ]  # fmt: skip
-    check(f"nothing is left but the test's pod: {left}", set(left) <= {"shop-trace-etl-test"})
+    check(f"only the pod of helm test remains: {left}", set(left) <= {"shop-trace-etl-test"})
 
 
 def demo(cluster):
-    print("install, values-demo.yaml")
+    print("install values-demo.yaml")
     cluster.namespace("demo", "privileged")
     cluster.helm("install", "demo", chart.CHART, "-n", "demo", "-f", chart.CHART / "values-demo.yaml",
                  "--wait", "--wait-for-jobs", "--timeout", "3m")  # fmt: skip
     components = ("agent", "server", "rocketmq", "elasticsearch")
     counts = [sum(map(is_ready, cluster.pods("demo", one).values())) for one in components]
-    check(f"agents, servers, RocketMQ, Elasticsearch that are ready: {counts}", counts == [NODES, 1, 1, 1])
+    check(f"ready agents, servers, RocketMQ, Elasticsearch: {counts}", counts == [NODES, 1, 1, 1])
     cluster.helm("uninstall", "demo", "-n", "demo", "--wait", "--timeout", "3m")
 
 
 def pod_security(cluster):
-    print("Pod Security, as the API server enforces it")
+    print("Pod Security, enforced by the API server")
     cluster.namespace("restricted", "restricted")
     values = TARGET / "bare.yaml"
     values.write_text(json.dumps(chart.merged(chart.MINIMAL, chart.CASES["bare"])))
     cluster.helm("install", "bare", chart.CHART, "-n", "restricted", "-f", values, "--wait", "--timeout", "2m")
-    check("without host ports, rings and hostPath all runs under level restricted",
+    check("without host ports, rings and hostPath all pods run under level restricted",
           len(cluster.pods("restricted", "agent")) == NODES)  # fmt: skip
     values.write_text(json.dumps(chart.MINIMAL))
     cluster.namespace("baseline", "baseline")
     said = cluster.helm("install", "full", chart.CHART, "-n", "baseline", "-f", values)
     events = wait_for("a refusal", lambda: [e["message"] for e in cluster.list("/api/v1/namespaces/baseline/events")
                                             if "violates PodSecurity" in e["message"]])  # fmt: skip
-    check("with them agents need level privileged, servers do not", "hostPath" in events[0]
+    check("with them agents need level privileged, but servers do not", "hostPath" in events[0]
           and wait_for("servers", lambda: len(cluster.pods("baseline", "server")) == 2) and "hostPort" in events[0] and said)  # fmt: skip
 
 
 def every_object_is_taken(cluster):
-    """Each object that bin/chart renders, with unknown and repeated fields refused."""
-    print("every object of every case, with strict validation of its fields")
+    """Submits each object that bin/chart renders; unknown and repeated fields are errors."""
+    print("strict validation of every object of every case")
     cluster.namespace("strict", "privileged")
     wait_for("an account", lambda: cluster.get("/api/v1/namespaces/strict/serviceaccounts/default"))
     chart.render()
@@ -385,7 +385,7 @@ def main():
     try:
         with Cluster() as cluster:
             version = cluster.call("GET", "/version")["gitVersion"]
-            print(f"Kubernetes {version}, {NODES} nodes of kwok, up after {time.monotonic() - started:.0f} s")
+            print(f"Kubernetes {version}, {NODES} simulated nodes, started after {time.monotonic() - started:.0f} s")
             every_object_is_taken(cluster)
             install_upgrade_rollback_uninstall(cluster)
             demo(cluster)
