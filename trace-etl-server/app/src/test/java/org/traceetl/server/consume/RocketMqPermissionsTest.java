@@ -99,7 +99,7 @@ final class RocketMqPermissionsTest {
       void of(String user) throws Exception {
         RocketMqConfig config = config(rocketMq.namesrvAddress(), user);
         DefaultLitePullConsumer consumer =
-            SpanConsumers.newConsumer(config, 0, new Endpoint(false, "etl-1", 8080), 1, 0);
+            RocketMqSpanConsumer.newConsumer(config, 0, new Endpoint(false, "etl-1", 8080), 1, 0);
         consumer.subscribe(SPANS, "*");
         consumer.start();
         try {
@@ -126,10 +126,10 @@ final class RocketMqPermissionsTest {
       @Override
       void of(String user) throws Exception {
         RocketMqConfig config = config(rocketMq.namesrvAddress(), user);
-        DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1, 0);
+        DefaultLitePullConsumer consumer = RocketMqSpanConsumer.newConsumer(config, 0, null, 1, 0);
         consumer.start();
         try {
-          SpanConsumers.offsets(consumer, config)
+          RocketMqSpanConsumer.offsets(consumer, config)
               .of(new MessageQueue(SPANS, TestRocketMq.BROKER, 0));
         } finally {
           consumer.shutdown();

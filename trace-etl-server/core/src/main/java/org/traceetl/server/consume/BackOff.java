@@ -2,23 +2,36 @@ package org.traceetl.server.consume;
 
 import java.time.Duration;
 
-/**
- * When to try again what failed: after a pause that doubles from failure to failure. One thread.
- */
+/** When to repeat what failed: after a pause that doubles with each failure. One thread. */
 final class BackOff {
-  private static final long FIRST_NANOS = Duration.ofSeconds(1).toNanos();
-  private static final long LAST_NANOS = Duration.ofSeconds(30).toNanos();
-
-  private long pauseNanos = FIRST_NANOS;
+  private final long firstNanos;
+  private final long lastNanos;
+  private long pauseNanos;
   private long sinceNanos;
   private boolean pausing;
 
+  /** Pauses as suit a broker that does not answer. */
+  BackOff() {
+    this(Duration.ofSeconds(1), Duration.ofSeconds(30));
+  }
+
+  BackOff(Duration first, Duration last) {
+    firstNanos = first.toNanos();
+    lastNanos = last.toNanos();
+    pauseNanos = firstNanos;
+  }
+
   boolean permits(long nowNanos) {
-    return !pausing || nowNanos - sinceNanos >= pauseNanos;
+    return leftNanos(nowNanos) <= 0;
+  }
+
+  /** Returns nanoseconds until the next attempt; 0 or less for now. */
+  long leftNanos(long nowNanos) {
+    return pausing ? pauseNanos - (nowNanos - sinceNanos) : 0;
   }
 
   void failed(long nowNanos) {
-    pauseNanos = pausing ? Math.min(pauseNanos * 2, LAST_NANOS) : FIRST_NANOS;
+    pauseNanos = pausing ? Math.min(pauseNanos * 2, lastNanos) : firstNanos;
     sinceNanos = nowNanos;
     pausing = true;
   }

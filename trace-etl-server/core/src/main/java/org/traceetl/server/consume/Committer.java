@@ -2,85 +2,94 @@ package org.traceetl.server.consume;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.DutyThread;
 
 /**
- * The thread that tells the brokers how far their queues are kept, and asks how far they go. A
- * broker that does not answer holds up this thread for a timeout, and neither the journal nor any
- * worker; then it is left alone for a pause. A queue waits here at most once, and what is committed
- * is the newest offset it has by then.
+ * Commits the queues' kept offsets at the brokers, and reads where the queues end. A broker that
+ * does not answer delays this thread by a timeout, and neither the journal nor a worker; it is then
+ * not called for a pause. A queue waits here at most once; its newest offset is committed.
  */
-final class Committer implements Runnable {
+final class Committer implements DutyCycle {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
   private static final Visit LAST = new Visit(null, null);
 
   private record Visit(OwnedQueue queue, BrokerOffsets offsets) {}
 
-  private final BlockingQueue<Visit> visits = new LinkedBlockingQueue<>();
+  private final Queue<Visit> visits = new ConcurrentLinkedQueue<>();
 
-  /** Those in {@link #visits}, which bounds it. */
+  /** The members of {@link #visits}, which bounds it. */
   private final Set<Visit> waiting = ConcurrentHashMap.newKeySet();
 
   private final Map<String, BackOff> backOffs = new HashMap<>();
-  private final PipelineMetrics listener;
+  private final PipelineMetrics metrics;
   private final Clocks clocks;
   private final LogThrottle throttle;
+  private final DutyThread thread;
   private volatile boolean finishing;
-  private volatile boolean closed;
 
-  Committer(PipelineMetrics listener, Clocks clocks) {
-    this.listener = listener;
+  Committer(PipelineMetrics metrics, Clocks clocks) {
+    this.metrics = metrics;
     this.clocks = clocks;
     throttle = new LogThrottle(clocks.wall());
+    thread = new DutyThread(Thread.ofPlatform().name("trace-etl-committer"), this, throttle);
+  }
+
+  DutyThread thread() {
+    return thread;
   }
 
   /**
-   * Has the queue's offset committed, if it has a new one, and its end found out: a queue whose
-   * messages do not come would else seem to have none. Returns at once.
+   * Requests that the queue's offset is committed if it is new, and that its end is read: without
+   * the end, a queue whose messages cannot be pulled would seem empty. Returns at once.
    */
   void visit(OwnedQueue queue, BrokerOffsets offsets) {
     add(new Visit(queue, offsets));
   }
 
-  /** Ends the thread after what is under way. */
+  /** Ends the thread after the visits that wait. */
   void finish() {
     finishing = true;
     add(LAST);
   }
 
-  /** Ends the thread, which may be interrupted to that end; what waits is not committed. */
+  /** Ends the thread and interrupts its call; what waits is not committed. */
   void close() {
-    closed = true; // RocketMQ's client may swallow the interruption
-    add(LAST);
+    thread.abort();
   }
 
   private void add(Visit visit) {
     if (waiting.add(visit)) {
       visits.add(visit);
+      thread.wake();
     }
   }
 
+  /** Makes one visit. */
   @Override
-  public void run() {
-    try {
-      for (Visit visit = visits.take(); visit != LAST; visit = visits.take()) {
-        waiting.remove(visit); // before its offset is read: a later one comes with a visit
-        String broker = visit.queue.messageQueue().getBrokerName();
-        BackOff backOff = backOffs.computeIfAbsent(broker, name -> new BackOff());
-        if (!closed && (finishing || backOff.permits(clocks.nanos()))) {
-          make(visit, backOff);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  public long doWork() throws InterruptedException {
+    Visit visit = visits.poll();
+    if (visit == null) {
+      return UNTIL_WOKEN;
     }
+    if (visit == LAST) {
+      return ENDED;
+    }
+    waiting.remove(visit); // before its offset is read: a later one comes with a visit
+    String broker = visit.queue.messageQueue().getBrokerName();
+    BackOff backOff = backOffs.computeIfAbsent(broker, name -> new BackOff());
+    if (finishing || backOff.permits(clocks.nanos())) {
+      make(visit, backOff);
+    }
+    return 0;
   }
 
   private void make(Visit visit, BackOff backOff) throws InterruptedException {
@@ -94,14 +103,14 @@ final class Committer implements Runnable {
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      if (closed) {
+      if (thread.isClosed()) {
         return;
       }
       backOff.failed(clocks.nanos());
-      listener.commitFailed(queue.id());
+      metrics.commitFailed(queue.id());
       if (throttle.permits()) {
         log.warn(
-            "Offset {} of queue {} may not be committed; trying again with its next window",
+            "Could not commit offset {} of queue {}; the server retries with the next window",
             queue.keptTo(),
             queue.id(),
             e);

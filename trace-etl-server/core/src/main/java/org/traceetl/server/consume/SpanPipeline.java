@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
+import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
@@ -33,10 +34,8 @@ public final class SpanPipeline implements Component {
   private static final String PIPELINE = "pipeline";
 
   private final List<Worker> workers = new ArrayList<>();
-  private final List<Thread> workerThreads = new ArrayList<>();
-  private final Sealers sealers;
+  private final QueueOwnerships ownerships;
   private final Committer committer;
-  private final Thread committerThread;
   private final Aggregation aggregation;
   private final Clocks clocks;
   private volatile boolean started;
@@ -60,25 +59,23 @@ public final class SpanPipeline implements Component {
       Journal journal,
       List<WindowFollower> followers,
       Clocks clocks,
-      PipelineMetrics listener) {
+      PipelineMetrics metrics) {
     this.aggregation = aggregation;
     this.clocks = clocks;
-    sealers = new Sealers(journal, lease, followers, aggregation, listener, clocks);
-    committer = new Committer(listener, clocks);
-    committerThread = Thread.ofPlatform().name("trace-etl-committer").unstarted(committer);
+    ownerships = new QueueOwnerships(journal, lease, followers, aggregation, metrics, clocks);
+    committer = new Committer(metrics, clocks);
+    Worker.Shared shared =
+        new Worker.Shared(
+            rocketMq,
+            RocketMqSpanConsumer.connector(rocketMq, clocks),
+            aggregation,
+            window.length().toMillis(),
+            ownerships,
+            committer,
+            metrics,
+            clocks);
     for (int i = 0; i < rocketMq.workers(); i++) {
-      Worker worker =
-          new Worker(
-              i,
-              rocketMq,
-              aggregation,
-              window.length().toMillis(),
-              sealers,
-              committer,
-              listener,
-              clocks);
-      workers.add(worker);
-      workerThreads.add(Thread.ofPlatform().name("trace-etl-worker-" + i).unstarted(worker));
+      workers.add(new Worker(i, shared));
     }
   }
 
@@ -131,18 +128,18 @@ public final class SpanPipeline implements Component {
     if (started || ended) {
       return;
     }
-    threads().forEach(Thread::start);
+    threads().forEach(DutyThread::start);
     started = true;
   }
 
-  private Stream<Thread> threads() {
-    return Stream.concat(Stream.of(committerThread), workerThreads.stream());
+  private Stream<DutyThread> threads() {
+    return Stream.concat(Stream.of(committer.thread()), workers.stream().map(Worker::thread));
   }
 
   /** Whether no thread has died: one that has leaves its queues standing still. */
   @Override
   public boolean healthy() {
-    return !started || ending || threads().allMatch(Thread::isAlive) && sealers.alive();
+    return !started || ending || threads().allMatch(DutyThread::alive) && ownerships.alive();
   }
 
   /**
@@ -162,19 +159,19 @@ public final class SpanPipeline implements Component {
    */
   @Override
   public boolean ready() {
-    Map<String, Unread> unread = unread();
+    Map<String, UnreadReason> unread = unread();
     return unread.isEmpty()
-        || unread.values().stream().allMatch(Unread::silent) && !queues().isEmpty();
+        || unread.values().stream().allMatch(UnreadReason::silent) && !queues().isEmpty();
   }
 
-  private Map<String, Unread> unread() {
+  private Map<String, UnreadReason> unread() {
     if (!started || ending) {
-      return Map.of(PIPELINE, new Unread(ending ? "ends" : "is not started", false));
+      return Map.of(PIPELINE, new UnreadReason(ending ? "ends" : "is not started", false));
     }
-    Map<String, Unread> unread = new TreeMap<>();
+    Map<String, UnreadReason> unread = new TreeMap<>();
     workers.forEach(worker -> unread.putAll(worker.unread()));
     if (!healthy()) {
-      unread.put(PIPELINE, new Unread("a thread of it has died; see the log", false));
+      unread.put(PIPELINE, new UnreadReason("a thread of it has died; see the log", false));
     }
     return unread;
   }
@@ -205,14 +202,16 @@ public final class SpanPipeline implements Component {
     ending = true;
     long deadlineNanos = clocks.nanos() + timeout.toNanos();
     workers.forEach(worker -> worker.drain(deadlineNanos));
-    boolean inTime = joined(workerThreads, deadlineNanos);
+    boolean inTime = joined(workers.stream().map(Worker::thread).toList(), deadlineNanos);
     if (inTime) {
-      inTime = joined(sealers.threads(), deadlineNanos);
+      inTime = joined(ownerships.threads(), deadlineNanos);
       committer.finish();
-      inTime &= joined(List.of(committerThread), deadlineNanos);
+      inTime &= joined(List.of(committer.thread()), deadlineNanos);
     }
     if (!inTime) {
-      log.warn("Not drained within {}: the rest will be read again", timeout);
+      log.warn(
+          "Could not seal and commit everything within {}; the next owners read the rest again",
+          timeout);
     }
     close();
     return inTime;
@@ -227,28 +226,37 @@ public final class SpanPipeline implements Component {
     ending = true;
     ended = true;
     workers.forEach(Worker::close);
-    sealers.close();
+    ownerships.close();
     committer.close();
     if (started) {
       long deadlineNanos = clocks.nanos() + CLOSE_TIMEOUT.toNanos();
-      committerThread.interrupt();
-      joined(Stream.concat(threads(), sealers.threads().stream()).toList(), deadlineNanos);
+      joined(Stream.concat(threads(), ownerships.threads().stream()).toList(), deadlineNanos);
       List<Thread> leaving =
           workers.stream().map(worker -> Thread.ofVirtual().start(worker::leave)).toList();
-      joined(leaving, deadlineNanos);
+      try {
+        for (Thread thread : leaving) {
+          thread.join(left(deadlineNanos));
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
-  private boolean joined(List<Thread> threads, long deadlineNanos) {
-    boolean all = true;
-    for (Thread thread : threads) {
-      try {
-        all &= thread.join(Duration.ofNanos(Math.max(1, deadlineNanos - clocks.nanos())));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return false;
+  private boolean joined(List<DutyThread> threads, long deadlineNanos) {
+    try {
+      boolean all = true;
+      for (DutyThread thread : threads) {
+        all &= thread.join(left(deadlineNanos));
       }
+      return all;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
-    return all;
+  }
+
+  private Duration left(long deadlineNanos) {
+    return Duration.ofNanos(Math.max(1, deadlineNanos - clocks.nanos()));
   }
 }

@@ -9,11 +9,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -22,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.common.TlsRefused;
+import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.queues.QueueStatus;
@@ -30,23 +28,22 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /**
- * A thread with a RocketMQ consumer of its own: it pulls from the queues that RocketMQ assigns to
- * it, aggregates their messages, and hands filled windows to the queues' sealers. All workers of a
- * consumer group share the topic's queues, within a process and across processes; a worker is never
- * held up by another one's queue.
+ * Pulls from the queues that RocketMQ assigns to its consumer, aggregates their messages, and
+ * passes filled windows to the queues' ownerships. All workers of a consumer group share the
+ * topic's queues, within a process and across processes; a queue delays only its own worker.
  *
- * <p>A queue that is taken away loses its open window: nothing of it was kept, so the next owner
- * reads it again and counts it. To seal it here would only race with that one's claim.
+ * <p>A queue that is assigned to another worker loses its open window: nothing of it was kept, so
+ * the next owner reads and counts it. Sealing it here would race with the next owner's claim.
  *
- * <p>Concurrency: the thread owns its decoder and its queues' aggregators, each from the moment it
- * takes it from the sealer that recovered it. Whatever thread rebalances only puts assignments into
- * a queue.
+ * <p>Concurrency: the worker's thread owns its decoder, and each queue's aggregator after it has
+ * taken it from the queue's ownership. The thread that rebalances only adds assignments to a queue.
  */
-final class Worker implements Runnable {
+final class Worker implements DutyCycle {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   private static final long POLL_MILLIS = 100;
-  private static final long RETRY_MILLIS = 1_000;
-  private static final long DRAIN_POLL_MILLIS = 10;
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS);
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final int MAX_ASSIGNMENTS = 1_024;
   private static final String NOT_BALANCED =
       "waits for the first rebalance that knows this server as a member of the consumer group";
@@ -57,69 +54,39 @@ final class Worker implements Runnable {
    */
   private static final long RETAKE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-  /** A message whose recording fails so often is rejected, so that its queue goes on. */
-  private static final int MAX_FAILURES = 3;
-
-  private enum State {
-    RUNNING,
-    DRAINING,
-    CLOSED
-  }
-
-  /** A queue assigned, on its way to being read. The worker's, but for what is volatile. */
-  private static final class Holding {
-    private final MessageQueue queue;
-    private final QueueId id;
-    private long notBeforeNanos;
-    private Sealer.Recovered recovered;
-
-    /** Why a queue that was taken over is not read; null if that is not known. */
-    private volatile Unread unread;
-
-    /**
-     * How often the recording of a message failed, by offset. Only of messages that no kept window
-     * has: each costs the queue some take-overs, so there are few.
-     */
-    private final Map<Long, Integer> failures = new HashMap<>();
-
-    /** It was given up to be taken over again at once. */
-    private boolean retaking;
-
-    /** Null while the queue is not to be taken, or an earlier sealer of it has not ended. */
-    private volatile Sealer sealer;
-
-    Holding(MessageQueue queue, long nowNanos) {
-      this.queue = queue;
-      notBeforeNanos = nowNanos;
-      id = new QueueId(queue.getBrokerName(), queue.getQueueId());
-    }
-
-    /** The messages that are not tried again, of those that come after the last kept window. */
-    Set<Long> refusedFrom(long to) {
-      failures.keySet().removeIf(offset -> offset < to);
-      return failures.entrySet().stream()
-          .filter(entry -> entry.getValue() >= MAX_FAILURES)
-          .map(Map.Entry::getKey)
-          .collect(Collectors.toUnmodifiableSet());
-    }
-  }
+  /**
+   * What the workers of a process have in common.
+   *
+   * @param config of the spans' topic
+   * @param windowMillis length of a window
+   */
+  record Shared(
+      RocketMqConfig config,
+      SpanConsumer.Connector connector,
+      Aggregation aggregation,
+      long windowMillis,
+      QueueOwnerships ownerships,
+      Committer committer,
+      PipelineMetrics metrics,
+      Clocks clocks) {}
 
   private final int number;
   private final RocketMqConfig config;
-  private final Aggregation aggregation;
+  private final SpanConsumer.Connector connector;
   private final long windowMillis;
-  private final Sealers sealers;
+  private final QueueOwnerships ownerships;
   private final Committer committer;
-  private final PipelineMetrics listener;
+  private final PipelineMetrics metrics;
   private final Clocks clocks;
   private final LogThrottle throttle;
+  private final DutyThread thread;
 
   private final BlockingQueue<Set<MessageQueue>> assignments =
       new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
   private final Map<MessageQueue, OwnedQueue> owned = new ConcurrentHashMap<>();
 
-  /** The queues assigned. Other threads only look. */
-  private final Map<MessageQueue, Holding> holdings = new ConcurrentHashMap<>();
+  /** The queues assigned. Other threads only read. */
+  private final Map<MessageQueue, AssignedQueue> assigned = new ConcurrentHashMap<>();
 
   /**
    * By broker: when to ask it again, so that one that does not answer seldom holds the worker up.
@@ -127,48 +94,43 @@ final class Worker implements Runnable {
   private final Map<String, BackOff> backOffs = new HashMap<>();
 
   private final Set<OwnedQueue> astray = new HashSet<>();
-  private final CountDownLatch stop = new CountDownLatch(1);
   private final BatchDecoder decoder;
 
   /** What it announces; set before its thread starts, null for nothing. */
   private volatile Endpoint endpoint;
 
-  private volatile State state = State.RUNNING;
+  private volatile boolean draining;
   private volatile long drainDeadlineNanos;
-  private volatile DefaultLitePullConsumer consumer;
-  private volatile BrokerOffsets offsets;
-  private ResumedPulls resumed;
+
+  /** Queues whose last window is not sealed yet; null before the drain. */
+  private List<AssignedQueue> unsealed;
+
+  private volatile SpanConsumer consumer;
   private volatile boolean connected;
 
   /** Why it is not connected. */
   private volatile String problem = "not connected yet";
 
-  /** Which queues are this worker's, as of the last rebalance. */
-  private volatile ObservedAllocation allocation = new ObservedAllocation();
-
   private final StalledRebalance stalled = new StalledRebalance();
-  private int pullThreads = SpanConsumers.MIN_PULL_THREADS;
+  private int pullThreads = RocketMqSpanConsumer.MIN_PULL_THREADS;
   private long dueMillis = Long.MAX_VALUE;
 
-  Worker(
-      int number,
-      RocketMqConfig config,
-      Aggregation aggregation,
-      long windowMillis,
-      Sealers sealers,
-      Committer committer,
-      PipelineMetrics listener,
-      Clocks clocks) {
+  Worker(int number, Shared shared) {
     this.number = number;
-    this.config = config;
-    this.aggregation = aggregation;
-    this.windowMillis = windowMillis;
-    this.sealers = sealers;
-    this.committer = committer;
-    this.listener = listener;
-    this.clocks = clocks;
+    config = shared.config();
+    connector = shared.connector();
+    windowMillis = shared.windowMillis();
+    ownerships = shared.ownerships();
+    committer = shared.committer();
+    metrics = shared.metrics();
+    clocks = shared.clocks();
     throttle = new LogThrottle(clocks.wall());
-    decoder = aggregation.newDecoder();
+    decoder = shared.aggregation().newDecoder();
+    thread = new DutyThread(Thread.ofPlatform().name("trace-etl-worker-" + number), this, throttle);
+  }
+
+  DutyThread thread() {
+    return thread;
   }
 
   /** Has the brokers tell others where this server is. Before the start. */
@@ -177,52 +139,40 @@ final class Worker implements Runnable {
   }
 
   @Override
-  public void run() {
-    try {
-      while (state == State.RUNNING && !connect()) {
-        stalled.look(clocks.millis(), clocks.nanos(), allocation.rebalances());
-        stop.await(RETRY_MILLIS, TimeUnit.MILLISECONDS);
-      }
+  public long doWork() throws InterruptedException {
+    if (draining) {
+      return sealRest();
+    }
+    if (connected) {
+      return step();
+    }
+    if (connect()) {
       schedule(clocks.millis());
-      while (state == State.RUNNING) {
-        step();
-      }
-      if (state == State.DRAINING) {
-        sealRest();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (Error e) {
-      log.error("Worker {} ended by an error; its queues stand still", number, e);
-      throw e;
+      return 0;
+    }
+    stalled.look(clocks.millis(), clocks.nanos(), consumer == null ? 0 : consumer.rebalances());
+    return RETRY_NANOS;
+  }
+
+  @Override
+  public void onEnd() {
+    if (unsealed != null) {
+      unsealed.forEach(queue -> queue.ownership.release());
     }
   }
 
   private boolean connect() {
     if (consumer == null) {
-      DefaultLitePullConsumer fresh;
       try {
-        fresh = SpanConsumers.newConsumer(config, number, endpoint, pullThreads, clocks.nanos());
-      } catch (TlsRefused e) {
-        // Its files were right at the start, and may be again.
-        logDisconnected(e);
-        return false;
-      }
-      fresh.setAllocateMessageQueueStrategy(allocation);
-      try {
-        fresh.subscribe(config.topic(), "*", (topic, all, mine) -> assigned(mine));
-        fresh.start();
+        consumer = connector.connect(number, endpoint, pullThreads, this::assigned);
       } catch (MQClientException | RuntimeException e) {
-        fresh.shutdown();
+        // TlsRefused, too: its files were valid at the start, and may be again.
         logDisconnected(e);
         return false;
       }
-      offsets = SpanConsumers.offsets(fresh, config);
-      resumed = SpanConsumers.resumedPulls(fresh, config);
-      consumer = fresh;
     }
     try {
-      int queues = consumer.fetchMessageQueues(config.topic()).size();
+      int queues = consumer.queueCount();
       if (queues > pullThreads) {
         pullThreads = queues;
         startOver();
@@ -235,11 +185,10 @@ final class Worker implements Runnable {
     return connected;
   }
 
-  /** Pull threads are given to a consumer before it can be asked how many queues there are. */
+  /** The number of pull threads must be set before the number of queues can be asked for. */
   private void startOver() {
-    consumer.shutdown();
+    consumer.close();
     consumer = null;
-    allocation = new ObservedAllocation();
     assignments.clear();
   }
 
@@ -254,16 +203,15 @@ final class Worker implements Runnable {
     }
   }
 
-  /** RocketMQ has given this worker these queues, and no others. Called by its thread. */
+  /** RocketMQ assigned exactly these queues to this worker. Called by the client's thread. */
   void assigned(Set<MessageQueue> queues) {
-    allocation.handedOver(Set.copyOf(queues));
     if (!assignments.offer(Set.copyOf(queues))) {
-      log.error("Worker {} stands still: it does not take note of its queues", number);
+      log.error("Worker {} is stuck: it does not process its queue assignments", number);
     }
   }
 
-  /** The worker's boundary: whatever fails in here is counted, and the worker goes on. */
-  private void step() throws InterruptedException {
+  /** The worker's boundary: a failure is counted, and the worker continues. */
+  private long step() {
     try {
       applyAssignments();
       takeOver();
@@ -274,18 +222,19 @@ final class Worker implements Runnable {
       }
       swapIfDue(clocks.millis());
       rebalanceIfStalled();
+      return 0;
     } catch (RuntimeException e) {
-      listener.failed();
+      metrics.failed();
       if (throttle.permits()) {
-        log.error("Worker {} failed and goes on", number, e);
+        log.error("A step of worker {} failed; the worker continues", number, e);
       }
-      stop.await(POLL_MILLIS, TimeUnit.MILLISECONDS);
+      return POLL_NANOS;
     }
   }
 
   private void rebalanceIfStalled() {
     long nowMillis = clocks.millis();
-    if (!stalled.look(nowMillis, clocks.nanos(), allocation.rebalances())) {
+    if (!stalled.look(nowMillis, clocks.nanos(), consumer.rebalances())) {
       return;
     }
     if (throttle.permits()) {
@@ -295,16 +244,16 @@ final class Worker implements Runnable {
           TimeUnit.MILLISECONDS.toSeconds(stalled.behindMillis(nowMillis)),
           number);
     }
-    SpanConsumers.rebalance(consumer, config);
-    stalled.rebalanced(allocation.rebalances());
+    consumer.rebalance();
+    stalled.rebalanced(consumer.rebalances());
   }
 
   private void applyAssignments() {
     for (Set<MessageQueue> mine = assignments.poll(); mine != null; mine = assignments.poll()) {
-      for (MessageQueue queue : List.copyOf(holdings.keySet())) {
+      for (MessageQueue queue : List.copyOf(assigned.keySet())) {
         if (!mine.contains(queue)) {
           giveUp(queue);
-          holdings.remove(queue);
+          assigned.remove(queue);
         }
       }
       if (mine.size() > pullThreads) {
@@ -316,63 +265,65 @@ final class Worker implements Runnable {
             pullThreads);
       }
       for (MessageQueue queue : mine) {
-        holdings.computeIfAbsent(queue, absent -> new Holding(absent, clocks.nanos()));
+        assigned.computeIfAbsent(queue, absent -> new AssignedQueue(absent, clocks.nanos()));
       }
     }
   }
 
   private void giveUp(MessageQueue queue) {
-    Holding holding = holdings.get(queue);
+    AssignedQueue assignedQueue = assigned.get(queue);
     OwnedQueue left = owned.remove(queue);
     if (left != null) {
       log.info("Worker {} gives up queue {} at {}", number, left.id(), left.next());
       astray.remove(left);
       left.release();
-    } else if (holding.recovered != null) {
-      holding.recovered.aggregator().release();
+    } else if (assignedQueue.recovered != null) {
+      assignedQueue.recovered.aggregator().release();
     }
-    holding.recovered = null;
-    holding.unread = null;
-    if (holding.sealer != null) {
-      holding.sealer.release();
+    assignedQueue.recovered = null;
+    assignedQueue.unread = null;
+    if (assignedQueue.ownership != null) {
+      assignedQueue.ownership.release();
     }
   }
 
   /** Brings each queue assigned one step nearer to being read, or gives it up. */
   private void takeOver() {
     long nowNanos = clocks.nanos();
-    for (Holding holding : holdings.values()) {
-      Sealer sealer = holding.sealer;
-      if (sealer == null) {
-        if (nowNanos - holding.notBeforeNanos >= 0) {
-          holding.sealer = sealers.take(holding.id, decoder);
+    for (AssignedQueue assignedQueue : assigned.values()) {
+      QueueOwnership ownership = assignedQueue.ownership;
+      if (ownership == null) {
+        if (nowNanos - assignedQueue.notBeforeNanos >= 0) {
+          assignedQueue.ownership = ownerships.take(assignedQueue.id, decoder);
         }
-      } else if (sealer.ended()) {
-        giveUp(holding.queue);
-        holding.sealer = null;
-        holding.notBeforeNanos = holding.retaking ? nowNanos : nowNanos + RETAKE_NANOS;
-        holding.retaking = false;
-      } else if (!owned.containsKey(holding.queue)) {
-        if (holding.recovered == null) {
-          holding.recovered = sealer.takeRecovered();
+      } else if (ownership.ended()) {
+        giveUp(assignedQueue.queue);
+        assignedQueue.ownership = null;
+        assignedQueue.notBeforeNanos = assignedQueue.retaking ? nowNanos : nowNanos + RETAKE_NANOS;
+        assignedQueue.retaking = false;
+      } else if (!owned.containsKey(assignedQueue.queue)) {
+        if (assignedQueue.recovered == null) {
+          assignedQueue.recovered = ownership.takeRecovered();
         }
-        if (holding.recovered != null) {
-          ask(holding.queue, () -> begin(holding));
+        if (assignedQueue.recovered != null) {
+          ask(assignedQueue.queue, () -> begin(assignedQueue));
         }
       }
     }
   }
 
-  private void begin(Holding holding) throws MQClientException {
-    MessageQueue queue = holding.queue;
-    Sealer.Recovered recovered = holding.recovered;
+  private void begin(AssignedQueue assignedQueue) throws MQClientException {
+    MessageQueue queue = assignedQueue.queue;
+    QueueOwnership.Recovered recovered = assignedQueue.recovered;
+    BrokerOffsets offsets = consumer.offsets();
     String address = offsets.address(queue);
     BrokerOffsets.Range range;
     try {
       range = offsets.of(queue);
     } catch (MQClientException e) {
       boolean answered = e.getCause() instanceof MQBrokerException;
-      holding.unread = new Unread("its broker does not give its offsets: " + e, !answered);
+      assignedQueue.unread =
+          new UnreadReason("its broker does not give its offsets: " + e, !answered);
       throw e;
     }
     boolean comparable = !recovered.lastMessages().isEmpty();
@@ -381,28 +332,27 @@ final class Worker implements Runnable {
       log.error(
           "Queue {} counts up to {} and now ends at {}: the broker lost messages, or the topic was"
               + " made again; reading on from {}",
-          holding.id,
+          assignedQueue.id,
           recovered.to(),
           range.max(),
           next);
-      listener.replaced(holding.id, recovered.to() - next);
+      metrics.replaced(assignedQueue.id, recovered.to() - next);
     }
     OwnedQueue taken =
         new OwnedQueue(
-            holding.id,
+            assignedQueue.id,
             queue,
             recovered.aggregator(),
-            listener,
+            metrics,
             next,
             recovered.lastMessages(),
-            resumed.of(queue),
-            holding.refusedFrom(recovered.to()));
+            consumer.resumedPulls(queue),
+            assignedQueue.refusedFrom(recovered.to()));
     taken.compare(range, offsets);
-    resumed.sought(queue, address);
-    consumer.seek(queue, Math.clamp(taken.next(), range.min(), range.max()));
+    consumer.seek(queue, Math.clamp(taken.next(), range.min(), range.max()), address);
     owned.put(queue, taken);
-    holding.recovered = null;
-    log.info("Worker {} reads queue {} from {}", number, holding.id, taken.next());
+    assignedQueue.recovered = null;
+    log.info("Worker {} reads queue {} from {}", number, assignedQueue.id, taken.next());
   }
 
   private void take(List<MessageExt> messages) {
@@ -424,18 +374,18 @@ final class Worker implements Runnable {
    * from its last kept window on, also without the names of the batches that came after it.
    */
   private void retake(OwnedQueue queue) {
-    listener.failed();
-    Holding holding = holdings.get(queue.messageQueue());
-    int failures = holding.failures.merge(queue.failedOffset(), 1, Integer::sum);
+    metrics.failed();
+    AssignedQueue assignedQueue = assigned.get(queue.messageQueue());
+    int failures = assignedQueue.failed(queue.failedOffset());
     log.error(
         "Queue {} is dropped and read again from its last kept window: recording message {} failed"
             + " {} of {} times",
-        holding.id,
+        assignedQueue.id,
         queue.failedOffset(),
         failures,
-        MAX_FAILURES);
-    giveUp(holding.queue);
-    holding.retaking = true;
+        AssignedQueue.MAX_FAILURES);
+    giveUp(assignedQueue.queue);
+    assignedQueue.retaking = true;
   }
 
   /** Goes back to messages that were missing. */
@@ -444,12 +394,12 @@ final class Worker implements Runnable {
       ask(
           queue.messageQueue(),
           () -> {
+            BrokerOffsets offsets = consumer.offsets();
             String address = offsets.address(queue.messageQueue());
             BrokerOffsets.Range range = offsets.of(queue.messageQueue());
             queue.compare(range, offsets);
             long next = Math.clamp(queue.next(), range.min(), range.max());
-            resumed.sought(queue.messageQueue(), address);
-            consumer.seek(queue.messageQueue(), next);
+            consumer.seek(queue.messageQueue(), next, address);
             queue.rewound(range, offsets);
             astray.remove(queue);
           });
@@ -488,7 +438,7 @@ final class Worker implements Runnable {
       return false;
     } catch (RuntimeException e) {
       backOff.failed(clocks.nanos());
-      listener.failed();
+      metrics.failed();
       if (throttle.permits()) {
         log.error("Worker {} failed to read queue {}; it tries again.", number, queue, e);
       }
@@ -500,7 +450,7 @@ final class Worker implements Runnable {
     dueMillis = (Math.floorDiv(nowMillis, windowMillis) + 1) * windowMillis;
   }
 
-  private void swapIfDue(long nowMillis) throws InterruptedException {
+  private void swapIfDue(long nowMillis) {
     boolean setBack = nowMillis < dueMillis - windowMillis;
     if (nowMillis < dueMillis && !setBack) {
       return;
@@ -510,13 +460,13 @@ final class Worker implements Runnable {
     try {
       endWindows(nowMillis, ended);
     } finally {
-      // Not before: a sealer that wakes up takes the core, and the rest of the queues would wait.
+      // Not before: a woken thread of a queue takes the core, and the other queues would wait.
       ended.forEach(this::seal);
     }
     for (OwnedQueue queue : owned.values()) {
-      committer.visit(queue, offsets);
+      committer.visit(queue, consumer.offsets());
     }
-    listener.paused(clocks.nanos() - startNanos);
+    metrics.paused(clocks.nanos() - startNanos);
     schedule(nowMillis);
   }
 
@@ -526,69 +476,65 @@ final class Worker implements Runnable {
       FilledWindow filled = queue.swap(nowMillis);
       if (filled != null) {
         ended.put(queue, filled);
-        listener.swapped(queue.id(), clocks.nanos() - startNanos);
+        metrics.swapped(queue.id(), clocks.nanos() - startNanos);
       }
     }
   }
 
   /**
-   * Ends each queue as soon as its window before is kept: one whose broker is away must not keep
-   * the others from being released.
+   * Releases each queue as soon as its previous window is kept: a queue whose broker does not
+   * answer must not delay the release of the others.
    */
-  private void sealRest() throws InterruptedException {
-    applyAssignments(); // what went to another owner meanwhile is read again there
-    List<Holding> left = new ArrayList<>(holdings.values());
-    while (true) {
-      left.removeIf(this::sealedLast);
-      boolean late = clocks.nanos() - drainDeadlineNanos >= 0;
-      if (left.isEmpty() || late || state != State.DRAINING) {
-        break;
-      }
-      clocks.pause().nanos(TimeUnit.MILLISECONDS.toNanos(DRAIN_POLL_MILLIS));
+  private long sealRest() {
+    if (unsealed == null) {
+      applyAssignments(); // a queue that went to another owner meanwhile is read again there
+      unsealed = new ArrayList<>(assigned.values());
     }
-    left.forEach(holding -> holding.sealer.release());
+    unsealed.removeIf(this::sealedLast);
+    boolean late = clocks.nanos() - drainDeadlineNanos >= 0;
+    return unsealed.isEmpty() || late ? ENDED : DRAIN_POLL_NANOS;
   }
 
-  /** Seals a queue's last window and releases it; false while the window before is under way. */
-  private boolean sealedLast(Holding holding) {
-    OwnedQueue queue = owned.get(holding.queue);
-    Sealer sealer = holding.sealer;
-    if (queue != null && !sealer.ended()) {
-      if (!queue.canSwap()) {
+  /** Seals a queue's last window and releases it; false while the previous one is under way. */
+  private boolean sealedLast(AssignedQueue queue) {
+    OwnedQueue read = owned.get(queue.queue);
+    QueueOwnership ownership = queue.ownership;
+    if (read != null && !ownership.ended()) {
+      if (!read.canSwap()) {
         return false;
       }
-      FilledWindow filled = queue.swap(clocks.millis());
+      FilledWindow filled = read.swap(clocks.millis());
       if (filled != null) {
-        seal(queue, filled);
+        seal(read, filled);
       }
     }
-    if (sealer != null) {
-      sealer.release();
+    if (ownership != null) {
+      ownership.release();
     }
     return true;
   }
 
   private void seal(OwnedQueue queue, FilledWindow filled) {
-    holdings
+    assigned
         .get(queue.messageQueue())
-        .sealer
-        .seal(queue, filled, () -> committer.visit(queue, offsets));
+        .ownership
+        .seal(queue, filled, () -> committer.visit(queue, consumer.offsets()));
   }
 
   /**
    * What keeps this worker from reading all its queues: by queue, or by topic, why. Empty when it
    * reads them all, and when a rebalance gave it none.
    */
-  Map<String, Unread> unread() {
+  Map<String, UnreadReason> unread() {
     if (!connected) {
-      return Map.of(config.topic(), new Unread(problem, false));
+      return Map.of(config.topic(), new UnreadReason(problem, false));
     }
-    ObservedAllocation latest = allocation;
+    SpanConsumer latest = consumer;
     Set<MessageQueue> mine = latest.queues();
     if (mine == null) {
-      return Map.of(config.topic(), new Unread(NOT_BALANCED, false));
+      return Map.of(config.topic(), new UnreadReason(NOT_BALANCED, false));
     }
-    Map<String, Unread> unread = new TreeMap<>();
+    Map<String, UnreadReason> unread = new TreeMap<>();
     for (MessageQueue queue : mine) {
       if (!owned.containsKey(queue)) {
         unread.put(
@@ -599,40 +545,39 @@ final class Worker implements Runnable {
     return unread;
   }
 
-  private Unread unread(MessageQueue queue, ObservedAllocation latest) {
-    Holding holding = holdings.get(queue);
-    if (holding == null) {
-      return latest.isWithheld(queue) ? Unread.WITHHELD : Unread.ASSIGNED;
+  private UnreadReason unread(MessageQueue queue, SpanConsumer latest) {
+    AssignedQueue assignedQueue = assigned.get(queue);
+    if (assignedQueue == null) {
+      return latest.isWithheld(queue) ? UnreadReason.WITHHELD : UnreadReason.ASSIGNED;
     }
-    Unread offsetless = holding.unread;
-    Sealer sealer = holding.sealer;
-    return sealer == null ? Unread.WAITS : offsetless == null ? sealer.unread() : offsetless;
+    UnreadReason offsetless = assignedQueue.unread;
+    QueueOwnership ownership = assignedQueue.ownership;
+    return ownership == null
+        ? UnreadReason.WAITS
+        : offsetless == null ? ownership.unread() : offsetless;
   }
 
   List<QueueStatus> queues() {
     return owned.values().stream().map(OwnedQueue::status).toList();
   }
 
-  /** Ends the thread after sealing what it has, if the queues' metrics are back by the deadline. */
+  /** Seals what was recorded and ends the thread, at the latest at the deadline. */
   void drain(long deadlineNanos) {
     drainDeadlineNanos = deadlineNanos;
-    if (state == State.RUNNING) {
-      state = State.DRAINING;
-    }
-    stop.countDown();
+    draining = true;
+    thread.wake();
   }
 
-  /** Ends the thread. What was not sealed will be read again by the next owner. */
+  /** Ends the thread. The next owner reads again what was not sealed. */
   void close() {
-    state = State.CLOSED;
-    stop.countDown();
+    thread.finish();
   }
 
-  /** Leaves the consumer group. After the thread and the sealer have ended. */
+  /** Leaves the consumer group. Called after the threads of worker and queues have ended. */
   void leave() {
-    DefaultLitePullConsumer started = consumer;
+    SpanConsumer started = consumer;
     if (started != null) {
-      started.shutdown();
+      started.close();
     }
   }
 }

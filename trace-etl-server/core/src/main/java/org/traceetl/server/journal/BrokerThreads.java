@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.DutyThread;
 
 /**
  * A sink's readers: a thread for each broker, made when its first queue comes. A broker that does
@@ -13,8 +15,8 @@ import org.traceetl.common.LogThrottle;
  *
  * @param <R> a reader: what one broker's thread does
  */
-public final class BrokerThreads<R extends SinkThread.Steps> implements AutoCloseable {
-  private record Running<R>(R reader, SinkThread thread) {}
+public final class BrokerThreads<R extends DutyCycle> implements AutoCloseable {
+  private record Running<R>(R reader, DutyThread thread) {}
 
   private final String name;
   private final Function<String, R> newReader;
@@ -51,7 +53,7 @@ public final class BrokerThreads<R extends SinkThread.Steps> implements AutoClos
       return known.reader();
     }
     R reader = newReader.apply(broker);
-    SinkThread thread = new SinkThread(name + "-" + broker, reader, throttle);
+    DutyThread thread = new DutyThread(name + "-" + broker, reader, throttle);
     running.put(broker, new Running<>(reader, thread));
     if (started && !closed) {
       thread.start();

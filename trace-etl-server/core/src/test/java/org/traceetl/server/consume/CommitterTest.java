@@ -2,6 +2,7 @@ package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -10,6 +11,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.component.DutyCycle;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -85,10 +87,16 @@ class CommitterTest {
     committer.visit(queue, broker);
   }
 
+  private void runToTheEnd() throws InterruptedException {
+    while (committer.doWork() != DutyCycle.ENDED) {
+      // the next visit
+    }
+  }
+
   @Test
   void behindASlowBrokerOnlyTheNewestOffsetWaits() throws Exception {
     broker.answers = new CountDownLatch(1);
-    Thread thread = Thread.ofPlatform().start(committer);
+    committer.thread().start();
     keep(10);
     broker.called.await();
     keep(20);
@@ -96,40 +104,40 @@ class CommitterTest {
     keep(40);
     broker.answers.countDown();
     committer.finish();
-    thread.join();
+    assertThat(committer.thread().join(Duration.ofSeconds(60))).isTrue();
 
     assertThat(broker.commits).containsExactly(10L, 40L);
     assertThat(queue.status().committed()).isEqualTo(40);
   }
 
   @Test
-  void aQueueThatMovedIsNotSetBack() {
+  void aQueueThatMovedIsNotSetBack() throws Exception {
     keep(10);
     queue.release();
     broker.committed = 50;
     committer.finish();
-    committer.run();
+    runToTheEnd();
 
     assertThat(broker.commits).isEmpty();
   }
 
   @Test
-  void theLastOffsetOfAQueueGivenUpIsCommitted() {
+  void theLastOffsetOfAQueueGivenUpIsCommitted() throws Exception {
     keep(10);
     queue.release();
     broker.committed = 5;
     committer.finish();
-    committer.run();
+    runToTheEnd();
 
     assertThat(broker.commits).containsExactly(10L);
   }
 
   @Test
-  void theLagOfAQueueIsKnownBeforeItsFirstMessage() {
+  void theLagOfAQueueIsKnownBeforeItsFirstMessage() throws Exception {
     assertThat(queue.status().lag()).isZero();
     committer.visit(queue, broker);
     committer.finish();
-    committer.run();
+    runToTheEnd();
 
     assertThat(queue.status().lag()).isEqualTo(1_000);
     assertThat(broker.commits).isEmpty();

@@ -80,7 +80,7 @@ final class RocketMqAccessTest {
   void spansAreConsumed() throws Exception {
     RocketMqConfig config = config(rocketMq.namesrvAddress(), "hunter2");
     rocketMq.send("spans", 0, "a batch".getBytes(UTF_8));
-    DefaultLitePullConsumer consumer = SpanConsumers.newConsumer(config, 0, null, 1, 0);
+    DefaultLitePullConsumer consumer = RocketMqSpanConsumer.newConsumer(config, 0, null, 1, 0);
     consumer.start();
     try {
       consumer.assign(List.of(new MessageQueue("spans", TestRocketMq.BROKER, 0)));

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +50,7 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** One worker and its sealer against a real RocketMQ, told of assignments by the test. */
+/** One worker and its queues against a real RocketMQ; the test assigns queues. */
 class WorkerTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -60,7 +59,6 @@ class WorkerTest {
 
   private final CountDownLatch gate = new CountDownLatch(1);
   private MemoryJournals journals;
-  private final List<Thread> threads = new ArrayList<>();
   private String topic;
   private MessageQueue queue;
   private final AtomicInteger failures = new AtomicInteger();
@@ -72,7 +70,7 @@ class WorkerTest {
         }
       };
   private Worker worker;
-  private Sealers sealers;
+  private QueueOwnerships ownerships;
   private Committer committer;
 
   @BeforeAll
@@ -99,12 +97,11 @@ class WorkerTest {
     ((Logger) LoggerFactory.getLogger(Worker.class)).detachAppender(log);
     gate.countDown();
     worker.close();
-    sealers.close();
+    ownerships.close();
     committer.close();
-    threads.forEach(Thread::interrupt);
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    worker.thread().abort();
+    worker.thread().join(PATIENCE);
+    committer.thread().join(PATIENCE);
     worker.leave();
   }
 
@@ -142,26 +139,34 @@ class WorkerTest {
             profile);
     journals = new MemoryJournals(aggregation, LEASE);
     journals.obstacle = sealed -> gate.await();
-    sealers =
-        new Sealers(journals, LEASE, List.of(), aggregation, new PipelineMetrics(), Clocks.SYSTEM);
+    ownerships =
+        new QueueOwnerships(
+            journals, LEASE, List.of(), aggregation, new PipelineMetrics(), Clocks.SYSTEM);
     committer = new Committer(new PipelineMetrics(), Clocks.SYSTEM);
+    Clocks clocks = new Clocks(System::nanoTime, clock);
+    RocketMqConfig config =
+        new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1);
+    PipelineMetrics metrics =
+        new PipelineMetrics() {
+          @Override
+          public void failed() {
+            failures.incrementAndGet();
+          }
+        };
     worker =
         new Worker(
             0,
-            new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1),
-            aggregation,
-            window.toMillis(),
-            sealers,
-            committer,
-            new PipelineMetrics() {
-              @Override
-              public void failed() {
-                failures.incrementAndGet();
-              }
-            },
-            new Clocks(System::nanoTime, clock));
-    threads.add(Thread.ofPlatform().start(committer));
-    threads.add(Thread.ofPlatform().start(worker));
+            new Worker.Shared(
+                config,
+                RocketMqSpanConsumer.connector(config, clocks),
+                aggregation,
+                window.toMillis(),
+                ownerships,
+                committer,
+                metrics,
+                clocks));
+    committer.thread().start();
+    worker.thread().start();
   }
 
   private void send(int first, int count) throws Exception {
@@ -319,7 +324,7 @@ class WorkerTest {
 
     worker.assigned(Set.of());
     worker.drain(System.nanoTime() + PATIENCE.toNanos());
-    threads.getLast().join();
+    worker.thread().join(PATIENCE);
 
     assertThat(worker.queues()).isEmpty();
     assertThat(offered()).isEmpty();

@@ -13,12 +13,13 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -63,7 +64,7 @@ public final class HistoryFollower implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
   private final HistoryReader.Handed handed = new HistoryReader.Handed();
-  private final SinkThread adding;
+  private final DutyThread adding;
   private final BrokerThreads<HistoryReader> readers;
   private final LongAdder windows = new LongAdder();
   private final LongAdder unknownRows = new LongAdder();
@@ -119,7 +120,7 @@ public final class HistoryFollower implements AutoCloseable {
     this.nanoTime = nanoTime;
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
-    adding = new SinkThread("trace-history", this::add, throttle);
+    adding = new DutyThread("trace-history", this::add, throttle);
     readers =
         new BrokerThreads<>(
             "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
@@ -161,7 +162,7 @@ public final class HistoryFollower implements AutoCloseable {
   long step() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();
     findQueuesIfDue(nowNanos);
-    long idleNanos = SinkThread.IDLE_NANOS;
+    long idleNanos = DutyCycle.IDLE_NANOS;
     for (HistoryReader reader : readers.all()) {
       idleNanos = Math.min(idleNanos, reader.read(nowNanos));
       addRead();
@@ -173,7 +174,7 @@ public final class HistoryFollower implements AutoCloseable {
   private long add() throws InterruptedException {
     findQueuesIfDue(nanoTime.getAsLong());
     addRead();
-    return SinkThread.IDLE_NANOS;
+    return DutyCycle.IDLE_NANOS;
   }
 
   private void addRead() {

@@ -8,10 +8,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.traceetl.server.component.DutyCycle;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.SinkThread;
 
 /**
  * Reads the journals of one broker's queues for the history, and hands what it read to the thread
@@ -19,7 +19,7 @@ import org.traceetl.server.journal.SinkThread;
  *
  * <p>Concurrency: one thread makes the steps, and owns the tails.
  */
-final class HistoryReader implements SinkThread.Steps {
+final class HistoryReader implements DutyCycle {
   /** A queue: its tail is the reader's, its series are the adding thread's. */
   static final class Followed {
     private final PacedTail tail;
@@ -112,7 +112,7 @@ final class HistoryReader implements SinkThread.Steps {
   }
 
   @Override
-  public long step() throws InterruptedException {
+  public long doWork() throws InterruptedException {
     return read(nanoTime.getAsLong());
   }
 
@@ -122,7 +122,7 @@ final class HistoryReader implements SinkThread.Steps {
    * @return nanoseconds until one may be due; 0 for now
    */
   long read(long nowNanos) throws InterruptedException {
-    long idleNanos = SinkThread.IDLE_NANOS;
+    long idleNanos = DutyCycle.IDLE_NANOS;
     for (Followed queue : queues) {
       if (!queue.present) {
         continue;

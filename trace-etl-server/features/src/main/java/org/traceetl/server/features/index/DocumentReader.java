@@ -11,8 +11,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyCycle;
 import org.traceetl.server.journal.PacedTail;
-import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -22,7 +22,7 @@ import org.traceetl.server.window.QueueId;
  * <p>Concurrency: one thread makes the steps, and owns everything but the wishes and what {@link
  * #lag} returns.
  */
-final class DocumentReader implements SinkThread.Steps {
+final class DocumentReader implements DutyCycle {
   /** Most reads of a step: queues without documents must not keep the others from being marked. */
   private static final int MAX_READS = 64;
 
@@ -82,7 +82,7 @@ final class DocumentReader implements SinkThread.Steps {
   }
 
   @Override
-  public long step() throws InterruptedException {
+  public long doWork() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();
     if (read(nowNanos)) {
       wakeWriter.run();
@@ -91,7 +91,7 @@ final class DocumentReader implements SinkThread.Steps {
   }
 
   @Override
-  public void end() throws InterruptedException {
+  public void onEnd() throws InterruptedException {
     for (FollowedQueue queue : followed.values()) {
       queue.mark();
     }
@@ -162,7 +162,7 @@ final class DocumentReader implements SinkThread.Steps {
    */
   long mark(long nowNanos) throws InterruptedException {
     Map<QueueId, IndexLag> now = new HashMap<>();
-    long idleNanos = SinkThread.IDLE_NANOS;
+    long idleNanos = DutyCycle.IDLE_NANOS;
     for (FollowedQueue queue : followed.values()) {
       queue.mark(nowNanos);
       now.put(queue.queue(), queue.lag());

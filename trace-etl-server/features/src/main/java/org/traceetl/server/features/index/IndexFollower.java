@@ -10,11 +10,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -41,7 +42,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
 
   private final DocumentWriter writer;
   private final LongSupplier nanoTime;
-  private final SinkThread writing;
+  private final DutyThread writing;
   private final BrokerThreads<DocumentReader> readers;
 
   /**
@@ -63,7 +64,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     this.nanoTime = nanoTime;
     writer = new DocumentWriter(index, config.batchDocuments(), clock);
     LogThrottle throttle = new LogThrottle(clock);
-    writing = new SinkThread("trace-index", this::write, throttle);
+    writing = new DutyThread("trace-index", this::write, throttle);
     readers =
         new BrokerThreads<>(
             "trace-index",
@@ -142,7 +143,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
       // There may be room, and something to mark.
       readers.wake();
     }
-    return Math.min(SinkThread.IDLE_NANOS, writer.dueInNanos(nowNanos));
+    return Math.min(DutyCycle.IDLE_NANOS, writer.dueInNanos(nowNanos));
   }
 
   /**

@@ -20,6 +20,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.proto.RoutingRecord;
+import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -27,7 +28,6 @@ import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.window.QueueId;
@@ -60,7 +60,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
   private final NameVariety variety;
-  private final SinkThread thread;
+  private final DutyThread thread;
   private volatile LearntNames current = LearntNames.NONE;
 
   // The thread's own.
@@ -136,7 +136,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
                   now.rules(),
                   now.applications().size());
             });
-    thread = new SinkThread("trace-names", this::step, throttle);
+    thread = new DutyThread("trace-names", this::step, throttle);
     dueNanos = nanoTime.getAsLong();
   }
 

@@ -18,8 +18,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -71,8 +72,8 @@ final class PlaceKeeper implements AutoCloseable {
   private final Consumer<Found> finder;
   private final LongSupplier nanoClock;
   private final LogThrottle throttle;
-  private final SinkThread telling;
-  private final SinkThread searching;
+  private final DutyThread telling;
+  private final DutyThread searching;
 
   // All below by this lock, which nobody holds while a broker is asked.
   private final Object lock = new Object();
@@ -102,21 +103,21 @@ final class PlaceKeeper implements AutoCloseable {
     this.nanoClock = nanoClock;
     throttle = new LogThrottle(clock);
     telling =
-        new SinkThread(
+        new DutyThread(
             "scraper-places",
-            new SinkThread.Steps() {
+            new DutyCycle() {
               @Override
-              public long step() throws InterruptedException {
+              public long doWork() throws InterruptedException {
                 return tellAll();
               }
 
               @Override
-              public void end() throws InterruptedException {
+              public void onEnd() throws InterruptedException {
                 tellAll();
               }
             },
             throttle);
-    searching = new SinkThread("scraper-search", this::searchNext, throttle);
+    searching = new DutyThread("scraper-search", this::searchNext, throttle);
   }
 
   void start() {
@@ -172,7 +173,7 @@ final class PlaceKeeper implements AutoCloseable {
       return 0;
     }
     synchronized (lock) {
-      long idleNanos = SinkThread.IDLE_NANOS;
+      long idleNanos = DutyCycle.IDLE_NANOS;
       for (Search later : searches) {
         idleNanos = Math.min(idleNanos, dueInNanos(later, nowNanos));
       }
@@ -350,7 +351,7 @@ final class PlaceKeeper implements AutoCloseable {
       tell(key);
     }
     tellReleased();
-    return SinkThread.IDLE_NANOS;
+    return DutyCycle.IDLE_NANOS;
   }
 
   /** Those of queues whose next owners wait come before all others. */

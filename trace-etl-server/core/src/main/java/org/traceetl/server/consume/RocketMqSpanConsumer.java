@@ -1,17 +1,30 @@
 package org.traceetl.server.consume;
 
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQClientManager;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 
-/** Makes the workers' RocketMQ consumers. */
-final class SpanConsumers {
+/**
+ * The consumer as RocketMQ's client makes it.
+ *
+ * <p>RocketMQ assigns queues on a thread of its own and tells {@link ObservedAllocation}; the rest
+ * is for the worker's thread.
+ */
+final class RocketMqSpanConsumer implements SpanConsumer {
   /**
    * A pull waits at the broker, and keeps its thread, until there is a message or some seconds have
    * passed: with fewer threads than queues, silent queues would hold up the others.
@@ -41,10 +54,53 @@ final class SpanConsumers {
   private static final int MAX_CACHED_SPANS = 65_536;
   private static final int ROUTE_POLL_MILLIS = 5_000;
 
-  private SpanConsumers() {}
+  private final DefaultLitePullConsumer consumer;
+  private final MQClientInstance client;
+  private final String topic;
+  private final ObservedAllocation allocation;
+  private final BrokerOffsets offsets;
+  private final ResumedPulls resumed = new ResumedPulls();
+
+  private RocketMqSpanConsumer(
+      DefaultLitePullConsumer consumer, RocketMqConfig config, ObservedAllocation allocation) {
+    this.consumer = consumer;
+    this.allocation = allocation;
+    topic = config.topic();
+    client = client(consumer, config);
+    offsets = offsets(consumer, config);
+    client.getMQClientAPIImpl().getRemotingClient().registerRPCHook(resumed);
+  }
+
+  /** Returns a connector to the brokers of a configuration. */
+  static Connector connector(RocketMqConfig config, Clocks clocks) {
+    return (worker, endpoint, pullThreads, assigned) ->
+        connect(
+            config, newConsumer(config, worker, endpoint, pullThreads, clocks.nanos()), assigned);
+  }
+
+  private static SpanConsumer connect(
+      RocketMqConfig config, DefaultLitePullConsumer consumer, Consumer<Set<MessageQueue>> assigned)
+      throws MQClientException {
+    ObservedAllocation allocation = new ObservedAllocation();
+    consumer.setAllocateMessageQueueStrategy(allocation);
+    try {
+      consumer.subscribe(
+          config.topic(),
+          "*",
+          (topic, all, mine) -> {
+            allocation.handedOver(Set.copyOf(mine));
+            assigned.accept(Set.copyOf(mine));
+          });
+      consumer.start();
+    } catch (MQClientException | RuntimeException e) {
+      consumer.shutdown();
+      throw e;
+    }
+    return new RocketMqSpanConsumer(consumer, config, allocation);
+  }
 
   /**
-   * A consumer that is not started, with a client identity of its own.
+   * Returns a consumer that is not started, with a client identity of its own.
    *
    * @param endpoint what its name announces; null for nothing
    * @param pullThreads how many queues it can wait for at a time; cannot be changed later
@@ -81,30 +137,66 @@ final class SpanConsumers {
     return consumer;
   }
 
-  /** The offsets of a consumer made here, to be asked for after its start. */
+  /** The consumer's own connection to the brokers: one for each client identity. */
+  private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
+    return MQClientManager.getInstance()
+        .getOrCreateMQClientInstance(consumer, RocketMqAccess.hook(config));
+  }
+
+  /** Returns the offsets of a consumer that was made here and is started. */
   static BrokerOffsets offsets(DefaultLitePullConsumer consumer, RocketMqConfig config) {
     return new RocketMqOffsets(
         client(consumer, config), consumer.getOffsetStore(), config.consumerGroup());
   }
 
-  /** Notes where the pulls of a consumer made here go on after a failure. After its start. */
-  static ResumedPulls resumedPulls(DefaultLitePullConsumer consumer, RocketMqConfig config) {
-    ResumedPulls resumed = new ResumedPulls();
-    client(consumer, config).getMQClientAPIImpl().getRemotingClient().registerRPCHook(resumed);
-    return resumed;
+  @Override
+  public int queueCount() throws MQClientException {
+    return consumer.fetchMessageQueues(topic).size();
   }
 
-  /**
-   * Rebalances on this thread. Only while RocketMQ's own thread does not, because a rebalance does
-   * not expect another one beside it.
-   */
-  static void rebalance(DefaultLitePullConsumer consumer, RocketMqConfig config) {
-    client(consumer, config).doRebalance();
+  @Override
+  public List<MessageExt> poll(long timeoutMillis) {
+    return consumer.poll(timeoutMillis);
   }
 
-  /** What the consumer itself talks to the brokers with: one for each client identity. */
-  private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
-    return MQClientManager.getInstance()
-        .getOrCreateMQClientInstance(consumer, RocketMqAccess.hook(config));
+  @Override
+  public void seek(MessageQueue queue, long offset, String comparedAt) throws MQClientException {
+    resumed.sought(queue, comparedAt);
+    consumer.seek(queue, offset);
+  }
+
+  @Override
+  public LongPredicate resumedPulls(MessageQueue queue) {
+    return resumed.of(queue);
+  }
+
+  @Override
+  public BrokerOffsets offsets() {
+    return offsets;
+  }
+
+  @Override
+  public long rebalances() {
+    return allocation.rebalances();
+  }
+
+  @Override
+  public Set<MessageQueue> queues() {
+    return allocation.queues();
+  }
+
+  @Override
+  public boolean isWithheld(MessageQueue queue) {
+    return allocation.isWithheld(queue);
+  }
+
+  @Override
+  public void rebalance() {
+    client.doRebalance();
+  }
+
+  @Override
+  public void close() {
+    consumer.shutdown();
   }
 }

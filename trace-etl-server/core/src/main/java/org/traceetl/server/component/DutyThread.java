@@ -1,0 +1,135 @@
+package org.traceetl.server.component;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
+
+/**
+ * Runs a {@link DutyCycle}: parks until its next step is due or {@link #wake} is called, and goes
+ * on after a step that failed. Thread-safe.
+ */
+public final class DutyThread implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(DutyThread.class);
+
+  /** How long {@link #close} waits for the step under way. */
+  private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
+
+  private final DutyCycle cycle;
+  private final LogThrottle throttle;
+  private final Thread thread;
+  private volatile boolean closed;
+  private volatile boolean failed;
+
+  /** Creates a daemon thread that is not started. */
+  public DutyThread(String name, DutyCycle cycle, LogThrottle throttle) {
+    this(Thread.ofPlatform().name(name).daemon(), cycle, throttle);
+  }
+
+  /** Creates a thread that is not started. */
+  public DutyThread(Thread.Builder builder, DutyCycle cycle, LogThrottle throttle) {
+    this.cycle = cycle;
+    this.throttle = throttle;
+    thread = builder.unstarted(this::run);
+  }
+
+  /** Starts the thread. Called once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** Ends a rest, because something may be due. */
+  public void wake() {
+    LockSupport.unpark(thread);
+  }
+
+  /** Returns whether the thread was asked to end. */
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /** Returns false if the thread ended although nothing asked it to. */
+  public boolean alive() {
+    return !failed;
+  }
+
+  /** Ends the thread after the step under way, without waiting. Idempotent. */
+  public void finish() {
+    closed = true;
+    wake();
+  }
+
+  /** Ends the thread and interrupts the step under way, without waiting. Idempotent. */
+  public void abort() {
+    closed = true;
+    thread.interrupt();
+  }
+
+  /**
+   * Waits for the end of the thread.
+   *
+   * @return whether it has ended
+   */
+  public boolean join(Duration atMost) throws InterruptedException {
+    return thread.getState() == Thread.State.NEW || thread.join(atMost);
+  }
+
+  /** Ends the thread after the step under way, and waits for it for up to two seconds. */
+  @Override
+  public void close() {
+    finish();
+    try {
+      // Not interrupted: Lucene closes its files when a thread that reads them is interrupted.
+      join(CLOSE_WAIT);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      long idleNanos = 0;
+      while (!closed && idleNanos != DutyCycle.ENDED) {
+        idleNanos = step();
+        if (idleNanos > 0 && !closed) {
+          LockSupport.parkNanos(this, idleNanos);
+        }
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+      }
+    } catch (InterruptedException e) {
+      failed = !closed;
+      Thread.currentThread().interrupt();
+    } catch (Error e) {
+      failed = true;
+      log.error("Thread {} ended with an error; restart the server", thread.getName(), e);
+      throw e;
+    } finally {
+      end();
+    }
+  }
+
+  private long step() throws InterruptedException {
+    try {
+      return cycle.doWork();
+    } catch (RuntimeException e) {
+      // The thread's boundary. Work that was not done is still in the journal.
+      if (throttle.permits()) {
+        log.error("A step of thread {} failed; the thread continues", thread.getName(), e);
+      }
+      return DutyCycle.IDLE_NANOS;
+    }
+  }
+
+  private void end() {
+    try {
+      cycle.onEnd();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      log.error("The last step of thread {} failed", thread.getName(), e);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package org.traceetl.server.consume;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.traceetl.common.Clocks;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.journal.Journal;
+import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * The queue ownerships of this process, at most one of each queue. RocketMQ informs a queue's new
+ * owner and its old one at different times; here the new one waits until the old one has ended, so
+ * that followers get the release before the take-over, even if both owners are the same worker.
+ * Thread-safe.
+ */
+final class QueueOwnerships {
+  /** Claims of one broker's queues at a time: each may need much memory for a moment. */
+  private static final int CLAIMS_PER_BROKER = 2;
+
+  /**
+   * What ownerships have in common.
+   *
+   * @param snapshots one permit: a snapshot needs the memory of a recovery
+   * @param running those that have not ended
+   * @param failed whether one has ended with an error
+   */
+  record Shared(
+      Journal journal,
+      Duration lease,
+      WindowFollower followers,
+      Aggregation aggregation,
+      PipelineMetrics metrics,
+      Clocks clocks,
+      Semaphore snapshots,
+      LogThrottle throttle,
+      Map<QueueId, QueueOwnership> running,
+      AtomicBoolean failed) {
+    Shared(
+        Journal journal,
+        Duration lease,
+        WindowFollower followers,
+        Aggregation aggregation,
+        PipelineMetrics metrics,
+        Clocks clocks) {
+      this(
+          journal,
+          lease,
+          followers,
+          aggregation,
+          metrics,
+          clocks,
+          new Semaphore(1),
+          new LogThrottle(clocks.wall()),
+          new ConcurrentHashMap<>(),
+          new AtomicBoolean());
+    }
+  }
+
+  private final Shared shared;
+  private final Consumer<DutyThread> starter;
+  private final Map<String, FairPermits> claimsOfBroker = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  QueueOwnerships(
+      Journal journal,
+      Duration lease,
+      List<WindowFollower> followers,
+      Aggregation aggregation,
+      PipelineMetrics metrics,
+      Clocks clocks) {
+    this(
+        new Shared(
+            journal,
+            lease,
+            new IsolatedFollowers(followers, metrics),
+            aggregation,
+            metrics,
+            clocks),
+        DutyThread::start);
+  }
+
+  /**
+   * @param starter starts the thread of an ownership; a simulation steps it instead
+   */
+  QueueOwnerships(Shared shared, Consumer<DutyThread> starter) {
+    this.shared = shared;
+    this.starter = starter;
+  }
+
+  /**
+   * Begins to take a queue over.
+   *
+   * @param decoder of the worker that wants it
+   * @return null while an earlier ownership of the queue has not ended, and after {@link #close}
+   */
+  QueueOwnership take(QueueId queue, BatchDecoder decoder) {
+    if (shared.running().containsKey(queue)) {
+      return null;
+    }
+    FairPermits claims =
+        claimsOfBroker.computeIfAbsent(
+            queue.broker(), broker -> new FairPermits(CLAIMS_PER_BROKER));
+    QueueOwnership ownership = new QueueOwnership(queue, decoder, shared, claims);
+    if (shared.running().putIfAbsent(queue, ownership) != null) {
+      return null;
+    }
+    if (closed) {
+      shared.running().remove(queue);
+      return null;
+    }
+    starter.accept(ownership.thread());
+    return ownership;
+  }
+
+  /** Returns whether none has ended with an error. */
+  boolean alive() {
+    return !shared.failed().get();
+  }
+
+  /** Returns the threads that have not ended. */
+  List<DutyThread> threads() {
+    return shared.running().values().stream().map(QueueOwnership::thread).toList();
+  }
+
+  /** Ends all as soon as the journal answers; windows under way are dropped. */
+  void close() {
+    closed = true;
+    threads().forEach(DutyThread::abort);
+  }
+}

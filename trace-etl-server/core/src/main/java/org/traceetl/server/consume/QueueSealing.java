@@ -1,0 +1,162 @@
+package org.traceetl.server.consume;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.window.LastMessages;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Appends an owned queue's filled windows to its journal in order, and writes its snapshots. For
+ * each window: copy it, append it, show it, give its metrics back, have its offset committed.
+ *
+ * <p>Nothing of a window is shown, and its offset is not committed, before the journal has kept it.
+ * An append of unknown outcome is repeated until the outcome is known; meanwhile the queue's open
+ * window grows.
+ *
+ * <p>Confined to the queue's thread, except {@link #add}.
+ */
+final class QueueSealing {
+  private static final Logger log = LoggerFactory.getLogger(QueueSealing.class);
+  private static final long SNAPSHOT_RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  /** A queue has two windows: at most one is filled while the other is open. */
+  private static final int MAX_WINDOWS = 2;
+
+  private record Task(OwnedQueue queue, FilledWindow filled, LastMessages read, Runnable kept) {}
+
+  private final QueueId queue;
+  private final QueueOwnerships.Shared shared;
+  private final Queue<Task> tasks = new ArrayBlockingQueue<>(MAX_WINDOWS);
+  private final BackOff backOff = new BackOff(Duration.ofMillis(100), Duration.ofSeconds(5));
+  private long nextSnapshotNanos;
+
+  /** Null before the queue is owned. */
+  private QueueJournal journal;
+
+  private QueueLease lease;
+
+  /** The window whose append has no outcome yet; null if there is none. */
+  private SealedWindow unsettled;
+
+  private long sealedNanos;
+
+  QueueSealing(QueueId queue, QueueOwnerships.Shared shared) {
+    this.queue = queue;
+    this.shared = shared;
+  }
+
+  /** Begins with the journal of a queue that is owned now. */
+  void begin(QueueJournal owned, QueueLease ownedLease) {
+    journal = owned;
+    lease = ownedLease;
+    nextSnapshotNanos = shared.clocks().nanos();
+  }
+
+  /** Adds a window. Any thread. */
+  void add(OwnedQueue owned, FilledWindow filled, Runnable kept) {
+    tasks.add(new Task(owned, filled, owned.lastMessages(), kept));
+  }
+
+  boolean hasWindow() {
+    return !tasks.isEmpty();
+  }
+
+  /** Returns nanoseconds until the next attempt to append is due; 0 or less for now. */
+  long dueInNanos() {
+    return backOff.leftNanos(shared.clocks().nanos());
+  }
+
+  /**
+   * Makes one attempt to append the next window, which is still there if it failed.
+   *
+   * @return {@link Outcome#FENCED} if the queue belongs to another owner
+   */
+  Outcome append() throws InterruptedException {
+    Task task = tasks.element();
+    if (unsettled == null) {
+      long startNanos = shared.clocks().nanos();
+      unsettled = task.filled().seal();
+      sealedNanos = shared.clocks().nanos();
+      shared.metrics().sealed(queue, sealedNanos - startNanos);
+    }
+    try {
+      if (journal.append(unsettled, task.read()) == Outcome.FENCED) {
+        return Outcome.FENCED;
+      }
+    } catch (RuntimeException e) {
+      // A repetition would fail as well; the next owner reads what the log has.
+      shared.metrics().failed();
+      log.error(
+          "Window [{}, {}) of queue {} does not fit its journal; the queue is dropped and read again",
+          unsettled.from(),
+          unsettled.to(),
+          queue,
+          e);
+      return Outcome.FENCED;
+    } catch (IOException e) {
+      backOff.failed(shared.clocks().nanos());
+      shared.metrics().appendFailed(queue);
+      if (shared.throttle().permits()) {
+        log.error(
+            "Could not append window [{}, {}) of queue {} to the journal; the server retries",
+            unsettled.from(),
+            unsettled.to(),
+            queue,
+            e);
+      }
+      return Outcome.KEPT;
+    }
+    kept(task);
+    return Outcome.KEPT;
+  }
+
+  private void kept(Task task) {
+    backOff.succeeded();
+    shared.metrics().appended(queue, shared.clocks().nanos() - sealedNanos);
+    shared.followers().window(unsettled);
+    lease.extended();
+    task.filled().giveBack();
+    task.queue().kept(task.filled().to());
+    task.kept().run();
+    unsettled = null;
+    tasks.remove();
+  }
+
+  /** Writes a snapshot if one is due and no other queue of this process writes one. */
+  Outcome writeSnapshotIfDue() throws InterruptedException {
+    boolean due = journal.snapshotDue() && shared.clocks().nanos() - nextSnapshotNanos >= 0;
+    return due && shared.snapshots().tryAcquire() ? writeSnapshot() : Outcome.KEPT;
+  }
+
+  private Outcome writeSnapshot() throws InterruptedException {
+    try {
+      long startNanos = shared.clocks().nanos();
+      Outcome outcome = journal.snapshot();
+      if (outcome == Outcome.KEPT) {
+        shared.metrics().snapshotWritten(queue, shared.clocks().nanos() - startNanos);
+        lease.extended();
+      }
+      return outcome;
+    } catch (IOException | RuntimeException e) {
+      shared.metrics().snapshotFailed(queue);
+      if (shared.throttle().permits()) {
+        log.error(
+            "Could not write a snapshot of queue {}; a take-over takes longer until one is written",
+            queue,
+            e);
+      }
+      nextSnapshotNanos = shared.clocks().nanos() + SNAPSHOT_RETRY_NANOS;
+      return Outcome.KEPT;
+    } finally {
+      shared.snapshots().release();
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package org.traceetl.server.consume;
+
+/**
+ * Why a queue that RocketMQ gave to this process is not read.
+ *
+ * @param silent whether its broker does not answer, so that no server can read the queue
+ */
+record UnreadReason(String reason, boolean silent) {
+  static final UnreadReason BEING_TAKEN = new UnreadReason("is being taken over", false);
+  static final UnreadReason WAITS = new UnreadReason("waits for its last owner", false);
+  static final UnreadReason ASSIGNED =
+      new UnreadReason("is assigned, its take-over has not begun", false);
+  static final UnreadReason WITHHELD =
+      new UnreadReason("RocketMQ's client cannot read the group's offset from its broker", true);
+}
