@@ -47,9 +47,9 @@ public final class Drain implements Callable<Integer> {
   static final String REST = "broker_and_rest";
 
   /**
-   * How the names of a part's threads begin, cut to 15 characters. Sealers are virtual; the pool
-   * carries them. The broker in this JVM has names that begin alike: PullMessageThread_,
-   * LitePullMessageThread_, PullRequestHoldService.
+   * How the names of a part's threads begin, cut to 15 characters. The threads of queues are
+   * virtual; the pool carries them. The broker in this JVM has names that begin alike:
+   * PullMessageThread_, LitePullMessageThread_, PullRequestHoldService.
    */
   private static final Map<String, List<String>> PARTS =
       Map.of(

@@ -10,15 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 
 /**
  * Commits the queues' kept offsets at the brokers, and reads where the queues end. A broker that
  * does not answer delays this thread by a timeout, and neither the journal nor a worker; it is then
  * not called for a pause. A queue waits here at most once; its newest offset is committed.
  */
-final class Committer implements DutyCycle {
+final class Committer implements SteppedTask {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
   private static final Visit LAST = new Visit(null, null);
 
@@ -33,17 +33,17 @@ final class Committer implements DutyCycle {
   private final PipelineMetrics metrics;
   private final Clocks clocks;
   private final LogThrottle throttle;
-  private final DutyThread thread;
+  private final SteppedThread thread;
   private volatile boolean finishing;
 
   Committer(PipelineMetrics metrics, Clocks clocks) {
     this.metrics = metrics;
     this.clocks = clocks;
     throttle = new LogThrottle(clocks.wall());
-    thread = new DutyThread(Thread.ofPlatform().name("trace-etl-committer"), this, throttle);
+    thread = new SteppedThread(Thread.ofPlatform().name("trace-etl-committer"), this, throttle);
   }
 
-  DutyThread thread() {
+  SteppedThread thread() {
     return thread;
   }
 

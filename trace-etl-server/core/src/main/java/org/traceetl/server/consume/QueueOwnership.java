@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueJournal;
@@ -26,7 +26,7 @@ import org.traceetl.server.window.QueueId;
  * return at once, and polls {@link #takeRecovered} and {@link #ended}. The aggregator belongs to
  * the worker after it has taken it. All else is confined to the queue's thread.
  */
-final class QueueOwnership implements DutyCycle {
+final class QueueOwnership implements SteppedTask {
   private static final Logger log = LoggerFactory.getLogger(QueueOwnership.class);
   private static final long MAX_TEND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -46,7 +46,7 @@ final class QueueOwnership implements DutyCycle {
   private final QueueOwnerships.Shared shared;
   private final QueueClaim claim;
   private final QueueSealing sealing;
-  private final DutyThread thread;
+  private final SteppedThread thread;
   private final long tendNanos;
 
   /** Null before the queue is owned. */
@@ -69,14 +69,14 @@ final class QueueOwnership implements DutyCycle {
     this.decoder = decoder;
     this.shared = shared;
     thread =
-        new DutyThread(
+        new SteppedThread(
             Thread.ofVirtual().name("trace-etl-sealer-" + queue), this, shared.throttle());
     claim = new QueueClaim(queue, shared, permits, thread::wake, () -> !released);
     sealing = new QueueSealing(queue, shared);
     tendNanos = Math.clamp(shared.lease().toNanos() / CHECKS_PER_LEASE, 1, MAX_TEND_NANOS);
   }
 
-  DutyThread thread() {
+  SteppedThread thread() {
     return thread;
   }
 

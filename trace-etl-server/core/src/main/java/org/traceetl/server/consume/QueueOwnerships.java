@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
@@ -65,7 +65,7 @@ final class QueueOwnerships {
   }
 
   private final Shared shared;
-  private final Consumer<DutyThread> starter;
+  private final Consumer<SteppedThread> starter;
   private final Map<String, FairPermits> claimsOfBroker = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
@@ -84,13 +84,13 @@ final class QueueOwnerships {
             aggregation,
             metrics,
             clocks),
-        DutyThread::start);
+        SteppedThread::start);
   }
 
   /**
    * @param starter starts the thread of an ownership; a simulation steps it instead
    */
-  QueueOwnerships(Shared shared, Consumer<DutyThread> starter) {
+  QueueOwnerships(Shared shared, Consumer<SteppedThread> starter) {
     this.shared = shared;
     this.starter = starter;
   }
@@ -126,13 +126,13 @@ final class QueueOwnerships {
   }
 
   /** Returns the threads that have not ended. */
-  List<DutyThread> threads() {
+  List<SteppedThread> threads() {
     return shared.running().values().stream().map(QueueOwnership::thread).toList();
   }
 
   /** Ends all as soon as the journal answers; windows under way are dropped. */
   void close() {
     closed = true;
-    threads().forEach(DutyThread::abort);
+    threads().forEach(SteppedThread::abort);
   }
 }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
-import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.Journal;
@@ -128,18 +128,18 @@ public final class SpanPipeline implements Component {
     if (started || ended) {
       return;
     }
-    threads().forEach(DutyThread::start);
+    threads().forEach(SteppedThread::start);
     started = true;
   }
 
-  private Stream<DutyThread> threads() {
+  private Stream<SteppedThread> threads() {
     return Stream.concat(Stream.of(committer.thread()), workers.stream().map(Worker::thread));
   }
 
   /** Whether no thread has died: one that has leaves its queues standing still. */
   @Override
   public boolean healthy() {
-    return !started || ending || threads().allMatch(DutyThread::alive) && ownerships.alive();
+    return !started || ending || threads().allMatch(SteppedThread::alive) && ownerships.alive();
   }
 
   /**
@@ -243,10 +243,10 @@ public final class SpanPipeline implements Component {
     }
   }
 
-  private boolean joined(List<DutyThread> threads, long deadlineNanos) {
+  private boolean joined(List<SteppedThread> threads, long deadlineNanos) {
     try {
       boolean all = true;
-      for (DutyThread thread : threads) {
+      for (SteppedThread thread : threads) {
         all &= thread.join(left(deadlineNanos));
       }
       return all;

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.queues.QueueStatus;
@@ -38,7 +38,7 @@ import org.traceetl.server.window.QueueId;
  * <p>Concurrency: the worker's thread owns its decoder, and each queue's aggregator after it has
  * taken it from the queue's ownership. The thread that rebalances only adds assignments to a queue.
  */
-final class Worker implements DutyCycle {
+final class Worker implements SteppedTask {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   private static final long POLL_MILLIS = 100;
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS);
@@ -79,7 +79,7 @@ final class Worker implements DutyCycle {
   private final PipelineMetrics metrics;
   private final Clocks clocks;
   private final LogThrottle throttle;
-  private final DutyThread thread;
+  private final SteppedThread thread;
 
   private final BlockingQueue<Set<MessageQueue>> assignments =
       new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
@@ -126,10 +126,11 @@ final class Worker implements DutyCycle {
     clocks = shared.clocks();
     throttle = new LogThrottle(clocks.wall());
     decoder = shared.aggregation().newDecoder();
-    thread = new DutyThread(Thread.ofPlatform().name("trace-etl-worker-" + number), this, throttle);
+    thread =
+        new SteppedThread(Thread.ofPlatform().name("trace-etl-worker-" + number), this, throttle);
   }
 
-  DutyThread thread() {
+  SteppedThread thread() {
     return thread;
   }
 

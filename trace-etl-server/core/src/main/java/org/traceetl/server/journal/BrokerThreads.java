@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 
 /**
  * A sink's readers: a thread for each broker, made when its first queue comes. A broker that does
@@ -15,8 +15,8 @@ import org.traceetl.server.component.DutyThread;
  *
  * @param <R> a reader: what one broker's thread does
  */
-public final class BrokerThreads<R extends DutyCycle> implements AutoCloseable {
-  private record Running<R>(R reader, DutyThread thread) {}
+public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable {
+  private record Running<R>(R reader, SteppedThread thread) {}
 
   private final String name;
   private final Function<String, R> newReader;
@@ -53,7 +53,7 @@ public final class BrokerThreads<R extends DutyCycle> implements AutoCloseable {
       return known.reader();
     }
     R reader = newReader.apply(broker);
-    DutyThread thread = new DutyThread(name + "-" + broker, reader, throttle);
+    SteppedThread thread = new SteppedThread(name + "-" + broker, reader, throttle);
     running.put(broker, new Running<>(reader, thread));
     if (started && !closed) {
       thread.start();

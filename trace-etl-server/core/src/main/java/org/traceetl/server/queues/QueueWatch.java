@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.component.Component;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -67,7 +67,7 @@ public final class QueueWatch implements Component {
 
   private final Brokers brokers;
   private final LogThrottle throttle;
-  private final DutyThread thread;
+  private final SteppedThread thread;
   private volatile Seen seen = new Seen(Map.of(), Map.of());
 
   /**
@@ -80,7 +80,7 @@ public final class QueueWatch implements Component {
   QueueWatch(Brokers brokers, Clock clock) {
     this.brokers = brokers;
     throttle = new LogThrottle(clock);
-    thread = new DutyThread("trace-etl-queues", this::look, throttle);
+    thread = new SteppedThread("trace-etl-queues", this::look, throttle);
   }
 
   @Override

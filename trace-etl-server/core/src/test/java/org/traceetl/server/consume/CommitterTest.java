@@ -11,7 +11,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -88,7 +88,7 @@ class CommitterTest {
   }
 
   private void runToTheEnd() throws InterruptedException {
-    while (committer.doWork() != DutyCycle.ENDED) {
+    while (committer.doWork() != SteppedTask.ENDED) {
       // the next visit
     }
   }

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -146,7 +146,7 @@ class QueueOwnershipTest {
   /** Makes a step and returns how long it allows to rest. */
   private Duration step() throws InterruptedException {
     long idleNanos = ownership.doWork();
-    assertThat(idleNanos).isBetween(0L, DutyCycle.UNTIL_WOKEN - 1);
+    assertThat(idleNanos).isBetween(0L, SteppedTask.UNTIL_WOKEN - 1);
     return Duration.ofNanos(idleNanos);
   }
 
@@ -171,7 +171,7 @@ class QueueOwnershipTest {
   }
 
   private void assertEnded() throws InterruptedException {
-    assertThat(ownership.doWork()).isEqualTo(DutyCycle.ENDED);
+    assertThat(ownership.doWork()).isEqualTo(SteppedTask.ENDED);
     assertThat(ownership.ended()).isTrue();
     ownership.onEnd();
   }

@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyThread;
 import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -69,7 +69,7 @@ public final class Fleet implements Feature {
   private final long forgetAfterNanos;
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
-  private final DutyThread thread;
+  private final SteppedThread thread;
 
   /** Set before the first look. */
   private volatile Endpoint own;
@@ -88,7 +88,7 @@ public final class Fleet implements Feature {
     this.nanoTime = nanoTime;
     forgetAfterNanos = config.forgetAfter().toNanos();
     throttle = new LogThrottle(clock);
-    thread = new DutyThread("trace-etl-discovery", this::look, throttle);
+    thread = new SteppedThread("trace-etl-discovery", this::look, throttle);
   }
 
   /**

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalTail;
@@ -64,7 +64,7 @@ public final class HistoryFollower implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
   private final HistoryReader.Handed handed = new HistoryReader.Handed();
-  private final DutyThread adding;
+  private final SteppedThread adding;
   private final BrokerThreads<HistoryReader> readers;
   private final LongAdder windows = new LongAdder();
   private final LongAdder unknownRows = new LongAdder();
@@ -120,7 +120,7 @@ public final class HistoryFollower implements AutoCloseable {
     this.nanoTime = nanoTime;
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
-    adding = new DutyThread("trace-history", this::add, throttle);
+    adding = new SteppedThread("trace-history", this::add, throttle);
     readers =
         new BrokerThreads<>(
             "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
@@ -162,7 +162,7 @@ public final class HistoryFollower implements AutoCloseable {
   long step() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();
     findQueuesIfDue(nowNanos);
-    long idleNanos = DutyCycle.IDLE_NANOS;
+    long idleNanos = SteppedTask.IDLE_NANOS;
     for (HistoryReader reader : readers.all()) {
       idleNanos = Math.min(idleNanos, reader.read(nowNanos));
       addRead();
@@ -174,7 +174,7 @@ public final class HistoryFollower implements AutoCloseable {
   private long add() throws InterruptedException {
     findQueuesIfDue(nanoTime.getAsLong());
     addRead();
-    return DutyCycle.IDLE_NANOS;
+    return SteppedTask.IDLE_NANOS;
   }
 
   private void addRead() {

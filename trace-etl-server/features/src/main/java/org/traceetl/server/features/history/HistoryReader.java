@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
@@ -19,7 +19,7 @@ import org.traceetl.server.journal.QueueImage;
  *
  * <p>Concurrency: one thread makes the steps, and owns the tails.
  */
-final class HistoryReader implements DutyCycle {
+final class HistoryReader implements SteppedTask {
   /** A queue: its tail is the reader's, its series are the adding thread's. */
   static final class Followed {
     private final PacedTail tail;
@@ -122,7 +122,7 @@ final class HistoryReader implements DutyCycle {
    * @return nanoseconds until one may be due; 0 for now
    */
   long read(long nowNanos) throws InterruptedException {
-    long idleNanos = DutyCycle.IDLE_NANOS;
+    long idleNanos = SteppedTask.IDLE_NANOS;
     for (Followed queue : queues) {
       if (!queue.present) {
         continue;

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.Glob;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
@@ -63,7 +63,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
   private final LogThrottle throttle;
   private final LoadMeter meter = new LoadMeter();
   private final HotspotPolicy policy;
-  private final DutyThread thread;
+  private final SteppedThread thread;
   private final LongAdder decided = new LongAdder();
   private final LongAdder lost = new LongAdder();
   private volatile Hotspots picture = Hotspots.NONE;
@@ -98,7 +98,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
             nanoTime,
             throttle,
             now -> policy.adopt(now.applications()));
-    thread = new DutyThread("trace-hotspots", this::step, throttle);
+    thread = new SteppedThread("trace-hotspots", this::step, throttle);
     dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
   }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
+import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.window.QueueId;
 
@@ -22,7 +22,7 @@ import org.traceetl.server.window.QueueId;
  * <p>Concurrency: one thread makes the steps, and owns everything but the wishes and what {@link
  * #lag} returns.
  */
-final class DocumentReader implements DutyCycle {
+final class DocumentReader implements SteppedTask {
   /** Most reads of a step: queues without documents must not keep the others from being marked. */
   private static final int MAX_READS = 64;
 
@@ -162,7 +162,7 @@ final class DocumentReader implements DutyCycle {
    */
   long mark(long nowNanos) throws InterruptedException {
     Map<QueueId, IndexLag> now = new HashMap<>();
-    long idleNanos = DutyCycle.IDLE_NANOS;
+    long idleNanos = SteppedTask.IDLE_NANOS;
     for (FollowedQueue queue : followed.values()) {
       queue.mark(nowNanos);
       now.put(queue.queue(), queue.lag());

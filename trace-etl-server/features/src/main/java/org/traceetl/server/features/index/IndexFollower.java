@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
@@ -42,7 +42,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
 
   private final DocumentWriter writer;
   private final LongSupplier nanoTime;
-  private final DutyThread writing;
+  private final SteppedThread writing;
   private final BrokerThreads<DocumentReader> readers;
 
   /**
@@ -64,7 +64,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     this.nanoTime = nanoTime;
     writer = new DocumentWriter(index, config.batchDocuments(), clock);
     LogThrottle throttle = new LogThrottle(clock);
-    writing = new DutyThread("trace-index", this::write, throttle);
+    writing = new SteppedThread("trace-index", this::write, throttle);
     readers =
         new BrokerThreads<>(
             "trace-index",
@@ -143,7 +143,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
       // There may be room, and something to mark.
       readers.wake();
     }
-    return Math.min(DutyCycle.IDLE_NANOS, writer.dueInNanos(nowNanos));
+    return Math.min(SteppedTask.IDLE_NANOS, writer.dueInNanos(nowNanos));
   }
 
   /**

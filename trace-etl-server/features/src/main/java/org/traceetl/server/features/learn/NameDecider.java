@@ -20,7 +20,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.proto.RoutingRecord;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -60,7 +60,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private final LongSupplier nanoTime;
   private final LogThrottle throttle;
   private final NameVariety variety;
-  private final DutyThread thread;
+  private final SteppedThread thread;
   private volatile LearntNames current = LearntNames.NONE;
 
   // The thread's own.
@@ -136,7 +136,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
                   now.rules(),
                   now.applications().size());
             });
-    thread = new DutyThread("trace-names", this::step, throttle);
+    thread = new SteppedThread("trace-names", this::step, throttle);
     dueNanos = nanoTime.getAsLong();
   }
 

@@ -18,8 +18,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.DutyCycle;
-import org.traceetl.server.component.DutyThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.SealedWindow;
 
@@ -72,8 +72,8 @@ final class PlaceKeeper implements AutoCloseable {
   private final Consumer<Found> finder;
   private final LongSupplier nanoClock;
   private final LogThrottle throttle;
-  private final DutyThread telling;
-  private final DutyThread searching;
+  private final SteppedThread telling;
+  private final SteppedThread searching;
 
   // All below by this lock, which nobody holds while a broker is asked.
   private final Object lock = new Object();
@@ -103,9 +103,9 @@ final class PlaceKeeper implements AutoCloseable {
     this.nanoClock = nanoClock;
     throttle = new LogThrottle(clock);
     telling =
-        new DutyThread(
+        new SteppedThread(
             "scraper-places",
-            new DutyCycle() {
+            new SteppedTask() {
               @Override
               public long doWork() throws InterruptedException {
                 return tellAll();
@@ -117,7 +117,7 @@ final class PlaceKeeper implements AutoCloseable {
               }
             },
             throttle);
-    searching = new DutyThread("scraper-search", this::searchNext, throttle);
+    searching = new SteppedThread("scraper-search", this::searchNext, throttle);
   }
 
   void start() {
@@ -173,7 +173,7 @@ final class PlaceKeeper implements AutoCloseable {
       return 0;
     }
     synchronized (lock) {
-      long idleNanos = DutyCycle.IDLE_NANOS;
+      long idleNanos = SteppedTask.IDLE_NANOS;
       for (Search later : searches) {
         idleNanos = Math.min(idleNanos, dueInNanos(later, nowNanos));
       }
@@ -351,7 +351,7 @@ final class PlaceKeeper implements AutoCloseable {
       tell(key);
     }
     tellReleased();
-    return DutyCycle.IDLE_NANOS;
+    return SteppedTask.IDLE_NANOS;
   }
 
   /** Those of queues whose next owners wait come before all others. */

@@ -1,35 +1,40 @@
 package org.traceetl.server.component;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Runs a {@link DutyCycle}: parks until its next step is due or {@link #wake} is called, and goes
+ * Runs a {@link SteppedTask}: parks until its next step is due or {@link #wake} is called, and goes
  * on after a step that failed. Thread-safe.
  */
-public final class DutyThread implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(DutyThread.class);
+public final class SteppedThread implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(SteppedThread.class);
 
   /** How long {@link #close} waits for the step under way. */
   private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
 
-  private final DutyCycle cycle;
+  private final SteppedTask task;
   private final LogThrottle throttle;
   private final Thread thread;
+
+  /** Kept apart from the thread's permit to park, which a lock within a step would consume. */
+  private final AtomicBoolean woken = new AtomicBoolean();
+
   private volatile boolean closed;
   private volatile boolean failed;
 
   /** Creates a daemon thread that is not started. */
-  public DutyThread(String name, DutyCycle cycle, LogThrottle throttle) {
-    this(Thread.ofPlatform().name(name).daemon(), cycle, throttle);
+  public SteppedThread(String name, SteppedTask task, LogThrottle throttle) {
+    this(Thread.ofPlatform().name(name).daemon(), task, throttle);
   }
 
   /** Creates a thread that is not started. */
-  public DutyThread(Thread.Builder builder, DutyCycle cycle, LogThrottle throttle) {
-    this.cycle = cycle;
+  public SteppedThread(Thread.Builder builder, SteppedTask task, LogThrottle throttle) {
+    this.task = task;
     this.throttle = throttle;
     thread = builder.unstarted(this::run);
   }
@@ -41,6 +46,7 @@ public final class DutyThread implements AutoCloseable {
 
   /** Ends a rest, because something may be due. */
   public void wake() {
+    woken.set(true);
     LockSupport.unpark(thread);
   }
 
@@ -90,11 +96,12 @@ public final class DutyThread implements AutoCloseable {
   private void run() {
     try {
       long idleNanos = 0;
-      while (!closed && idleNanos != DutyCycle.ENDED) {
+      while (!closed && idleNanos != SteppedTask.ENDED) {
         idleNanos = step();
-        if (idleNanos > 0 && !closed) {
+        if (idleNanos > 0 && !woken.get() && !closed) {
           LockSupport.parkNanos(this, idleNanos);
         }
+        woken.set(false); // before the next step looks for work
         if (Thread.interrupted()) {
           throw new InterruptedException();
         }
@@ -113,19 +120,19 @@ public final class DutyThread implements AutoCloseable {
 
   private long step() throws InterruptedException {
     try {
-      return cycle.doWork();
+      return task.doWork();
     } catch (RuntimeException e) {
       // The thread's boundary. Work that was not done is still in the journal.
       if (throttle.permits()) {
         log.error("A step of thread {} failed; the thread continues", thread.getName(), e);
       }
-      return DutyCycle.IDLE_NANOS;
+      return SteppedTask.IDLE_NANOS;
     }
   }
 
   private void end() {
     try {
-      cycle.onEnd();
+      task.onEnd();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException e) {

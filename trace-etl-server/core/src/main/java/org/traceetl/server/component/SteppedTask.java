@@ -3,18 +3,19 @@ package org.traceetl.server.component;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Work that a thread does in steps. A {@link DutyThread} runs the steps and rests between them; a
- * test or a simulation calls {@link #doWork} itself. A step may wait for a broker, never for time.
+ * Work that a thread does in steps. A {@link SteppedThread} runs the steps and rests between them;
+ * a test or a simulation calls {@link #doWork} itself. A step may wait for a broker, never for
+ * time.
  */
 @FunctionalInterface
-public interface DutyCycle {
-  /** Rest of a cycle that looks for work about once a second. */
+public interface SteppedTask {
+  /** Rest of a task that looks for work about once a second. */
   long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Nothing is due until the thread is woken. */
   long UNTIL_WOKEN = Long.MAX_VALUE;
 
-  /** The cycle has ended; no further step follows. */
+  /** The task has ended; no further step follows. */
   long ENDED = -1;
 
   /**
