@@ -3,6 +3,7 @@ package org.traceetl.agent;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,12 +69,13 @@ final class DocumentationTest {
 
   @Test
   void everyMetricStandsWithItsTypeAndHelp(@TempDir Path directory) throws Exception {
-    Map<String, String> rows =
-        rows(Files.readAllLines(DOCS.resolve("metrics.md")), "trace_etl_agent_.*");
     Map<String, String> types = new TreeMap<>();
     Map<String, String> helps = new TreeMap<>();
     families(metricsOf(directory), types, helps);
 
+    write(types, helps);
+    Map<String, String> rows =
+        rows(Files.readAllLines(DOCS.resolve("metrics.md")), "trace_etl_agent_.*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
@@ -105,6 +108,24 @@ final class DocumentationTest {
             .filter(line -> !line.group(2).endsWith("_created"))
             .toList()) {
       (line.group(1).equals("TYPE") ? types : helps).put(line.group(2), line.group(3));
+    }
+  }
+
+  /** With {@code -Dtraceetl.docs.write=true}: types and help texts into the rows. */
+  private static void write(Map<String, String> types, Map<String, String> helps)
+      throws IOException {
+    if (Boolean.getBoolean("traceetl.docs.write")) {
+      String text = Files.readString(DOCS.resolve("metrics.md"));
+      for (Map.Entry<String, String> type : types.entrySet()) {
+        String row = "| `" + type.getKey() + "` | ";
+        text =
+            text.replaceAll(
+                "(?m)^" + Pattern.quote(row) + "[^|]*\\| ([^|]*)\\|.*$",
+                Matcher.quoteReplacement(row + type.getValue() + " | ")
+                    + "$1"
+                    + Matcher.quoteReplacement("| " + helps.get(type.getKey()) + " |"));
+      }
+      Files.writeString(DOCS.resolve("metrics.md"), text);
     }
   }
 

@@ -62,7 +62,6 @@ final class DocumentationTest {
   @Test
   void everyMetricStandsWithItsTypeAndHelp() throws Exception {
     String text = Files.readString(DOCS.resolve("metrics.md"));
-    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`).*");
     Map<String, String> types = new TreeMap<>();
     Map<String, String> helps = new TreeMap<>();
     // Those that there are with deltas alone, then all others.
@@ -76,6 +75,8 @@ final class DocumentationTest {
           return javas;
         });
 
+    write(types, helps);
+    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`).*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
@@ -235,6 +236,24 @@ final class DocumentationTest {
       case "info" -> family + "_info";
       default -> family;
     };
+  }
+
+  /** With {@code -Dtraceetl.docs.write=true}: types and help texts into the rows. */
+  private static void write(Map<String, String> types, Map<String, String> helps)
+      throws IOException {
+    if (Boolean.getBoolean("traceetl.docs.write")) {
+      String text = Files.readString(DOCS.resolve("metrics.md"));
+      for (Map.Entry<String, String> type : types.entrySet()) {
+        String row = "| `" + type.getKey() + "` | ";
+        text =
+            text.replaceAll(
+                "(?m)^" + Pattern.quote(row) + "[^|]*\\| ([^|]*)\\|.*$",
+                Matcher.quoteReplacement(row + type.getValue() + " | ")
+                    + "$1"
+                    + Matcher.quoteReplacement("| " + helps.get(type.getKey()) + " |"));
+      }
+      Files.writeString(DOCS.resolve("metrics.md"), text);
+    }
   }
 
   /** Rows of tables by the name that stands first in them. */
