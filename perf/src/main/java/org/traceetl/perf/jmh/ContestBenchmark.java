@@ -24,7 +24,7 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.Cardinality;
-import org.traceetl.server.series.Census;
+import org.traceetl.server.series.CardinalitySurvey;
 import org.traceetl.server.series.HeavyHitters;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SeriesTable;
@@ -66,7 +66,7 @@ public class ContestBenchmark {
   private SeriesTable table;
   private HeavyHitters contest;
   private WindowMetrics window;
-  private Census census;
+  private CardinalitySurvey census;
   private long nowMillis = NOW_MILLIS;
 
   @Setup(Level.Trial)
@@ -80,7 +80,7 @@ public class ContestBenchmark {
         new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 1_000, 1);
     table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
-    census = new Census(config, false, table, known, symbols, contest);
+    census = new CardinalitySurvey(config, false, table, known, symbols, contest);
     window = new WindowMetrics(STRIDE, 0, 0, 0, false);
     for (int i = 0; i < applications; i++) {
       byte[] name = ("application-" + i).getBytes(UTF_8);

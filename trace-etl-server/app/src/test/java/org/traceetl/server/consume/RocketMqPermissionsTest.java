@@ -194,7 +194,7 @@ final class RocketMqPermissionsTest {
 
   @Test
   void theRightsOfTheManualSuffice() throws Exception {
-    rocketMq.send(SPANS, 0, new Batch("shop").span("a", 5_000_000).message(1));
+    rocketMq.send(SPANS, 0, new BatchMessage("shop").span("a", 5_000_000).message(1));
     Map<String, Object> properties =
         Map.of(
             "server.port",

@@ -17,9 +17,9 @@ import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.NamePatterns;
+import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
-import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.NativeBuckets;
@@ -36,7 +36,7 @@ public final class Aggregation {
 
   final SeriesConfig series;
   final SeriesBudget budget;
-  final SpanFilter filter;
+  final RecordingFilter filter;
   final SlowThresholds slow;
   private final NamePatterns namePatterns;
   final DimensionKeys dimensions;
@@ -148,7 +148,7 @@ public final class Aggregation {
     this.series = series;
     this.documents = documents;
     budget = new SeriesBudget(series.max());
-    filter = new SpanFilter(series.filters());
+    filter = new RecordingFilter(series.filters());
     slow = new SlowThresholds(documents);
     namePatterns = new NamePatterns(series.templates().patterns());
     dimensions = new DimensionKeys(series.dimensions());

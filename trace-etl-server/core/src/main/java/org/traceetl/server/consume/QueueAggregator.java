@@ -21,10 +21,10 @@ import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.Cardinality;
-import org.traceetl.server.series.Census;
+import org.traceetl.server.series.CardinalitySurvey;
 import org.traceetl.server.series.HeavyHitters;
+import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SeriesTable;
-import org.traceetl.server.series.SpanFilter;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.series.Utf8;
@@ -83,7 +83,7 @@ public final class QueueAggregator {
   /** Null where there are classic buckets alone. */
   private final NativeBuckets nativeBuckets;
 
-  private final SpanFilter filter;
+  private final RecordingFilter filter;
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
   private final long idleMillis;
@@ -94,7 +94,7 @@ public final class QueueAggregator {
   private final SeriesTable series;
   private final HeavyHitters heavyHitters;
   private final KeyHashes keyHashes;
-  private final Census census;
+  private final CardinalitySurvey census;
   private final BatchHistory history;
 
   private final BlockingQueue<WindowMetrics> spares = new ArrayBlockingQueue<>(1);
@@ -169,7 +169,9 @@ public final class QueueAggregator {
     series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications, mapped);
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
-    census = new Census(aggregation.series, mapped, series, applications, symbols, heavyHitters);
+    census =
+        new CardinalitySurvey(
+            aggregation.series, mapped, series, applications, symbols, heavyHitters);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     history = image.history();

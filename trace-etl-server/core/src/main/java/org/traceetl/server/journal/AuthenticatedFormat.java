@@ -29,7 +29,7 @@ import org.traceetl.server.window.QueueId;
  *
  * <p>A server without keys takes it for a message of a later version and stops before it. The code
  * does not cover the offset, which is not known before the append: a message repeated at another
- * offset is refused by {@link Chain}. One thread at a time.
+ * offset is refused by {@link JournalChain}. One thread at a time.
  */
 final class AuthenticatedFormat {
   static final byte MESSAGE = 0;

@@ -113,17 +113,17 @@ final class AuthenticatedLog implements JournalLog {
     byte[] message = entry.body();
     if (sealed == null) {
       if (!keys.acceptUnsigned() || AuthenticatedFormat.begins(message)) {
-        return leftOut(entry, Rejection.UNAUTHENTICATED);
+        return leftOut(entry, RecordRejection.UNAUTHENTICATED);
       }
       anyAccepted = true;
       return message;
     }
     JournalKey key = ring.key(sealed.keyId());
     if (key == null) {
-      return leftOut(entry, Rejection.UNKNOWN_KEY);
+      return leftOut(entry, RecordRejection.UNKNOWN_KEY);
     }
     if (!format.verifies(sealed, key)) {
-      return leftOut(entry, Rejection.UNAUTHENTICATED);
+      return leftOut(entry, RecordRejection.UNAUTHENTICATED);
     }
     anyAccepted = true;
     used.add(sealed.keyId());
@@ -138,7 +138,7 @@ final class AuthenticatedLog implements JournalLog {
     return LEFT_OUT;
   }
 
-  private byte[] leftOut(Entry entry, Rejection reason) {
+  private byte[] leftOut(Entry entry, RecordRejection reason) {
     if (entry.offset() >= countedTo) {
       counters.rejected(reason);
       countedTo = entry.offset() + 1;
@@ -163,7 +163,7 @@ final class AuthenticatedLog implements JournalLog {
   }
 
   private IOException missing(long offset, String keyId) {
-    counters.rejected(Rejection.UNKNOWN_KEY);
+    counters.rejected(RecordRejection.UNKNOWN_KEY);
     return new IOException(
         "The message at offset "
             + offset

@@ -29,7 +29,7 @@ import org.traceetl.server.window.QueueId;
  * 78  .. payload of the chunk
  * </pre>
  *
- * <p>A message in which anything is wrong is a {@link Rejection}, never an exception. Later
+ * <p>A message in which anything is wrong is a {@link RecordRejection}, never an exception. Later
  * versions keep what stands before the writer: so a reader can tell them from damage and from what
  * others have written.
  */
@@ -119,22 +119,22 @@ final class ChunkFormat {
   }
 
   /** Why a message is none of this queue's chunks; null if it is one. */
-  Rejection rejection(byte[] message) {
+  RecordRejection rejection(byte[] message) {
     ByteBuffer buffer = ByteBuffer.wrap(message);
     if (message.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
-      return Rejection.FOREIGN;
+      return RecordRejection.FOREIGN;
     }
     if (message.length < HEADER_BYTES) {
-      return Rejection.MALFORMED;
+      return RecordRejection.MALFORMED;
     }
     if (buffer.getInt(CHECKSUM_AT) != checksum(message)) {
-      return Rejection.CHECKSUM;
+      return RecordRejection.CHECKSUM;
     }
     if (buffer.getLong(14) != queue) {
-      return Rejection.FOREIGN;
+      return RecordRejection.FOREIGN;
     }
     if (version(message) > VERSION) {
-      return Rejection.VERSION;
+      return RecordRejection.VERSION;
     }
     int index = Short.toUnsignedInt(buffer.getShort(6));
     int count = Short.toUnsignedInt(buffer.getShort(8));
@@ -146,7 +146,7 @@ final class ChunkFormat {
             && message.length - HEADER_BYTES <= MAX_PAYLOAD_BYTES
             && buffer.getLong(38) >= 1
             && buffer.getLong(46) >= 0;
-    return sensible ? null : Rejection.MALFORMED;
+    return sensible ? null : RecordRejection.MALFORMED;
   }
 
   private static int version(byte[] message) {
@@ -164,7 +164,7 @@ final class ChunkFormat {
   }
 
   /** The chunk that a message is which has no {@link #rejection}. */
-  Chunk read(byte[] message) {
+  RecordChunk read(byte[] message) {
     ByteBuffer buffer = ByteBuffer.wrap(message);
     RecordHeader header =
         new RecordHeader(
@@ -175,7 +175,7 @@ final class ChunkFormat {
             buffer.getLong(54),
             buffer.getLong(62),
             buffer.getLong(70));
-    return new Chunk(
+    return new RecordChunk(
         header,
         Short.toUnsignedInt(buffer.getShort(6)),
         Short.toUnsignedInt(buffer.getShort(8)),

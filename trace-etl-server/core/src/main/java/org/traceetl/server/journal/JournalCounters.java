@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 
 /** What those who read and write logs count. Safe for any thread. */
 public final class JournalCounters {
-  private final Map<Rejection, LongAdder> rejections =
+  private final Map<RecordRejection, LongAdder> rejections =
       new EnumMap<>(
-          Arrays.stream(Rejection.values())
+          Arrays.stream(RecordRejection.values())
               .collect(Collectors.toMap(Function.identity(), rejection -> new LongAdder())));
 
   private final LongAdder takes = new LongAdder();
@@ -21,7 +21,7 @@ public final class JournalCounters {
   private final LongAdder appendedMessages = new LongAdder();
   private final LongAdder appendedBytes = new LongAdder();
 
-  void rejected(Rejection reason) {
+  void rejected(RecordRejection reason) {
     rejections.get(reason).increment();
   }
 
@@ -52,7 +52,7 @@ public final class JournalCounters {
         .collect(Collectors.toMap(e -> e.getKey().label(), e -> e.getValue().sum()));
   }
 
-  long rejections(Rejection reason) {
+  long rejections(RecordRejection reason) {
     return rejections.get(reason).sum();
   }
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.window.LastMessages;
 
-/** Folds a log, message by message, into a {@link Chain}. One thread at a time. */
+/** Folds a log, message by message, into a {@link JournalChain}. One thread at a time. */
 final class JournalReader {
   /** Told of each record that counts. */
   interface Visitor {
@@ -17,7 +17,7 @@ final class JournalReader {
      * @param before the chain without it
      * @throws MalformedRecordException so that it does not count after all
      */
-    void counts(LogRecord record, Chain before) throws MalformedRecordException;
+    void counts(LogRecord record, JournalChain before) throws MalformedRecordException;
 
     /**
      * The owner's claim once more.
@@ -33,9 +33,9 @@ final class JournalReader {
   private final JournalLog log;
   private final RecordAssembler assembler;
   private final JournalCounters counters;
-  private final StepSearch steps;
+  private final StepOverSearch steps;
 
-  private Chain chain;
+  private JournalChain chain;
   private long next;
 
   /** Where a window begins that is known to count, or {@link JournalLog#NONE}. */
@@ -51,11 +51,11 @@ final class JournalReader {
    * @param chain at that place
    */
   JournalReader(
-      JournalLog log, ChunkFormat format, JournalCounters counters, long next, Chain chain) {
+      JournalLog log, ChunkFormat format, JournalCounters counters, long next, JournalChain chain) {
     this.log = log;
     this.assembler = new RecordAssembler(format, counters);
     this.counters = counters;
-    steps = new StepSearch(log, format);
+    steps = new StepOverSearch(log, format);
     this.next = next;
     this.chain = chain;
   }
@@ -67,12 +67,12 @@ final class JournalReader {
    */
   static JournalReader behind(
       long base, JournalLog log, ChunkFormat format, JournalCounters counters) {
-    JournalReader reader = new JournalReader(log, format, counters, base, Chain.UNKNOWN);
+    JournalReader reader = new JournalReader(log, format, counters, base, JournalChain.UNKNOWN);
     reader.base = base;
     return reader;
   }
 
-  Chain chain() {
+  JournalChain chain() {
     return chain;
   }
 
@@ -120,7 +120,7 @@ final class JournalReader {
           accept(entry, visitor);
         } catch (UnknownVersionException e) {
           if (steps.isOver(next)) {
-            counters.rejected(Rejection.STEPPED_OVER);
+            counters.rejected(RecordRejection.STEPPED_OVER);
             assembler.clear();
             next++;
             return true;
@@ -153,7 +153,7 @@ final class JournalReader {
   }
 
   private LaterVersionException stopped(UnknownVersionException why) {
-    counters.rejected(Rejection.VERSION);
+    counters.rejected(RecordRejection.VERSION);
     return new LaterVersionException(
         next,
         "The record at offset "
@@ -168,7 +168,7 @@ final class JournalReader {
 
   private void follow(LogRecord record, Visitor visitor) throws UnknownVersionException {
     if (record.first() == base && record.header().kind() == RecordKind.WINDOW) {
-      chain = Chain.at(record.header());
+      chain = JournalChain.at(record.header());
       return;
     }
     if (chain.isRenewal(record.header())) {
@@ -178,7 +178,7 @@ final class JournalReader {
     if (record.header().isBarrier()) {
       return;
     }
-    Rejection rejection = chain.rejection(record);
+    RecordRejection rejection = chain.rejection(record);
     if (rejection == null) {
       try {
         visitor.counts(record, chain);
@@ -189,7 +189,7 @@ final class JournalReader {
         assembler.clear();
         throw e;
       } catch (MalformedRecordException e) {
-        rejection = Rejection.MALFORMED;
+        rejection = RecordRejection.MALFORMED;
       }
     }
     counters.rejected(rejection);
@@ -199,7 +199,7 @@ final class JournalReader {
     try {
       visitor.renewed(record);
     } catch (MalformedRecordException e) {
-      counters.rejected(Rejection.MALFORMED);
+      counters.rejected(RecordRejection.MALFORMED);
     }
   }
 

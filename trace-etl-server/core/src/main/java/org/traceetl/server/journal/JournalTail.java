@@ -147,7 +147,11 @@ public final class JournalTail {
 
   private JournalReader readerAt(long offset) {
     return new JournalReader(
-        messages, format, counters, offset, offset == 0 ? Chain.FRESH : Chain.UNKNOWN);
+        messages,
+        format,
+        counters,
+        offset,
+        offset == 0 ? JournalChain.FRESH : JournalChain.UNKNOWN);
   }
 
   private void missed(long offset) {
@@ -161,7 +165,7 @@ public final class JournalTail {
         group);
   }
 
-  private void follow(LogRecord record, Chain before) throws MalformedRecordException {
+  private void follow(LogRecord record, JournalChain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case WINDOW -> {
         kept.add(new Kept(record.first(), payloads.window(queue, record)));

@@ -81,14 +81,17 @@ public final class LogInspection {
    * Has all servers pass over the message that stops them.
    *
    * @param offset of that message
-   * @param reason at most {@value Step#MAX_REASON} characters
+   * @param reason at most {@value StepOverRecord#MAX_REASON} characters
    * @throws IllegalArgumentException if it does not stop them, or the reason is too long
    * @throws IOException if the log cannot be read or written
    */
   public void stepOver(long offset, String reason) throws IOException, InterruptedException {
-    if (reason.isBlank() || reason.length() > Step.MAX_REASON) {
+    if (reason.isBlank() || reason.length() > StepOverRecord.MAX_REASON) {
       throw new IllegalArgumentException(
-          "--reason has " + reason.length() + " characters: must have 1 to " + Step.MAX_REASON);
+          "--reason has "
+              + reason.length()
+              + " characters: must have 1 to "
+              + StepOverRecord.MAX_REASON);
     }
     Stop stop = journals.stop(queue);
     if (stop == null) {
@@ -120,7 +123,7 @@ public final class LogInspection {
       return place + " key=unknown";
     }
     if (!authenticated.verifies(sealed, key)) {
-      return place + " key=" + key.id() + " rejected=" + Rejection.UNAUTHENTICATED.label();
+      return place + " key=" + key.id() + " rejected=" + RecordRejection.UNAUTHENTICATED.label();
     }
     return place
         + " key="
@@ -136,11 +139,11 @@ public final class LogInspection {
   }
 
   private String content(byte[] message) {
-    Rejection rejection = format.rejection(message);
+    RecordRejection rejection = format.rejection(message);
     if (rejection != null) {
       return "rejected=" + rejection.label();
     }
-    Chunk chunk = format.read(message);
+    RecordChunk chunk = format.read(message);
     RecordHeader header = chunk.header();
     String record =
         "record="
@@ -161,7 +164,7 @@ public final class LogInspection {
             + Instant.ofEpochMilli(header.writtenMillis())
             + " writer="
             + header.writer();
-    Step step = Step.read(message, format);
+    StepOverRecord step = StepOverRecord.read(message, format);
     return step == null ? record : record + " reason=\"" + printable(step.reason()) + "\"";
   }
 }

@@ -17,7 +17,7 @@ import org.traceetl.server.window.QueueId;
 
 /**
  * Journals in logs that several processes share. Who owns a queue, and which windows count, is what
- * {@link Chain} makes of its log.
+ * {@link JournalChain} makes of its log.
  */
 public final class LogJournals implements Journal {
   private static final Logger log = LoggerFactory.getLogger(LogJournals.class);
@@ -34,10 +34,10 @@ public final class LogJournals implements Journal {
   private final int maxChunkBytes;
 
   /** What this process has last had of each queue: bounded by the queues that there are. */
-  private final Map<QueueId, Holding> holdings = new ConcurrentHashMap<>();
+  private final Map<QueueId, LastOwnership> ownerships = new ConcurrentHashMap<>();
 
   /** An epoch in which this process owned a queue, and from when on it might show it. */
-  private record Holding(long epoch, UUID writer, long showFromNanos) {}
+  private record LastOwnership(long epoch, UUID writer, long showFromNanos) {}
 
   /**
    * @param logs closed with this
@@ -182,7 +182,8 @@ public final class LogJournals implements Journal {
   /**
    * Has servers pass over the message that stops them.
    *
-   * @param reason for whoever looks at the log later, at most {@value Step#MAX_REASON} characters
+   * @param reason for whoever looks at the log later, at most {@value StepOverRecord#MAX_REASON}
+   *     characters
    * @return offset of the record that says so
    * @throws IOException if it is not confirmed: it may have been recorded
    */
@@ -193,7 +194,7 @@ public final class LogJournals implements Journal {
         stop.offset() == JournalLog.NONE
             ? JournalLog.LEFT_OUT
             : messages.read(stop.offset()).getFirst().body();
-    Step step = Step.over(Math.max(0, stop.offset()), message, reason);
+    StepOverRecord step = StepOverRecord.over(Math.max(0, stop.offset()), message, reason);
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
     RecordHeader header = step.header(writer, timing.nowMillis());
     return messages.append(format(queue).write(header, step.payload()).getFirst());
@@ -212,13 +213,13 @@ public final class LogJournals implements Journal {
     }
   }
 
-  private boolean isAnothers(QueueId queue, Chain chain) {
+  private boolean isAnothers(QueueId queue, JournalChain chain) {
     return chain.sure() && chain.epoch() > 0 && !chain.released() && !isHeld(queue, chain);
   }
 
   /** Whether the owner is this process, or was it last. */
-  private boolean isHeld(QueueId queue, Chain chain) {
-    Holding held = holdings.get(queue);
+  private boolean isHeld(QueueId queue, JournalChain chain) {
+    LastOwnership held = ownerships.get(queue);
     return held != null && chain.isOwner(held.epoch(), held.writer());
   }
 
@@ -238,7 +239,7 @@ public final class LogJournals implements Journal {
     }
   }
 
-  private RecordHeader header(RecordKind kind, UUID writer, long epoch, Chain chain) {
+  private RecordHeader header(RecordKind kind, UUID writer, long epoch, JournalChain chain) {
     return new RecordHeader(
         kind, writer, epoch, chain.number(), JournalLog.NONE, chain.to(), timing.nowMillis());
   }
@@ -248,7 +249,7 @@ public final class LogJournals implements Journal {
     QueueId queue = queueLog.queue();
     long epoch = recovered.reader().chain().epoch();
     long showFromNanos = showFromNanos(queue, recovered);
-    holdings.put(queue, new Holding(epoch, writer, showFromNanos));
+    ownerships.put(queue, new LastOwnership(epoch, writer, showFromNanos));
     LogQueueJournal journal =
         new LogQueueJournal(queueLog, writer, recovered, beganNanos, showFromNanos);
     return new Taken(
@@ -257,13 +258,13 @@ public final class LogJournals implements Journal {
 
   /** Called once the claim is known to be in the log, so that its time is not before it. */
   private long showFromNanos(QueueId queue, Recovered recovered) {
-    Chain before = recovered.state().predecessor();
+    JournalChain before = recovered.state().predecessor();
     long nowNanos = timing.nowNanos();
     if (before.sure() && (before.released() || before.epoch() == 0)) {
       return nowNanos;
     }
     if (isHeld(queue, before)) {
-      return later(nowNanos, holdings.get(queue).showFromNanos());
+      return later(nowNanos, ownerships.get(queue).showFromNanos());
     }
     return nowNanos + timing.waitNanos();
   }

@@ -116,7 +116,7 @@ final class LogQueueJournal implements QueueJournal {
   }
 
   private Draft draft(SealedWindow window) {
-    Chain chain = reader.chain();
+    JournalChain chain = reader.chain();
     if (chain.to() != JournalLog.NONE && window.from() != chain.to()) {
       throw new IllegalArgumentException(
           "window of queue "
@@ -162,7 +162,7 @@ final class LogQueueJournal implements QueueJournal {
    * before it.
    */
   private Outcome appendRenewal() throws IOException, InterruptedException {
-    Chain chain = reader.chain();
+    JournalChain chain = reader.chain();
     return append(
         queueLog.draft(
             header(
@@ -263,7 +263,7 @@ final class LogQueueJournal implements QueueJournal {
     }
     // What is rejected has been counted when it was read first.
     Recovered recovered = queueLog.recover(reader.next(), new JournalCounters());
-    Chain chain = reader.chain();
+    JournalChain chain = reader.chain();
     if (!agree(chain, recovered.reader().chain())) {
       return fenced(
           "its journal says "
@@ -294,7 +294,7 @@ final class LogQueueJournal implements QueueJournal {
     return Outcome.KEPT;
   }
 
-  private static boolean agree(Chain one, Chain other) {
+  private static boolean agree(JournalChain one, JournalChain other) {
     return one.epoch() == other.epoch()
         && one.number() == other.number()
         && one.to() == other.to()
@@ -308,7 +308,7 @@ final class LogQueueJournal implements QueueJournal {
     if (fenced || timing.nowNanos() - showFromNanos < 0) {
       return;
     }
-    Chain chain = reader.chain();
+    JournalChain chain = reader.chain();
     queueLog.append(
         queueLog.draft(
             header(RecordKind.RELEASE, chain.number(), JournalLog.NONE, chain.to()),

@@ -77,7 +77,7 @@ final class QueueLog {
   }
 
   /** A state as the log tells it, and the reader that stands behind it. */
-  record Recovered(Recovery state, JournalReader reader) {}
+  record Recovered(ReplayedState state, JournalReader reader) {}
 
   /**
    * Reads the queue's state from all that the log shows. If that leaves history out, it may be that
@@ -106,18 +106,18 @@ final class QueueLog {
     // Asked last, so that it is not before either of them even if the process was stopped.
     long end = until == ALL ? messages.end() : until;
     if (mark >= begin && mark < end) {
-      Recovered recovered = recover(mark, Chain.UNKNOWN, end, counters);
+      Recovered recovered = recover(mark, JournalChain.UNKNOWN, end, counters);
       if (recovered.reader().chain().sure()) {
         return recovered;
       }
       log.warn("No snapshot of queue {} at offset {} of its journal, which is marked", queue, mark);
     }
-    return recover(begin, begin == 0 ? Chain.FRESH : Chain.UNKNOWN, end, counters);
+    return recover(begin, begin == 0 ? JournalChain.FRESH : JournalChain.UNKNOWN, end, counters);
   }
 
-  private Recovered recover(long from, Chain chain, long until, JournalCounters counters)
+  private Recovered recover(long from, JournalChain chain, long until, JournalCounters counters)
       throws IOException, InterruptedException {
-    Recovery state = new Recovery(queue, payloads);
+    ReplayedState state = new ReplayedState(queue, payloads);
     JournalReader reader = new JournalReader(messages, format, counters, from, chain);
     readUntil(reader, until, state);
     return new Recovered(state, reader);

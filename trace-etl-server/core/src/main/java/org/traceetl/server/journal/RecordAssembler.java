@@ -16,7 +16,7 @@ final class RecordAssembler {
   private final JournalCounters counters;
 
   /** The chunks so far of a record that is not whole. */
-  private final List<Chunk> parts = new ArrayList<>();
+  private final List<RecordChunk> parts = new ArrayList<>();
 
   private long first;
 
@@ -38,8 +38,8 @@ final class RecordAssembler {
       clear();
       return null;
     }
-    Rejection rejection = format.rejection(entry.body());
-    if (rejection == Rejection.VERSION) {
+    RecordRejection rejection = format.rejection(entry.body());
+    if (rejection == RecordRejection.VERSION) {
       throw ChunkFormat.unknownVersion(entry.body());
     }
     if (rejection != null) {
@@ -50,11 +50,11 @@ final class RecordAssembler {
     if (Arrays.equals(entry.body(), before)) {
       return null;
     }
-    Chunk chunk = format.read(entry.body());
+    RecordChunk chunk = format.read(entry.body());
     if (!goesOn(chunk)) {
       clear();
       if (chunk.index() != 0) {
-        counters.rejected(Rejection.TORN);
+        counters.rejected(RecordRejection.TORN);
         return null;
       }
       first = entry.offset();
@@ -64,21 +64,21 @@ final class RecordAssembler {
     return parts.size() == chunk.count() ? whole(entry.offset() + 1) : null;
   }
 
-  private boolean goesOn(Chunk chunk) {
+  private boolean goesOn(RecordChunk chunk) {
     if (parts.isEmpty()) {
       return false;
     }
-    Chunk last = parts.getLast();
+    RecordChunk last = parts.getLast();
     return chunk.index() == parts.size()
         && chunk.count() == last.count()
         && chunk.header().equals(last.header());
   }
 
   private LogRecord whole(long next) {
-    int length = parts.stream().mapToInt(Chunk::payloadLength).sum();
+    int length = parts.stream().mapToInt(RecordChunk::payloadLength).sum();
     byte[] payload = new byte[length];
     int at = 0;
-    for (Chunk part : parts) {
+    for (RecordChunk part : parts) {
       System.arraycopy(part.message(), ChunkFormat.HEADER_BYTES, payload, at, part.payloadLength());
       at += part.payloadLength();
     }
@@ -90,7 +90,7 @@ final class RecordAssembler {
   /** What comes next does not stand beside what came before. */
   void clear() {
     if (!parts.isEmpty()) {
-      counters.rejected(Rejection.TORN);
+      counters.rejected(RecordRejection.TORN);
       parts.clear();
     }
     before = null;

@@ -116,7 +116,7 @@ class EventsTest {
     Aggregation aggregation = aggregation(new EventsConfig(true, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
     aggregator.accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("GET /", 5)
             .attribute("route", "/")
             .event("exception", "exception.type", "IOException", "exception.message", "no")
@@ -153,12 +153,15 @@ class EventsTest {
   void eventsOfSampledAndOfGroupedSpansStandForAll() throws MalformedRecordException {
     Aggregation aggregation = aggregation(new EventsConfig(true, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
-    Batch batch = new Batch("shop");
+    BatchMessage batch = new BatchMessage("shop");
     for (int i = 0; i < 5; i++) {
-      batch.span("op", Batch.CLIENT, Batch.ERROR, 5, HALF).event("retry").event("retry");
-      batch.grouped("op", Batch.CLIENT, Batch.ERROR, i, 0).event("retry");
+      batch
+          .span("op", BatchMessage.CLIENT, BatchMessage.ERROR, 5, HALF)
+          .event("retry")
+          .event("retry");
+      batch.grouped("op", BatchMessage.CLIENT, BatchMessage.ERROR, i, 0).event("retry");
     }
-    batch.span("op", Batch.CLIENT, Batch.ERROR, 5, (1L << 56) - 1).event("retry");
+    batch.span("op", BatchMessage.CLIENT, BatchMessage.ERROR, 5, (1L << 56) - 1).event("retry");
     aggregator.accept(batch.message(0), 1_000);
     QueueImage image = aggregation.newImage();
     image.apply(seal(aggregator, 2_000));
@@ -172,7 +175,7 @@ class EventsTest {
   void aRepeatedBatchAndADamagedOneCountNoEvents() throws MalformedRecordException {
     Aggregation aggregation = aggregation(new EventsConfig(true, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
-    byte[] message = new Batch("shop").span("op", 5).event("retry").message(0);
+    byte[] message = new BatchMessage("shop").span("op", 5).event("retry").message(0);
     byte[] damaged = message.clone();
     // The number of the event's attributes, before the ends of the span and of the batch.
     damaged[message.length - 3] = 2;
@@ -190,9 +193,9 @@ class EventsTest {
   void whatFoundNoRoomIsToldApartAndAnEventIsOfItsSpansKind() throws MalformedRecordException {
     Aggregation aggregation = aggregation(new EventsConfig(true, null), 2);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
-    aggregator.accept(new Batch("shop").span("a", 5).event("retry").message(0), 1_000);
+    aggregator.accept(new BatchMessage("shop").span("a", 5).event("retry").message(0), 1_000);
     aggregator.accept(
-        new Batch("shop").span("b", 5).event("retry").event("retry").span("c", 5).message(1),
+        new BatchMessage("shop").span("b", 5).event("retry").event("retry").span("c", 5).message(1),
         1_000);
     SealedWindow _ = seal(aggregator, 100_000);
 
@@ -207,7 +210,7 @@ class EventsTest {
   void withoutEventsSpansCountAsEver() throws MalformedRecordException {
     Aggregation aggregation = aggregation(new EventsConfig(false, null), 100);
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
-    aggregator.accept(new Batch("shop").span("op", 5).event("retry").message(0), 1_000);
+    aggregator.accept(new BatchMessage("shop").span("op", 5).event("retry").message(0), 1_000);
     SealedWindow window = seal(aggregator, 2_000);
 
     assertThat(window.created())
@@ -237,14 +240,14 @@ class EventsTest {
       long nowMillis = 1_000_000 + window * 15_000L;
       for (int batches = random.nextInt(4); batches >= 0; batches--) {
         String application = "app " + random.nextInt(3);
-        Batch batch = new Batch(application);
+        BatchMessage batch = new BatchMessage(application);
         for (int spans = random.nextInt(30); spans > 0; spans--) {
           String name = List.of("get", "set", "del", "ping").get(random.nextInt(4));
           long threshold = random.nextInt(3) == 0 ? HALF : 0;
           if (random.nextBoolean()) {
-            batch.span(name, Batch.SERVER, Batch.UNSET, 5, threshold);
+            batch.span(name, BatchMessage.SERVER, BatchMessage.UNSET, 5, threshold);
           } else {
-            batch.grouped(name, Batch.SERVER, Batch.UNSET, 5, threshold);
+            batch.grouped(name, BatchMessage.SERVER, BatchMessage.UNSET, 5, threshold);
           }
           for (int i = random.nextInt(3); i > 0; i--) {
             String type = "T" + random.nextInt(3);

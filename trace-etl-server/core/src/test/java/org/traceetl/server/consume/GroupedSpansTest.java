@@ -71,7 +71,7 @@ class GroupedSpansTest {
   private static byte[] ungrouped(byte[] message, long sequence) {
     SpanBatchReader reader = new SpanBatchReader();
     assertThat(reader.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
-    Batch batch = new Batch(text(reader, reader.application()));
+    BatchMessage batch = new BatchMessage(text(reader, reader.application()));
     for (int i = 0; i < reader.resourceAttributeCount(); i++) {
       batch.resource(
           text(reader, reader.resourceAttributeKey(i)),
@@ -89,7 +89,7 @@ class GroupedSpansTest {
     return batch.message(sequence);
   }
 
-  private static void add(Batch batch, SpanBatchReader at, long durationNanos) {
+  private static void add(BatchMessage batch, SpanBatchReader at, long durationNanos) {
     batch.span(text(at, at.name()), at.kind(), at.status(), durationNanos, at.samplingThreshold());
     for (int i = 0; i < at.attributeCount(); i++) {
       batch.attribute(text(at, at.attributes()[2 * i]), text(at, at.attributes()[2 * i + 1]));
@@ -125,7 +125,7 @@ class GroupedSpansTest {
     long nowMillis = 1_000_000;
     for (int windows = limited ? 1 : 3; windows > 0; windows--) {
       for (int batches = 1 + random.nextInt(5); batches > 0; batches--) {
-        Batch batch = new Batch("app " + random.nextInt(4));
+        BatchMessage batch = new BatchMessage("app " + random.nextInt(4));
         if (random.nextBoolean()) {
           batch.resource("zone", "z" + random.nextInt(2));
         }
@@ -142,7 +142,7 @@ class GroupedSpansTest {
     assertThat(grouped.symbolCount()).isEqualTo(ordinary.symbolCount());
   }
 
-  private static void addAny(Batch batch, Random random) {
+  private static void addAny(BatchMessage batch, Random random) {
     String name =
         random.nextInt(8) == 0 ? "GET /health" : "GET /item/" + "abcde".charAt(random.nextInt(5));
     int kind = 2 + random.nextInt(2);
@@ -198,13 +198,13 @@ class GroupedSpansTest {
   @Test
   void aSpanInAGroupIsNeitherDocumentNorExemplar() {
     QueueAggregator aggregator = newAggregator();
-    Batch batch =
-        new Batch("shop")
-            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
-            .grouped("SET", Batch.CLIENT, Batch.UNSET, 5 * SECOND, 0)
-            .grouped("SET", Batch.CLIENT, Batch.ERROR, MILLI, 0);
+    BatchMessage batch =
+        new BatchMessage("shop")
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, 5 * SECOND, 0)
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.ERROR, MILLI, 0);
     for (int i = 0; i < 10; i++) {
-      batch.grouped("SET", Batch.CLIENT, Batch.ERROR, 5 * SECOND, 0);
+      batch.grouped("SET", BatchMessage.CLIENT, BatchMessage.ERROR, 5 * SECOND, 0);
     }
     aggregator.accept(batch.message(0), 1_000);
     SealedWindow window = seal(aggregator, 2_000);
@@ -219,10 +219,10 @@ class GroupedSpansTest {
   void aSeriesHasSpansOfBothWays() {
     QueueAggregator aggregator = newAggregator();
     aggregator.accept(
-        new Batch("shop")
-            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
-            .span("SET", Batch.CLIENT, Batch.UNSET, 5 * SECOND, 0)
-            .grouped("SET", Batch.CLIENT, Batch.UNSET, 50 * MILLI, 0)
+        new BatchMessage("shop")
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
+            .span("SET", BatchMessage.CLIENT, BatchMessage.UNSET, 5 * SECOND, 0)
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, 50 * MILLI, 0)
             .message(0),
         1_000);
     SealedWindow window = seal(aggregator, 2_000);
@@ -240,17 +240,20 @@ class GroupedSpansTest {
   @Test
   void allSpansOfAGroupCountForAPlaceAtTheLimit() {
     QueueAggregator aggregator = newAggregator();
-    Batch batch = new Batch("shop");
+    BatchMessage batch = new BatchMessage("shop");
     for (String name : "a b c d e f g h".split(" ")) {
       batch.span(name, MILLI);
     }
     for (int i = 0; i < 50; i++) {
-      batch.grouped("hot", Batch.CLIENT, Batch.UNSET, MILLI, 0);
+      batch.grouped("hot", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0);
     }
     aggregator.accept(batch.message(0), 1_000);
     SealedWindow full = seal(aggregator, 2_000);
     aggregator.accept(
-        new Batch("shop").grouped("hot", Batch.CLIENT, Batch.UNSET, MILLI, 0).message(1), 3_000);
+        new BatchMessage("shop")
+            .grouped("hot", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
+            .message(1),
+        3_000);
     SealedWindow next = seal(aggregator, 4_000);
 
     assertThat(full.books()).containsExactly(new Books("shop", 58, 8, 50, 0, 0, Map.of(), 0));
@@ -264,10 +267,10 @@ class GroupedSpansTest {
   void aBatchWithGroupsSentAgainCountsOnceAndADamagedOneIsRejectedWhole() {
     QueueAggregator aggregator = newAggregator();
     byte[] message =
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("GET /", MILLI)
-            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
-            .grouped("SET", Batch.CLIENT, Batch.UNSET, MILLI, 0)
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
+            .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
             .message(0);
     byte[] damaged = message.clone();
     // Before the ends of the last duration, of the group and of the batch.

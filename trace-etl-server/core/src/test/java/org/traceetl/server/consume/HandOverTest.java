@@ -111,12 +111,12 @@ class HandOverTest {
   }
 
   private static byte[] message(Random random) {
-    Batch batch = new Batch("app-" + random.nextInt(4));
+    BatchMessage batch = new BatchMessage("app-" + random.nextInt(4));
     for (int spans = random.nextInt(1, 6); spans > 0; spans--) {
       batch.span(
           "op-" + random.nextInt(6),
-          random.nextBoolean() ? Batch.SERVER : Batch.CLIENT,
-          random.nextInt(10) == 0 ? Batch.ERROR : Batch.UNSET,
+          random.nextBoolean() ? BatchMessage.SERVER : BatchMessage.CLIENT,
+          random.nextInt(10) == 0 ? BatchMessage.ERROR : BatchMessage.UNSET,
           random.nextLong(2_000_000_000L),
           random.nextBoolean() ? 0 : random.nextLong(1L << 56) / 2);
       if (random.nextInt(4) > 0) {
@@ -160,10 +160,10 @@ class HandOverTest {
   }
 
   /** The image after a window with these spans, by an owner of these limits. */
-  private QueueImage imageOf(Batch... batches) throws MalformedRecordException {
+  private QueueImage imageOf(BatchMessage... batches) throws MalformedRecordException {
     Aggregation aggregation = newAggregation();
     QueueAggregator owner = owner(aggregation, aggregation.newImage());
-    for (Batch batch : batches) {
+    for (BatchMessage batch : batches) {
       owner.accept(batch.message(offset++), nowMillis);
     }
     QueueImage image = aggregation.newImage();
@@ -174,7 +174,7 @@ class HandOverTest {
   @Test
   void aWindowBeginsWhereTheJournalEnds() throws MalformedRecordException {
     offset = 41;
-    QueueImage image = imageOf(new Batch("shop").span("a", 1));
+    QueueImage image = imageOf(new BatchMessage("shop").span("a", 1));
     Aggregation aggregation = newAggregation();
     QueueAggregator owner =
         aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
@@ -190,13 +190,13 @@ class HandOverTest {
 
   @Test
   void seriesAboveTheLimitGoOnAndNewOnesFindNoRoom() throws MalformedRecordException {
-    QueueImage image = imageOf(new Batch("shop").span("a", 1).span("b", 1).span("c", 1));
+    QueueImage image = imageOf(new BatchMessage("shop").span("a", 1).span("b", 1).span("c", 1));
     maxSeries = 1;
     Aggregation aggregation = newAggregation();
     QueueAggregator owner = owner(aggregation, image);
 
     assertThat(aggregation.budget.left()).isEqualTo(-2);
-    owner.accept(new Batch("shop").span("c", 1).span("d", 1).message(offset++), nowMillis);
+    owner.accept(new BatchMessage("shop").span("c", 1).span("d", 1).message(offset++), nowMillis);
     SealedWindow window = seal(owner);
     assertThat(window.books().getFirst().recorded()).isEqualTo(1);
     assertThat(window.books().getFirst().overflowed()).isEqualTo(1);
@@ -206,11 +206,11 @@ class HandOverTest {
 
   @Test
   void seriesWhoseNamesWouldBeCutNowEndWhenIdle() throws MalformedRecordException {
-    QueueImage image = imageOf(new Batch("shop").span("longer a", 1).span("longer b", 1));
+    QueueImage image = imageOf(new BatchMessage("shop").span("longer a", 1).span("longer b", 1));
     maxValueBytes = 6;
     Aggregation aggregation = newAggregation();
     QueueAggregator owner = owner(aggregation, image);
-    owner.accept(new Batch("shop").span("longer c", 1).message(offset++), nowMillis);
+    owner.accept(new BatchMessage("shop").span("longer c", 1).message(offset++), nowMillis);
 
     SealedWindow window = seal(owner);
     assertThat(window.created().getFirst().values()).contains("longer");
@@ -222,10 +222,10 @@ class HandOverTest {
 
   @Test
   void theTimeInWhichNobodyOwnedAQueueMakesNoSeriesIdle() throws MalformedRecordException {
-    QueueImage image = imageOf(new Batch("shop").span("a", 1).span("b", 1));
+    QueueImage image = imageOf(new BatchMessage("shop").span("a", 1).span("b", 1));
     nowMillis += 10 * HALF_IDLE_MILLIS;
     QueueAggregator owner = owner(newAggregation(), image);
-    owner.accept(new Batch("shop").span("a", 1).message(offset++), nowMillis);
+    owner.accept(new BatchMessage("shop").span("a", 1).message(offset++), nowMillis);
 
     assertThat(seal(owner).evicted()).isEmpty();
     nowMillis += 2 * HALF_IDLE_MILLIS;
@@ -238,12 +238,12 @@ class HandOverTest {
   @Test
   void agentsThatWereSilentBeforeTheHandOverAreForgotten() throws MalformedRecordException {
     Aggregation aggregation = newAggregation();
-    QueueImage image = imageOf(new Batch("shop").span("a", 1));
+    QueueImage image = imageOf(new BatchMessage("shop").span("a", 1));
     QueueAggregator owner = owner(aggregation, aggregation.newImage());
     long hours = BatchHistory.SILENCE_MILLIS / HOUR_MILLIS;
     for (long hour = 0; hour < hours; hour++) {
       nowMillis += HOUR_MILLIS;
-      owner.accept(new Batch("shop").span("a", 1).message(7, 1, hour), nowMillis);
+      owner.accept(new BatchMessage("shop").span("a", 1).message(7, 1, hour), nowMillis);
       image.apply(read(seal(owner)));
     }
     aggregation = newAggregation();
@@ -260,11 +260,11 @@ class HandOverTest {
     Aggregation aggregation = newAggregation();
     QueueAggregator owner = owner(aggregation, aggregation.newImage());
     QueueImage image = aggregation.newImage();
-    byte[] message = new Batch("shop").span("a", 1).message(0);
+    byte[] message = new BatchMessage("shop").span("a", 1).message(0);
     owner.accept(message, nowMillis);
     nowMillis += Duration.ofHours(26).toMillis() + 1;
     image.apply(read(seal(owner)));
-    owner.accept(new Batch("shop").span("a", 1).message(7, 1, 0), nowMillis);
+    owner.accept(new BatchMessage("shop").span("a", 1).message(7, 1, 0), nowMillis);
     image.apply(read(seal(owner)));
     nowMillis -= Duration.ofHours(52).toMillis();
     owner.accept(message, nowMillis);
@@ -301,7 +301,7 @@ class HandOverTest {
             QUEUE, aggregation.newDecoder(), listener, aggregation.newImage());
     owner.beginAt(0);
     for (int agent = 1; agent <= 10_000; agent++) {
-      owner.accept(new Batch("shop").span("a", 1).message(agent, 1, 0), nowMillis);
+      owner.accept(new BatchMessage("shop").span("a", 1).message(agent, 1, 0), nowMillis);
       offset++;
     }
     seal(owner);

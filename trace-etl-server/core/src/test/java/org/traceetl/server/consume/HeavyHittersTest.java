@@ -70,7 +70,7 @@ class HeavyHittersTest {
         new WindowConfig(null, null));
   }
 
-  private void accept(Batch batch) {
+  private void accept(BatchMessage batch) {
     if (aggregator == null) {
       Aggregation aggregation = newAggregation();
       image = aggregation.newImage();
@@ -83,7 +83,7 @@ class HeavyHittersTest {
     offset++;
   }
 
-  private static Batch spans(Batch batch, String name, int spans) {
+  private static BatchMessage spans(BatchMessage batch, String name, int spans) {
     for (int i = 0; i < spans; i++) {
       batch.span(name, 1);
     }
@@ -115,13 +115,13 @@ class HeavyHittersTest {
 
   @Test
   void aHeavyHitterTakesThePlaceOfTheSeriesUsedLeast() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 30), "b", 1), "c", 50));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
     SealedWindow first = seal();
     assertThat(created(first)).containsExactly("a", "b");
     assertThat(overflowed(first)).isEqualTo(50);
 
-    accept(spans(spans(spans(new Batch("shop"), "d", 1), "b", 1), "c", 50));
-    accept(spans(new Batch("shop"), "a", 30));
+    accept(spans(spans(spans(new BatchMessage("shop"), "d", 1), "b", 1), "c", 50));
+    accept(spans(new BatchMessage("shop"), "a", 30));
     SealedWindow second = seal();
     assertThat(created(second)).containsExactly("c");
     assertThat(overflowed(second)).isEqualTo(2);
@@ -130,10 +130,10 @@ class HeavyHittersTest {
     // The page has the ended series for five minutes more than the window of its last span began
     // before: long enough for its last counts to be seen.
     nowMillis += RETIRED_MILLIS - 3 * WINDOW_MILLIS;
-    accept(spans(spans(new Batch("shop"), "c", 1), "a", 1));
+    accept(spans(spans(new BatchMessage("shop"), "c", 1), "a", 1));
     assertThat(seal().evicted()).isEmpty();
     nowMillis += 2 * WINDOW_MILLIS;
-    accept(spans(spans(new Batch("shop"), "c", 1), "a", 1));
+    accept(spans(spans(new BatchMessage("shop"), "c", 1), "a", 1));
     assertThat(seal().evicted()).containsExactly(1);
   }
 
@@ -141,9 +141,9 @@ class HeavyHittersTest {
   void theProcessLimitIsNoOther() {
     maxSeries = 2;
     maxPerApplication = 100;
-    accept(spans(spans(spans(new Batch("shop"), "a", 30), "b", 1), "c", 50));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
     seal();
-    accept(spans(spans(new Batch("shop"), "b", 1), "c", 50));
+    accept(spans(spans(new BatchMessage("shop"), "b", 1), "c", 50));
 
     assertThat(created(seal())).containsExactly("c");
   }
@@ -152,12 +152,12 @@ class HeavyHittersTest {
   void anApplicationWithoutSeriesWinsThoseOfOthersAtTheProcessLimit() {
     maxSeries = 2;
     maxPerApplication = 100;
-    accept(spans(spans(new Batch("bank"), "a", 30), "b", 1));
-    accept(spans(new Batch("shop"), "c", 50));
+    accept(spans(spans(new BatchMessage("bank"), "a", 30), "b", 1));
+    accept(spans(new BatchMessage("shop"), "c", 50));
     seal();
     assertThat(displaced).isEqualTo(1);
-    accept(spans(spans(new Batch("bank"), "a", 30), "b", 1));
-    accept(spans(new Batch("shop"), "c", 50));
+    accept(spans(spans(new BatchMessage("bank"), "a", 30), "b", 1));
+    accept(spans(new BatchMessage("shop"), "c", 50));
     SealedWindow window = seal();
 
     assertThat(created(window)).containsExactly("c");
@@ -168,7 +168,7 @@ class HeavyHittersTest {
   void noApplicationWinsMoreThanItsLimitFromOthers() {
     maxSeries = 301;
     maxPerApplication = 200;
-    Batch bank = new Batch("bank");
+    BatchMessage bank = new BatchMessage("bank");
     for (int i = 0; i < 102; i++) {
       spans(bank, "b" + i, 1);
     }
@@ -183,8 +183,8 @@ class HeavyHittersTest {
     assertThat(created(seal())).hasSize(1);
   }
 
-  private static Batch busyShop() {
-    Batch shop = new Batch("shop");
+  private static BatchMessage busyShop() {
+    BatchMessage shop = new BatchMessage("shop");
     for (int i = 0; i < 199; i++) {
       spans(shop, "s" + i, 30);
     }
@@ -194,14 +194,14 @@ class HeavyHittersTest {
   @Test
   void bothLimitsAtOnceLetBothWin() {
     maxSeries = 2;
-    accept(spans(spans(spans(new Batch("bank"), "a", 1), "b", 1), "z", 50));
-    accept(spans(new Batch("shop"), "c", 40));
+    accept(spans(spans(spans(new BatchMessage("bank"), "a", 1), "b", 1), "z", 50));
+    accept(spans(new BatchMessage("shop"), "c", 40));
     seal();
-    accept(spans(new Batch("bank"), "z", 50));
-    accept(spans(new Batch("shop"), "c", 40));
+    accept(spans(new BatchMessage("bank"), "z", 50));
+    accept(spans(new BatchMessage("shop"), "c", 40));
     SealedWindow second = seal();
-    accept(spans(new Batch("bank"), "z", 50));
-    accept(spans(new Batch("shop"), "c", 40));
+    accept(spans(new BatchMessage("bank"), "z", 50));
+    accept(spans(new BatchMessage("shop"), "c", 40));
     SealedWindow third = seal();
 
     assertThat(List.of(created(second), created(third)))
@@ -212,14 +212,14 @@ class HeavyHittersTest {
 
   @Test
   void whereIdleSeriesMakeRoomNoneGivesItsPlace() {
-    accept(spans(spans(new Batch("shop"), "a", 1), "b", 1));
+    accept(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1));
     seal();
     nowMillis += IDLE_MILLIS;
-    accept(spans(spans(new Batch("shop"), "b", 1), "c", 50));
+    accept(spans(spans(new BatchMessage("shop"), "b", 1), "c", 50));
     assertThat(seal().evicted()).containsExactly(0);
     assertThat(displaced).isZero();
 
-    accept(spans(spans(new Batch("shop"), "b", 1), "c", 50));
+    accept(spans(spans(new BatchMessage("shop"), "b", 1), "c", 50));
     SealedWindow window = seal();
     assertThat(created(window)).containsExactly("c");
     assertThat(overflowed(window)).isZero();
@@ -229,7 +229,7 @@ class HeavyHittersTest {
   void noneGivesItsPlaceToAKeyThatTheSymbolsHaveNoRoomFor() {
     maxSymbols = 4;
     for (int window = 0; window < 3; window++) {
-      accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 50));
+      accept(spans(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1), "c", 50));
       assertThat(overflowed(seal())).isEqualTo(50);
     }
 
@@ -239,36 +239,36 @@ class HeavyHittersTest {
   @Test
   void anApplicationAboveItsLimitGivesPlacesUpBeforeItInvites() {
     maxPerApplication = 4;
-    accept(spans(spans(new Batch("shop"), "a", 90), "b", 80));
-    accept(spans(spans(new Batch("shop"), "c", 2), "d", 1));
+    accept(spans(spans(new BatchMessage("shop"), "a", 90), "b", 80));
+    accept(spans(spans(new BatchMessage("shop"), "c", 2), "d", 1));
     seal();
     maxPerApplication = 2;
     takeOver();
     List<String> created = new ArrayList<>();
     for (int window = 0; window < 4; window++) {
-      accept(spans(spans(spans(new Batch("shop"), "a", 90), "b", 10), "e", 50));
+      accept(spans(spans(spans(new BatchMessage("shop"), "a", 90), "b", 10), "e", 50));
       created.addAll(created(seal()));
     }
 
     assertThat(created).containsExactly("e");
     assertThat(displaced).isEqualTo(1);
-    accept(spans(spans(spans(new Batch("shop"), "a", 90), "b", 10), "e", 50));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 90), "b", 10), "e", 50));
     assertThat(overflowed(seal())).isEqualTo(10);
   }
 
   @Test
   void manyKeysOfFewSpansDisplaceNone() {
-    accept(spans(spans(new Batch("shop"), "a", 1), "b", 1));
+    accept(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1));
     seal();
     for (int window = 0; window < 5; window++) {
-      Batch batch = new Batch("shop");
+      BatchMessage batch = new BatchMessage("shop");
       for (int i = 0; i < 1_000; i++) {
         spans(batch, "n" + i + "w" + window, 9);
       }
       accept(batch);
       assertThat(created(seal())).isEmpty();
     }
-    accept(spans(spans(new Batch("shop"), "a", 1), "b", 1));
+    accept(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1));
     assertThat(overflowed(seal())).isZero();
   }
 
@@ -280,7 +280,7 @@ class HeavyHittersTest {
     List<SealedWindow> windows = new ArrayList<>();
     for (int window = 0; window < 3; window++) {
       for (int first = 0; first < 5_000; first += 500) {
-        Batch batch = new Batch("shop");
+        BatchMessage batch = new BatchMessage("shop");
         for (int i = first; i < first + 500; i++) {
           spans(batch, "n" + i, i == 4_500 ? 1 : 5);
         }
@@ -289,7 +289,7 @@ class HeavyHittersTest {
           assertThat(displaced).isZero();
         }
       }
-      accept(spans(new Batch("shop"), "c", 10));
+      accept(spans(new BatchMessage("shop"), "c", 10));
       windows.add(seal());
     }
 
@@ -300,16 +300,16 @@ class HeavyHittersTest {
 
   @Test
   void aKeyWithNotTwiceAsManySpansStaysOut() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 50), "b", 50), "c", 100));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 50), "b", 50), "c", 100));
     seal();
-    accept(spans(spans(spans(new Batch("shop"), "c", 1), "a", 1), "b", 1));
+    accept(spans(spans(spans(new BatchMessage("shop"), "c", 1), "a", 1), "b", 1));
 
     assertThat(overflowed(seal())).isEqualTo(1);
   }
 
   @Test
   void aKeyWithOneSpanMoreThanThatWins() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 50), "b", 50), "c", 101));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 50), "b", 50), "c", 101));
     seal();
 
     assertThat(displaced).isEqualTo(1);
@@ -317,27 +317,27 @@ class HeavyHittersTest {
 
   @Test
   void aPlaceThatIsNotTakenIsFreeAndTheSeriesGoesOn() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 30), "b", 1), "c", 50));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
     seal();
-    accept(spans(new Batch("shop"), "b", 1));
+    accept(spans(new BatchMessage("shop"), "b", 1));
     assertThat(overflowed(seal())).isEqualTo(1);
 
-    accept(spans(new Batch("shop"), "b", 3));
+    accept(spans(new BatchMessage("shop"), "b", 3));
     SealedWindow window = seal();
     assertThat(window.created()).isEmpty();
     assertThat(window.series()).containsExactly(1);
     nowMillis += RETIRED_MILLIS;
-    accept(spans(new Batch("shop"), "a", 1));
+    accept(spans(new BatchMessage("shop"), "a", 1));
     assertThat(seal().evicted()).isEmpty();
     assertThat(aggregator.seriesCount()).isEqualTo(3);
   }
 
   @Test
   void whoTakesTheQueueOverGoesOnWithTheSeriesOfTheJournal() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 30), "b", 1), "c", 50));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
     seal();
     takeOver();
-    accept(spans(spans(new Batch("shop"), "b", 5), "c", 50));
+    accept(spans(spans(new BatchMessage("shop"), "b", 5), "c", 50));
     SealedWindow window = seal();
 
     assertThat(created(window)).isEmpty();
@@ -354,7 +354,7 @@ class HeavyHittersTest {
   @Test
   void theCulpritIsTheDimensionWithMostValues() {
     maxPerApplication = 20;
-    Batch batch = new Batch("shop");
+    BatchMessage batch = new BatchMessage("shop");
     for (int i = 0; i < 30; i++) {
       batch.span("n" + i % 2, 1).attribute("user", "u" + i + "x".repeat(100));
     }
@@ -386,7 +386,7 @@ class HeavyHittersTest {
   @Test
   void eachApplicationNearALimitIsLookedAtOnceAMinuteAndEightAWindow() {
     for (int i = 0; i < 10; i++) {
-      Batch batch = spans(spans(new Batch("app" + i), "a", 1), "b" + i, 1);
+      BatchMessage batch = spans(spans(new BatchMessage("app" + i), "a", 1), "b" + i, 1);
       accept(i == 0 ? spans(batch, "c", 1) : batch);
     }
     seal();
@@ -406,10 +406,10 @@ class HeavyHittersTest {
 
   @Test
   void theLimitIsNamedThatRefusedAlsoWhereSeriesLeaveWithTheWindow() {
-    accept(spans(spans(new Batch("shop"), "a", 1), "b", 1));
+    accept(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1));
     seal();
     nowMillis += IDLE_MILLIS;
-    accept(spans(spans(new Batch("shop"), "b", 1), "c", 1));
+    accept(spans(spans(new BatchMessage("shop"), "b", 1), "c", 1));
     assertThat(seal().evicted()).containsExactly(0);
 
     assertThat(crowded.getLast().overflowed()).isEqualTo(1);
@@ -418,10 +418,10 @@ class HeavyHittersTest {
 
   @Test
   void theLimitIsNamedThatRefusedAlsoWhereAPlaceIsKept() {
-    accept(spans(spans(spans(new Batch("shop"), "a", 30), "b", 1), "c", 50));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
     seal();
     nowMillis += 60_000;
-    accept(spans(new Batch("shop"), "b", 1));
+    accept(spans(new BatchMessage("shop"), "b", 1));
     seal();
 
     assertThat(crowded).hasSize(2);
@@ -433,8 +433,8 @@ class HeavyHittersTest {
   void theLimitsOfSymbolsAreNamed() {
     maxPerApplication = 100;
     maxSymbols = 4;
-    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
-    accept(spans(new Batch("bank"), "a", 1));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1), "c", 1));
+    accept(spans(new BatchMessage("bank"), "a", 1));
     seal();
     assertThat(crowded)
         .extracting(Cardinality::application, Cardinality::limit, Cardinality::max)
@@ -445,7 +445,7 @@ class HeavyHittersTest {
     crowded.clear();
     maxSymbols = 1_000;
     maxSymbolBytes = "_other".length() + "shop".length() + 2;
-    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1), "c", 1));
     seal();
     assertThat(crowded)
         .extracting(Cardinality::limit, Cardinality::max)
@@ -456,8 +456,8 @@ class HeavyHittersTest {
   void applicationsWithoutRoomAreTold() {
     maxApplications = 1;
     maxPerApplication = 100;
-    accept(spans(new Batch("shop"), "a", 1));
-    accept(spans(new Batch("bank"), "a", 3));
+    accept(spans(new BatchMessage("shop"), "a", 1));
+    accept(spans(new BatchMessage("bank"), "a", 3));
     seal();
 
     assertThat(crowded)
@@ -474,7 +474,7 @@ class HeavyHittersTest {
   void theProcessLimitIsNamed() {
     maxSeries = 2;
     maxPerApplication = 100;
-    accept(spans(spans(spans(new Batch("shop"), "a", 1), "b", 1), "c", 1));
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 1), "b", 1), "c", 1));
     seal();
 
     assertThat(crowded).extracting(Cardinality::limit).containsExactly("max");
@@ -494,7 +494,7 @@ class HeavyHittersTest {
     for (int window = 0; window < 30; window++) {
       for (int batches = random.nextInt(1, 4); batches > 0; batches--) {
         String application = "app" + random.nextInt(2);
-        Batch batch = new Batch(application);
+        BatchMessage batch = new BatchMessage(application);
         for (int i = random.nextInt(60); i > 0; i--) {
           String name = "n" + (random.nextInt(3) + random.nextInt(1 + window / 3));
           batch.span(name, 1);

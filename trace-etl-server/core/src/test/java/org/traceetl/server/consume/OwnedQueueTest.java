@@ -65,7 +65,7 @@ class OwnedQueueTest {
     MessageExt message = new MessageExt();
     message.setQueueOffset(offset);
     message.setStoreHost(new InetSocketAddress("127.0.0.1", 1));
-    message.setBody(new Batch("shop").span("a", 1).message(offset));
+    message.setBody(new BatchMessage("shop").span("a", 1).message(offset));
     MessageAccessor.putProperty(message, MessageConst.PROPERTY_MIN_OFFSET, Long.toString(min));
     MessageAccessor.putProperty(message, MessageConst.PROPERTY_MAX_OFFSET, Long.toString(max));
     return message;
@@ -107,7 +107,8 @@ class OwnedQueueTest {
   private static List<MessageExt> others(long max, long... offsets) {
     List<MessageExt> messages = messages(0, max, offsets);
     for (MessageExt message : messages) {
-      message.setBody(new Batch("shop").span("a", 1).message(1_000_000 + message.getQueueOffset()));
+      message.setBody(
+          new BatchMessage("shop").span("a", 1).message(1_000_000 + message.getQueueOffset()));
     }
     return messages;
   }

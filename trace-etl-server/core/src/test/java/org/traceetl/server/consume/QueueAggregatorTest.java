@@ -86,7 +86,7 @@ class QueueAggregatorTest {
         aggregation.newAggregator(queue, aggregation.newDecoder(), new PipelineMetrics());
   }
 
-  private void accept(Batch batch) {
+  private void accept(BatchMessage batch) {
     accept(batch.message(sequence++));
   }
 
@@ -152,11 +152,11 @@ class QueueAggregatorTest {
   @Test
   void spansAreCountedBySeriesAndBucket() {
     accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("GET /", 10 * MILLI)
             .span("GET /", 10 * MILLI + 1)
             .span("GET /", 200 * MILLI)
-            .span("call", Batch.CLIENT, Batch.ERROR, 5 * MILLI, 0));
+            .span("call", BatchMessage.CLIENT, BatchMessage.ERROR, 5 * MILLI, 0));
     nowMillis += 15_000;
     SealedWindow window = seal();
 
@@ -176,9 +176,9 @@ class QueueAggregatorTest {
 
   @Test
   void aSeriesIsCreatedOnceAndCountsAreDeltas() {
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     SealedWindow first = seal();
-    accept(new Batch("shop").span("a", MILLI).span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI).span("a", MILLI));
     SealedWindow second = seal();
 
     assertThat(first.created()).hasSize(1);
@@ -192,8 +192,8 @@ class QueueAggregatorTest {
   @Test
   void namesOfOneBatchThatAreCutAlikeAreOneSeries() {
     String prefix = "n".repeat(1_099);
-    accept(new Batch("shop").span(prefix + "1", MILLI).span(prefix + "2", MILLI));
-    accept(new Batch("shop").span(prefix + "3", MILLI));
+    accept(new BatchMessage("shop").span(prefix + "1", MILLI).span(prefix + "2", MILLI));
+    accept(new BatchMessage("shop").span(prefix + "3", MILLI));
     SealedWindow window = seal();
 
     assertThat(window.created())
@@ -206,11 +206,11 @@ class QueueAggregatorTest {
   @Test
   void spansWhoseNamesDifferByIdentifiersAreOneSeries() {
     accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("GET /users/42", MILLI)
             .span("GET /users/43", MILLI)
             .span("GET /api/v1", MILLI));
-    accept(new Batch("shop").span("GET /users/550e8400-e29b-41d4-a716-446655440000", MILLI));
+    accept(new BatchMessage("shop").span("GET /users/550e8400-e29b-41d4-a716-446655440000", MILLI));
     SealedWindow window = seal();
 
     assertThat(countsByValues(window))
@@ -224,7 +224,10 @@ class QueueAggregatorTest {
   void namesThatAreReplacedTakeNoSymbols() {
     maxPerApplication = 1;
     for (int user = 0; user < 1_000; user++) {
-      accept(new Batch("shop").span("GET /users/" + user, MILLI).span("GET /carts/" + user, MILLI));
+      accept(
+          new BatchMessage("shop")
+              .span("GET /users/" + user, MILLI)
+              .span("GET /carts/" + user, MILLI));
     }
 
     assertThat(aggregator.symbolCount()).isEqualTo(3);
@@ -233,7 +236,7 @@ class QueueAggregatorTest {
 
   @Test
   void aDocumentHasTheNameOfItsSeriesAndItsOwn() {
-    accept(new Batch("shop").span("GET /users/42", SECOND));
+    accept(new BatchMessage("shop").span("GET /users/42", SECOND));
 
     assertThat(seal().documents())
         .singleElement()
@@ -247,7 +250,7 @@ class QueueAggregatorTest {
   @Test
   void filtersSeeTheNamesOfSeries() {
     filters.add(new Filter(null, "GET /users/{id}", null));
-    accept(new Batch("shop").span("GET /users/1", MILLI).span("GET /users/2", MILLI));
+    accept(new BatchMessage("shop").span("GET /users/1", MILLI).span("GET /users/2", MILLI));
 
     assertThat(books(seal(), "shop").filtered()).isEqualTo(2);
   }
@@ -262,9 +265,10 @@ class QueueAggregatorTest {
                 new Rule("bank", "GET .*", "bank $")),
             null);
     for (int round = 0; round < 2; round++) {
-      accept(new Batch("shop").span("GET /users/jane", MILLI).span("GET /users/42/y", MILLI));
-      accept(new Batch("bank").span("GET /users/jane", MILLI));
-      accept(new Batch("shop").span("GET /users/" + "j".repeat(300), MILLI));
+      accept(
+          new BatchMessage("shop").span("GET /users/jane", MILLI).span("GET /users/42/y", MILLI));
+      accept(new BatchMessage("bank").span("GET /users/jane", MILLI));
+      accept(new BatchMessage("shop").span("GET /users/" + "j".repeat(300), MILLI));
     }
 
     assertThat(countsByValues(seal()))
@@ -278,18 +282,18 @@ class QueueAggregatorTest {
   @Test
   void anEmptyWindowIsNoWindow() {
     assertThat(seal()).isNull();
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     assertThat(seal()).isNotNull();
     assertThat(seal()).isNull();
   }
 
   @Test
   void aWindowGoesOnWhileItsPredecessorIsWithTheJournal() {
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     FilledWindow underWay = aggregator().swap(offset, nowMillis);
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     assertThat(aggregator().swap(offset, nowMillis)).isNull();
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     underWay.giveBack();
     SealedWindow window = seal();
 
@@ -304,7 +308,7 @@ class QueueAggregatorTest {
     dimensions.add(new Dimension("region", null, From.RESOURCE));
     dimensions.add(new Dimension("zone", null, null));
     accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .resource("region", "eu")
             .resource("zone", "z1")
             .resource("http.route", "ignored")
@@ -327,8 +331,13 @@ class QueueAggregatorTest {
   @Test
   void seriesAboveTheApplicationsLimitOverflow() {
     maxPerApplication = 2;
-    accept(new Batch("shop").span("a", MILLI).span("b", MILLI).span("c", MILLI).span("d", MILLI));
-    accept(new Batch("bank").span("a", MILLI));
+    accept(
+        new BatchMessage("shop")
+            .span("a", MILLI)
+            .span("b", MILLI)
+            .span("c", MILLI)
+            .span("d", MILLI));
+    accept(new BatchMessage("bank").span("a", MILLI));
     SealedWindow window = seal();
 
     assertThat(countsByValues(window))
@@ -344,22 +353,22 @@ class QueueAggregatorTest {
     maxSeries = 3;
     Aggregators aggregators = newAggregation();
     aggregator = aggregators.newAggregator(new QueueId("b", 0));
-    accept(new Batch("shop").span("a", MILLI).span("b", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     QueueAggregator other = aggregators.newAggregator(new QueueId("b", 1));
-    other.accept(new Batch("bank").span("a", MILLI).span("b", MILLI).message(0), nowMillis);
+    other.accept(new BatchMessage("bank").span("a", MILLI).span("b", MILLI).message(0), nowMillis);
 
     assertThat(books(seal(other), "bank").overflowed()).isEqualTo(1);
     aggregator.release();
-    other.accept(new Batch("bank").span("b", MILLI).message(1), nowMillis);
+    other.accept(new BatchMessage("bank").span("b", MILLI).message(1), nowMillis);
     assertThat(books(seal(other), "bank").overflowed()).isZero();
   }
 
   @Test
   void applicationsAboveTheLimitShareOne() {
     maxApplications = 1;
-    accept(new Batch("shop").span("a", MILLI));
-    accept(new Batch("bank").span("a", MILLI));
-    accept(new Batch("post").span("a", 2 * SECOND));
+    accept(new BatchMessage("shop").span("a", MILLI));
+    accept(new BatchMessage("bank").span("a", MILLI));
+    accept(new BatchMessage("post").span("a", 2 * SECOND));
     SealedWindow window = seal();
 
     assertThat(countsByValues(window))
@@ -374,15 +383,15 @@ class QueueAggregatorTest {
 
   @Test
   void idleSeriesLeaveAndTheirNumbersAreUsedAnew() {
-    accept(new Batch("shop").span("a", MILLI).span("b", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     SealedWindow first = seal();
     nowMillis += IDLE_MILLIS;
-    accept(new Batch("shop").span("b", MILLI));
+    accept(new BatchMessage("shop").span("b", MILLI));
     SealedWindow second = seal();
     nowMillis += 1;
-    accept(new Batch("shop").span("b", MILLI));
+    accept(new BatchMessage("shop").span("b", MILLI));
     SealedWindow third = seal();
-    accept(new Batch("shop").span("c", MILLI));
+    accept(new BatchMessage("shop").span("c", MILLI));
     SealedWindow fourth = seal();
 
     assertThat(second.evicted()).isEmpty();
@@ -463,7 +472,7 @@ class QueueAggregatorTest {
     assertThat(aggregator.seriesCount()).isEqualTo(3);
     nowMillis += 2 * IDLE_MILLIS;
     assertThat(seal().evicted()).containsExactly(0, 2, 4);
-    accept(new Batch("bank").span("a", MILLI));
+    accept(new BatchMessage("bank").span("a", MILLI));
     assertThat(seal().counts()).containsExactly(1, 0, 0);
   }
 
@@ -497,7 +506,7 @@ class QueueAggregatorTest {
               }
             },
             image);
-    accept(new Batch("shop").span("a", MILLI).span("b", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     SealedWindow window = seal();
 
     assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 20);
@@ -510,15 +519,15 @@ class QueueAggregatorTest {
 
   @Test
   void noSeriesEndsWithAWindowThatCountsIt() {
-    accept(new Batch("shop").span("a", MILLI).span("b", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     assertThat(seal().rows()).isEqualTo(2);
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     nowMillis += 2 * IDLE_MILLIS; // the window was deferred for long, or the clock was set
     SealedWindow window = seal();
 
     assertThat(window.rows()).isEqualTo(1);
     assertThat(window.evicted()).hasSize(1).doesNotContain(window.series());
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     assertThat(seal().created()).isEmpty();
   }
 
@@ -533,7 +542,7 @@ class QueueAggregatorTest {
     long openedMillis = nowMillis;
     for (int windows = 0; windows < 60; windows++) {
       int from = random.nextInt(700);
-      Batch batch = new Batch("shop");
+      BatchMessage batch = new BatchMessage("shop");
       for (int name = from; name < Math.min(700, from + 1 + random.nextInt(200)); name++) {
         batch.span("span " + name, MILLI);
       }
@@ -561,7 +570,7 @@ class QueueAggregatorTest {
 
   @Test
   void anAgentHeardInAWindowIsNotForgottenWithIt() {
-    byte[] message = new Batch("shop").span("a", MILLI).message(5);
+    byte[] message = new BatchMessage("shop").span("a", MILLI).message(5);
     accept(message);
     nowMillis += Duration.ofDays(2).toMillis();
     seal();
@@ -575,12 +584,12 @@ class QueueAggregatorTest {
     filters.add(new Filter("shop", "GET /health*", null));
     filters.add(new Filter(null, null, Set.of(SpanKind.INTERNAL)));
     accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("GET /health", MILLI)
             .span("GET /healthz", 5 * SECOND)
             .span("GET /", MILLI)
-            .span("work", 1, Batch.ERROR, MILLI, 0));
-    accept(new Batch("bank").span("GET /health", MILLI));
+            .span("work", 1, BatchMessage.ERROR, MILLI, 0));
+    accept(new BatchMessage("bank").span("GET /health", MILLI));
     SealedWindow window = seal();
 
     assertThat(countsByValues(window).keySet())
@@ -596,7 +605,7 @@ class QueueAggregatorTest {
     filters.add(new Filter(null, "GET /health*", null));
     maxPerApplication = 1;
     maxSeries = 1;
-    Batch batch = new Batch("shop");
+    BatchMessage batch = new BatchMessage("shop");
     for (int i = 0; i < 10; i++) {
       batch.span("GET /health/" + i, MILLI);
     }
@@ -612,9 +621,9 @@ class QueueAggregatorTest {
   void applicationsWithoutRoomAreFilteredByTheirOwnName() {
     filters.add(new Filter("bank", null, null));
     maxApplications = 1;
-    accept(new Batch("shop").span("a", MILLI));
-    accept(new Batch("bank").span("a", MILLI));
-    accept(new Batch("post").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
+    accept(new BatchMessage("bank").span("a", MILLI));
+    accept(new BatchMessage("post").span("a", MILLI));
     SealedWindow window = seal();
 
     assertThat(books(window, "_other").filtered()).isEqualTo(1);
@@ -627,10 +636,10 @@ class QueueAggregatorTest {
     templates = new TemplatesConfig(false, List.of(new Rule("bank", "job .*", "job {name}")), null);
     filters.add(new Filter(null, "job {name}", null));
     maxApplications = 1;
-    accept(new Batch("shop").span("job a", MILLI));
-    accept(new Batch("bank").span("job a", MILLI));
-    accept(new Batch("post").span("job a", MILLI));
-    accept(new Batch("").span("job a", SECOND));
+    accept(new BatchMessage("shop").span("job a", MILLI));
+    accept(new BatchMessage("bank").span("job a", MILLI));
+    accept(new BatchMessage("post").span("job a", MILLI));
+    accept(new BatchMessage("").span("job a", SECOND));
     SealedWindow window = seal();
 
     assertThat(books(window, "_other").filtered()).isEqualTo(1);
@@ -642,13 +651,13 @@ class QueueAggregatorTest {
 
   @Test
   void aMalformedBatchLosesOnlyItself() {
-    byte[] truncated = new Batch("shop").span("bad", MILLI).span("bad", MILLI).message(100);
+    byte[] truncated = new BatchMessage("shop").span("bad", MILLI).span("bad", MILLI).message(100);
     truncated = Arrays.copyOf(truncated, truncated.length - 3);
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     accept(truncated);
     accept(new byte[] {1, 2, 3});
     accept(new byte[0]);
-    accept(new Batch("shop").span("a", MILLI));
+    accept(new BatchMessage("shop").span("a", MILLI));
     SealedWindow window = seal();
 
     assertThat(countsByValues(window))
@@ -662,7 +671,7 @@ class QueueAggregatorTest {
 
   @Test
   void aBatchSentAgainCountsOnce() {
-    byte[] message = new Batch("shop").span("a", MILLI).span("b", MILLI).message(5);
+    byte[] message = new BatchMessage("shop").span("a", MILLI).span("b", MILLI).message(5);
     accept(message);
     accept(message);
     SealedWindow window = seal();
@@ -674,11 +683,11 @@ class QueueAggregatorTest {
   @Test
   void sampledSpansCountByTheirWeight() {
     long oneInThree = (1L << 56) / 3 * 2;
-    Batch batch = new Batch("shop");
+    BatchMessage batch = new BatchMessage("shop");
     for (int i = 0; i < 100; i++) {
-      batch.span("a", Batch.SERVER, Batch.UNSET, MILLI, oneInThree);
+      batch.span("a", BatchMessage.SERVER, BatchMessage.UNSET, MILLI, oneInThree);
     }
-    accept(batch.span("a", Batch.SERVER, Batch.UNSET, MILLI, (1L << 56) - 1));
+    accept(batch.span("a", BatchMessage.SERVER, BatchMessage.UNSET, MILLI, (1L << 56) - 1));
     SealedWindow window = seal();
 
     assertThat(window.counts()[0]).isBetween(299L, 300L);
@@ -700,16 +709,16 @@ class QueueAggregatorTest {
             null,
             0);
     accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .resource("host.name", "h1")
             .span("slow", SECOND)
             .attribute("http.route", "/slow")
             .attribute("user.password", "secret")
             .span("fast", SECOND - 1)
-            .span("call", Batch.CLIENT, Batch.UNSET, 100 * MILLI, 0)
-            .span("failed", Batch.SERVER, Batch.ERROR, 2 * SECOND, 0)
+            .span("call", BatchMessage.CLIENT, BatchMessage.UNSET, 100 * MILLI, 0)
+            .span("failed", BatchMessage.SERVER, BatchMessage.ERROR, 2 * SECOND, 0)
             .message("boom"));
-    accept(new Batch("batch-job").span("job", 9 * SECOND));
+    accept(new BatchMessage("batch-job").span("job", 9 * SECOND));
     SealedWindow window = seal();
 
     assertThat(window.documents()).hasSize(3);
@@ -735,9 +744,9 @@ class QueueAggregatorTest {
   @Test
   void documentsAreCappedBySeriesAndByQueueAndTheRestIsCounted() {
     documents = new DocumentsConfig(null, null, null, 2, 3, 0);
-    Batch batch = new Batch("shop");
+    BatchMessage batch = new BatchMessage("shop");
     for (String name : List.of("a", "a", "a", "b", "b")) {
-      batch.span(name, Batch.SERVER, Batch.ERROR, MILLI, 0);
+      batch.span(name, BatchMessage.SERVER, BatchMessage.ERROR, MILLI, 0);
     }
     accept(batch);
     SealedWindow window = seal();
@@ -748,7 +757,7 @@ class QueueAggregatorTest {
     assertThat(books(window, "shop").heldBack()).isEqualTo(2);
     assertThat(window.exemplars()).containsExactly(1, 2);
 
-    accept(new Batch("shop").span("a", Batch.SERVER, Batch.ERROR, MILLI, 0));
+    accept(new BatchMessage("shop").span("a", BatchMessage.SERVER, BatchMessage.ERROR, MILLI, 0));
     assertThat(seal().documents()).hasSize(1);
   }
 
@@ -756,11 +765,11 @@ class QueueAggregatorTest {
   void anExemplarIsTheLastSlowOrFailedSpanElseTheFirst() {
     documents = new DocumentsConfig(null, null, null, null, null, 2);
     accept(
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("a", MILLI)
             .span("a", 50 * MILLI)
             .span("b", MILLI)
-            .span("b", Batch.SERVER, Batch.UNSET, 3 * SECOND, 0)
+            .span("b", BatchMessage.SERVER, BatchMessage.UNSET, 3 * SECOND, 0)
             .span("c", MILLI));
     SealedWindow window = seal();
 
@@ -787,7 +796,7 @@ class QueueAggregatorTest {
     long spansBooked = 0;
     for (int windows = 0; windows < 5; windows++) {
       for (int i = random.nextInt(30); i > 0; i--) {
-        Batch batch = new Batch("app " + random.nextInt(5));
+        BatchMessage batch = new BatchMessage("app " + random.nextInt(5));
         int spans = random.nextInt(20);
         for (int s = 0; s < spans; s++) {
           String name = "span " + random.nextInt(8);
@@ -833,8 +842,8 @@ class QueueAggregatorTest {
   /** Whoever refuses it books its spans for whom it names, also after a batch of another's. */
   @Test
   void aBatchOfALaterVersionIsBookedForItsApplication() {
-    accept(new Batch("bank").span("pay", MILLI));
-    byte[] later = new Batch("shop").span("a", MILLI).span("b", MILLI).message(sequence++);
+    accept(new BatchMessage("bank").span("pay", MILLI));
+    byte[] later = new BatchMessage("shop").span("a", MILLI).span("b", MILLI).message(sequence++);
     later[1] = 6; // Version 3, as the wire has it: after the field's header.
     accept(later);
 

@@ -149,7 +149,7 @@ class SpanPipelineTest {
   /** Sends batches of one span each to the queues in turn. */
   private void send(int first, int count, int queues) throws Exception {
     for (int i = first; i < first + count; i++) {
-      rocketMq.send(topic, i % queues, new Batch("shop").span("a", 5_000_000).message(i));
+      rocketMq.send(topic, i % queues, new BatchMessage("shop").span("a", 5_000_000).message(i));
     }
   }
 
@@ -179,7 +179,7 @@ class SpanPipelineTest {
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(10));
     rocketMq.loseFrom(topic, 0, 6);
     for (int i = 100; i < 108; i++) {
-      byte[] body = new Batch("shop").span("a", 5_000_000).message(i);
+      byte[] body = new BatchMessage("shop").span("a", 5_000_000).message(i);
       rocketMq.storeAsAnotherMaster(topic, 0, body);
     }
 
@@ -190,7 +190,7 @@ class SpanPipelineTest {
   private List<byte[]> afterALossFrom6To9() {
     List<byte[]> bodies = new ArrayList<>();
     for (int i : new int[] {100, 101, 102, 9, 103}) {
-      bodies.add(new Batch("shop").span("a", 5_000_000).message(i));
+      bodies.add(new BatchMessage("shop").span("a", 5_000_000).message(i));
     }
     return bodies;
   }
@@ -229,7 +229,7 @@ class SpanPipelineTest {
   @Test
   void everyBatchCountsOnceHoweverTheQueuesMove() throws Exception {
     rocketMq.createTopic(topic, 4);
-    byte[] good = new Batch("shop").span("a", 5_000_000).message(1_000);
+    byte[] good = new BatchMessage("shop").span("a", 5_000_000).message(1_000);
     byte[] malformed = Arrays.copyOf(good, good.length - 2);
     send(0, 200, 4);
     rocketMq.send(topic, 1, malformed);
@@ -267,7 +267,7 @@ class SpanPipelineTest {
   void compressedMessagesAreRefusedAndTheirNeighboursCount() throws Exception {
     int zlib = MessageSysFlag.COMPRESSED_FLAG | MessageSysFlag.COMPRESSION_ZLIB_TYPE;
     rocketMq.createTopic(topic, 1);
-    byte[] batch = new Batch("shop").span("a", 5_000_000).message(1_000);
+    byte[] batch = new BatchMessage("shop").span("a", 5_000_000).message(1_000);
     send(0, 10, 1);
     rocketMq.store(topic, 0, deflatedZeros(600), zlib);
     send(10, 10, 1);

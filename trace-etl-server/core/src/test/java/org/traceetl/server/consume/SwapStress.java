@@ -34,9 +34,9 @@ public class SwapStress {
           new DocumentsConfig(null, null, null, 0, 0, 0),
           new WindowConfig(null, null));
   private static final byte[][] MESSAGES = {
-    new Batch("shop").span("GET /", 1).message(0),
-    new Batch("shop").span("GET /", 1).message(1),
-    new Batch("shop").span("GET /", 1).message(2)
+    new BatchMessage("shop").span("GET /", 1).message(0),
+    new BatchMessage("shop").span("GET /", 1).message(1),
+    new BatchMessage("shop").span("GET /", 1).message(2)
   };
 
   private final QueueAggregator aggregator =

@@ -171,7 +171,7 @@ class WorkerTest {
 
   private void send(int first, int count) throws Exception {
     for (int i = first; i < first + count; i++) {
-      rocketMq.send(topic, 0, new Batch("shop").span("a", 5_000_000).message(i));
+      rocketMq.send(topic, 0, new BatchMessage("shop").span("a", 5_000_000).message(i));
     }
   }
 
@@ -233,7 +233,7 @@ class WorkerTest {
     rocketMq.send(
         topic,
         0,
-        new Batch("shop")
+        new BatchMessage("shop")
             .span("a", 5_000_000)
             .span("a", 2, 2, 5_000_000, 0)
             .span("a", 5_000_000)
@@ -342,7 +342,7 @@ class WorkerTest {
 
   private void drainWithAStuckQueue(int stuck, int other) throws Exception {
     rocketMq.createTopic(topic, 2);
-    rocketMq.send(topic, stuck, new Batch("shop").span("a", 5_000_000).message(0));
+    rocketMq.send(topic, stuck, new BatchMessage("shop").span("a", 5_000_000).message(0));
     start(Duration.ofMillis(100));
     journals.obstacle =
         window -> {

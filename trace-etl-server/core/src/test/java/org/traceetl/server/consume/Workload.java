@@ -23,12 +23,13 @@ final class Workload {
   Workload(int applications, int names, int spansPerBatch) {
     Random random = new Random(1);
     for (int application = 0; application < applications; application++) {
-      Batch batch = new Batch("application-" + application).resource("host.name", "host-17");
+      BatchMessage batch =
+          new BatchMessage("application-" + application).resource("host.name", "host-17");
       for (int i = 0; i < spansPerBatch; i++) {
         batch.span(
             "GET /resource/r" + random.nextInt(names) + "/" + random.nextInt(1_000),
-            Batch.SERVER,
-            Batch.UNSET,
+            BatchMessage.SERVER,
+            BatchMessage.UNSET,
             random.nextLong(900_000_000),
             0);
         batch.attribute("http.route", "/route/" + random.nextInt(5));

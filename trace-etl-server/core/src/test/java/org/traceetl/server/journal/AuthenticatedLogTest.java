@@ -99,8 +99,8 @@ class AuthenticatedLogTest {
     log.append(ChunkFormatTest.ofVersion(2, unsealed(log.read(0).getFirst())));
 
     assertThat(spans(server(OLD + ACTIVE))).isEqualTo(10);
-    assertThat(counters.rejections(Rejection.UNAUTHENTICATED)).isEqualTo(2);
-    assertThat(counters.rejections(Rejection.VERSION)).isZero();
+    assertThat(counters.rejections(RecordRejection.UNAUTHENTICATED)).isEqualTo(2);
+    assertThat(counters.rejections(RecordRejection.VERSION)).isZero();
   }
 
   private static byte[] unsealed(Entry entry) {
@@ -230,7 +230,7 @@ class AuthenticatedLogTest {
     assertThatThrownBy(() -> server(impostor).take(QUEUE))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("can be verified");
-    assertThat(counters.rejections(Rejection.UNKNOWN_KEY)).isPositive();
+    assertThat(counters.rejections(RecordRejection.UNKNOWN_KEY)).isPositive();
   }
 
   @Test
@@ -265,7 +265,7 @@ class AuthenticatedLogTest {
     log.append(format.seal(AuthenticatedFormat.MESSAGE, message, stranger));
 
     assertThat(spans(server(OLD + ACTIVE))).isEqualTo(10);
-    assertThat(counters.rejections(Rejection.UNKNOWN_KEY)).isEqualTo(2);
+    assertThat(counters.rejections(RecordRejection.UNKNOWN_KEY)).isEqualTo(2);
   }
 
   @Test

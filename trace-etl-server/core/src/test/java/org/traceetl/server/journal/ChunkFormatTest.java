@@ -99,25 +99,25 @@ class ChunkFormatTest {
   void reasonsAreTold() {
     byte[] message = format.write(HEADER, new byte[] {1}).getFirst();
 
-    assertThat(format.rejection(new byte[0])).isEqualTo(Rejection.FOREIGN);
-    assertThat(format.rejection("hello, world".getBytes(UTF_8))).isEqualTo(Rejection.FOREIGN);
-    assertThat(format.rejection(Arrays.copyOf(message, 20))).isEqualTo(Rejection.MALFORMED);
+    assertThat(format.rejection(new byte[0])).isEqualTo(RecordRejection.FOREIGN);
+    assertThat(format.rejection("hello, world".getBytes(UTF_8))).isEqualTo(RecordRejection.FOREIGN);
+    assertThat(format.rejection(Arrays.copyOf(message, 20))).isEqualTo(RecordRejection.MALFORMED);
     assertThat(format.rejection(Arrays.copyOf(message, message.length - 1)))
-        .isEqualTo(Rejection.CHECKSUM);
+        .isEqualTo(RecordRejection.CHECKSUM);
     byte[] damaged = message.clone();
     damaged[4] = 2;
-    assertThat(format.rejection(damaged)).isEqualTo(Rejection.CHECKSUM);
-    assertThat(format.rejection(ofVersion(2, message))).isEqualTo(Rejection.VERSION);
-    assertThat(format.rejection(ofVersion(255, message))).isEqualTo(Rejection.VERSION);
+    assertThat(format.rejection(damaged)).isEqualTo(RecordRejection.CHECKSUM);
+    assertThat(format.rejection(ofVersion(2, message))).isEqualTo(RecordRejection.VERSION);
+    assertThat(format.rejection(ofVersion(255, message))).isEqualTo(RecordRejection.VERSION);
     assertThat(ChunkFormat.unknownVersion(ofVersion(255, message)))
         .hasMessageStartingWith("has version 255:");
-    assertThat(format.rejection(ofVersion(0, message))).isEqualTo(Rejection.MALFORMED);
+    assertThat(format.rejection(ofVersion(0, message))).isEqualTo(RecordRejection.MALFORMED);
     ChunkFormat neighbour = new ChunkFormat("trace-spans", new QueueId("broker-a", 4), 4);
-    assertThat(neighbour.rejection(message)).isEqualTo(Rejection.FOREIGN);
-    assertThat(neighbour.rejection(ofVersion(2, message))).isEqualTo(Rejection.FOREIGN);
+    assertThat(neighbour.rejection(message)).isEqualTo(RecordRejection.FOREIGN);
+    assertThat(neighbour.rejection(ofVersion(2, message))).isEqualTo(RecordRejection.FOREIGN);
     RecordHeader unclaimed = new RecordHeader(RecordKind.WINDOW, HEADER.writer(), 0, 1, 0, 1, 1);
     assertThat(format.rejection(format.write(unclaimed, new byte[0]).getFirst()))
-        .isEqualTo(Rejection.MALFORMED);
+        .isEqualTo(RecordRejection.MALFORMED);
   }
 
   @Test
@@ -135,7 +135,7 @@ class ChunkFormatTest {
                 messages.get(2)));
 
     assertThat(records).hasSize(1);
-    assertThat(counters.rejections(Rejection.TORN)).isZero();
+    assertThat(counters.rejections(RecordRejection.TORN)).isZero();
   }
 
   @Test
@@ -147,8 +147,8 @@ class ChunkFormatTest {
         assemble(List.of(messages.get(0), rubbish, messages.get(1), messages.get(2)));
 
     assertThat(records).isEmpty();
-    assertThat(counters.rejections(Rejection.FOREIGN)).isEqualTo(1);
-    assertThat(counters.rejections(Rejection.TORN)).isEqualTo(3);
+    assertThat(counters.rejections(RecordRejection.FOREIGN)).isEqualTo(1);
+    assertThat(counters.rejections(RecordRejection.TORN)).isEqualTo(3);
   }
 
   @Test
@@ -161,7 +161,7 @@ class ChunkFormatTest {
 
     assertThat(records).hasSize(1);
     assertThat(records.getFirst().first()).isEqualTo(2);
-    assertThat(counters.rejections(Rejection.TORN)).isEqualTo(1);
+    assertThat(counters.rejections(RecordRejection.TORN)).isEqualTo(1);
   }
 
   @Test

@@ -97,7 +97,7 @@ class LogJournalsTest {
     assertThat(fenced.snapshot()).isEqualTo(Outcome.FENCED);
     assertThat(owner.append(window(10, 11))).isEqualTo(Outcome.KEPT);
     assertThat(Windows.totals(one.take(QUEUE).image())).containsExactly(11, 2, 0);
-    assertThat(counters.rejections(Rejection.STALE)).isPositive();
+    assertThat(counters.rejections(RecordRejection.STALE)).isPositive();
     assertThat(counters.fences()).isEqualTo(1);
   }
 
@@ -321,7 +321,7 @@ class LogJournalsTest {
         .extracting(RecordHeader::epoch)
         .containsExactly(1L, 1L);
     assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
-    assertThat(counters.rejections(Rejection.STALE)).isZero();
+    assertThat(counters.rejections(RecordRejection.STALE)).isZero();
   }
 
   private static LastMessages places(long... ends) {
@@ -454,7 +454,7 @@ class LogJournalsTest {
     assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
 
     assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(10, 1, 0);
-    assertThat(counters.rejections(Rejection.FOREIGN)).isEqualTo(4);
+    assertThat(counters.rejections(RecordRejection.FOREIGN)).isEqualTo(4);
   }
 
   @Test
@@ -469,7 +469,7 @@ class LogJournalsTest {
           .hasMessageContaining("version 3")
           .hasMessageContaining("start that version");
     }
-    assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(2);
+    assertThat(counters.rejections(RecordRejection.VERSION)).isEqualTo(2);
   }
 
   @Test
@@ -536,7 +536,7 @@ class LogJournalsTest {
     assertThat(appending.append(window(0, 10))).isEqualTo(Outcome.FENCED);
     assertThat(renewing.renew()).isEqualTo(Outcome.FENCED);
     assertThat(counters.fences()).isEqualTo(2);
-    assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(2);
+    assertThat(counters.rejections(RecordRejection.VERSION)).isEqualTo(2);
   }
 
   @Test
@@ -562,7 +562,7 @@ class LogJournalsTest {
           .hasMessageContaining("version 99");
     }
     assertThat(tail.lag()).isPositive();
-    assertThat(counters.rejections(Rejection.VERSION)).isEqualTo(4);
+    assertThat(counters.rejections(RecordRejection.VERSION)).isEqualTo(4);
   }
 
   @Test

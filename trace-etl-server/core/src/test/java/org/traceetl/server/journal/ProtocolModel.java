@@ -797,8 +797,9 @@ final class ProtocolModel {
     master.log.forEach(stored -> log.store(stored.message()));
     List<Long> windows = new ArrayList<>();
     List<Long> snapshots = new ArrayList<>();
-    Recovery whole = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
-    JournalReader reader = new JournalReader(log, format, new JournalCounters(), 0, Chain.FRESH);
+    ReplayedState whole = new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage));
+    JournalReader reader =
+        new JournalReader(log, format, new JournalCounters(), 0, JournalChain.FRESH);
     readAll(
         reader,
         (record, before) -> {
@@ -838,10 +839,10 @@ final class ProtocolModel {
   }
 
   /** Whether a reader that knows nothing before the offset comes to be sure; if so, it is right. */
-  private boolean compareFrom(long offset, JournalLog log, Chain chain) throws Exception {
-    Recovery part = new Recovery(QUEUE, new RecordPayloads(Windows::newImage));
+  private boolean compareFrom(long offset, JournalLog log, JournalChain chain) throws Exception {
+    ReplayedState part = new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage));
     JournalReader behind =
-        new JournalReader(log, format, new JournalCounters(), offset, Chain.UNKNOWN);
+        new JournalReader(log, format, new JournalCounters(), offset, JournalChain.UNKNOWN);
     readAll(behind, part);
     if (behind.chain().sure()) {
       assertThat(behind.chain()).as("from %d", offset).isEqualTo(chain);

@@ -74,7 +74,7 @@ class AllocationTest {
     int sequence = 0;
     for (int round = 0; round < ROUNDS; round++) {
       for (String application : List.of("shop", "bank " + round)) {
-        Batch batch = new Batch(application);
+        BatchMessage batch = new BatchMessage(application);
         for (int span = 0; span < 50; span++) {
           batch.span("GET /item/x" + round + "y" + span + "z/buy", 1_000);
         }
@@ -108,19 +108,19 @@ class AllocationTest {
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
-      Batch batch = new Batch("shop").resource("ip", "10.1.2.3");
+      BatchMessage batch = new BatchMessage("shop").resource("ip", "10.1.2.3");
       for (int i = 0; i < 20; i++) {
-        batch.span("GET /item", Batch.SERVER, i % 3, i * 200_000_000L, 0);
+        batch.span("GET /item", BatchMessage.SERVER, i % 3, i * 200_000_000L, 0);
         batch.attribute("http.method", "GET").attribute("http.url", "http://a:b@c/?token=d");
-        batch.span("SELECT", Batch.CLIENT, 0, i, 0);
+        batch.span("SELECT", BatchMessage.CLIENT, 0, i, 0);
         batch.attribute("db.system", "mysql").attribute("db.name", "shop");
         batch.attribute("db.connection_string", "mysql://root:secret@db:3306");
         batch.attribute(
             "db.statement", "select * from users where password = 'x' or " + "a".repeat(99));
-        batch.span("GET", Batch.CLIENT, 0, i, 0);
+        batch.span("GET", BatchMessage.CLIENT, 0, i, 0);
         batch.attribute("db.system", "redis").attribute("db.statement", "? ?GET key");
         batch.span("internal", 1, 0, i, 0);
-        batch.grouped("GET /group", Batch.CLIENT, 0, i * 200_000_000L, 0);
+        batch.grouped("GET /group", BatchMessage.CLIENT, 0, i * 200_000_000L, 0);
         batch.attribute("http.method", "GET");
       }
       messages.add(batch.message(sequence));
@@ -147,7 +147,7 @@ class AllocationTest {
     int sequence = 0;
     for (int round = 0; round < ROUNDS; round++) {
       for (String application : List.of("shop", "bank " + round)) {
-        Batch batch = new Batch(application);
+        BatchMessage batch = new BatchMessage(application);
         for (int span = 0; span < 50; span++) {
           batch.span("GET /item/x" + round + "y" + span + "z", 1_000);
         }
@@ -184,12 +184,13 @@ class AllocationTest {
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
-      Batch batch = new Batch("shop");
+      BatchMessage batch = new BatchMessage("shop");
       for (int span = 0; span < 200; span++) {
         if (span % 2 == 0) {
           batch.span("GET " + span % 10, 1_000);
         } else {
-          batch.grouped("GET " + span % 10, Batch.CLIENT, Batch.UNSET, 1_000, 1L << 55);
+          batch.grouped(
+              "GET " + span % 10, BatchMessage.CLIENT, BatchMessage.UNSET, 1_000, 1L << 55);
         }
         batch.event("exception", "exception.type", "T" + span % 3).event("retry");
       }
@@ -216,9 +217,10 @@ class AllocationTest {
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
-      Batch batch = new Batch("shop");
+      BatchMessage batch = new BatchMessage("shop");
       for (int span = 0; span < 1_000; span++) {
-        batch.grouped("GET " + span % 10, Batch.CLIENT, Batch.UNSET, span * 10_000_000L, 0);
+        batch.grouped(
+            "GET " + span % 10, BatchMessage.CLIENT, BatchMessage.UNSET, span * 10_000_000L, 0);
         batch.attribute("some.attribute", "value-" + span % 3);
       }
       messages.add(batch.message(sequence));
@@ -288,7 +290,7 @@ class AllocationTest {
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int round = 0; round < ROUNDS; round++) {
       for (int agent = 1; agent <= agents; agent++) {
-        byte[] message = new Batch("shop").span("GET", 1_000).message(agent, 1, round);
+        byte[] message = new BatchMessage("shop").span("GET", 1_000).message(agent, 1, round);
         messages.add(message);
         messages.add(message);
       }

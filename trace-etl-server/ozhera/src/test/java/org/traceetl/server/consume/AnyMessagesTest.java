@@ -46,7 +46,7 @@ class AnyMessagesTest {
         new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
   }
 
-  private void accept(Batch batch) {
+  private void accept(BatchMessage batch) {
     accept(batch.message(sequence++));
   }
 
@@ -102,7 +102,7 @@ class AnyMessagesTest {
     byte[] span = OzheraMessage.of("shop", "GET /cart", 5 * MILLI);
     accept(span);
     accept(span); // It has no name of its own: what is delivered counts.
-    accept(new Batch("shop").span("GET /cart", MILLI));
+    accept(new BatchMessage("shop").span("GET /cart", MILLI));
     accept(OzheraMessage.of(null, "GET /cart", 5 * MILLI));
     accept(new byte[] {1, 2, 3});
     accept(new byte[0]);
@@ -121,7 +121,7 @@ class AnyMessagesTest {
   @Test
   void aCompressedSpanOfOzheraCountsAndACompressedBatchIsMalformed() throws Exception {
     acceptCompressed(OzheraMessage.of("shop", "GET /cart", 5 * MILLI));
-    acceptCompressed(new Batch("shop").span("GET /cart", MILLI).message(sequence++));
+    acceptCompressed(new BatchMessage("shop").span("GET /cart", MILLI).message(sequence++));
     aggregator.acceptCompressed(new byte[] {1, 2, 3}, MessageSysFlag.COMPRESSED_FLAG, nowMillis);
 
     SealedWindow window = seal();

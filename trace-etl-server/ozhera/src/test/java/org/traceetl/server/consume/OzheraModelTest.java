@@ -157,7 +157,7 @@ class OzheraModelTest {
   @Property(tries = 300)
   void seriesAreThoseOfTheModel(@ForAll long seed, @ForAll boolean isBatch) {
     Random random = new Random(seed);
-    Batch batch = new Batch("shop").resource("ip", "ip");
+    BatchMessage batch = new BatchMessage("shop").resource("ip", "ip");
     List<byte[]> messages = new ArrayList<>();
     Map<String, Integer> expected = new TreeMap<>();
     int received = 60;

@@ -130,27 +130,28 @@ class OzheraSpansTest {
     return lines;
   }
 
-  private static String only(Consumer<Batch> spans) {
+  private static String only(Consumer<BatchMessage> spans) {
     List<String> series = series(window(message(spans)));
     assertThat(series).hasSizeLessThan(2);
     return series.isEmpty() ? "none" : series.getFirst();
   }
 
-  private static byte[] message(Consumer<Batch> spans) {
-    Batch batch = batch();
+  private static byte[] message(Consumer<BatchMessage> spans) {
+    BatchMessage batch = batch();
     spans.accept(batch);
     return batch.message(0);
   }
 
-  private static Batch batch() {
-    return new Batch("my-shop")
+  private static BatchMessage batch() {
+    return new BatchMessage("my-shop")
         .resource("service.env", "prod")
         .resource("service.env.id", "7")
         .resource("ip", "10.1.2.3");
   }
 
-  private static Batch span(Batch batch, String name, int kind, String... attributes) {
-    batch.span(name, kind, Batch.UNSET, 20 * MILLI, 0);
+  private static BatchMessage span(
+      BatchMessage batch, String name, int kind, String... attributes) {
+    batch.span(name, kind, BatchMessage.UNSET, 20 * MILLI, 0);
     for (int i = 0; i < attributes.length; i += 2) {
       batch.attribute(attributes[i], attributes[i + 1]);
     }
@@ -367,12 +368,14 @@ class OzheraSpansTest {
         .isEqualTo("HTTP_SERVER FAILED a|10.1.2.3|prod|7|||500 1");
     assertThat(only("a", SERVER, "http.method", "GET", "error", "True", "http.status_code", "404"))
         .isEqualTo("HTTP_SERVER FAILED a|10.1.2.3|prod|7|||404 1");
-    assertThat(only(batch -> batch.span("a", 2, Batch.ERROR, 0, 0).attribute("http.method", "GET")))
+    assertThat(
+            only(batch ->
+                batch.span("a", 2, BatchMessage.ERROR, 0, 0).attribute("http.method", "GET")))
         .startsWith("HTTP_SERVER FAILED");
     assertThat(
             only(batch ->
                 batch
-                    .span("a", 2, Batch.ERROR, 0, 0)
+                    .span("a", 2, BatchMessage.ERROR, 0, 0)
                     .attribute("http.method", "GET")
                     .attribute("error", "false")))
         .startsWith("HTTP_SERVER FAST");
@@ -392,7 +395,7 @@ class OzheraSpansTest {
   private static String outcome(long nanos, String... attributes) {
     return only(
             batch -> {
-              batch.span("a", SERVER, Batch.UNSET, nanos, 0);
+              batch.span("a", SERVER, BatchMessage.UNSET, nanos, 0);
               for (int i = 0; i < attributes.length; i += 2) {
                 batch.attribute(attributes[i], attributes[i + 1]);
               }
@@ -462,7 +465,7 @@ class OzheraSpansTest {
   @Test
   void whatIsMissingHasTheValuesOfOzhera() {
     byte[] message =
-        new Batch("bare")
+        new BatchMessage("bare")
             .resource("host.ip", "[\"10.9.9.9\",\"fe80::1\"]")
             .span("a", SERVER, 0, 1, 0)
             .attribute("http.method", "GET")
@@ -477,7 +480,9 @@ class OzheraSpansTest {
     assertThat(only("n", CLIENT, "rpc.system", "dubbo"))
         .isEqualTo("DUBBO_CONSUMER FAST n|10.1.2.3|prod|7||| 1");
     assertThat(
-            series(window(new Batch("").span("a", 1).attribute("http.method", "GET").message(0))))
+            series(
+                window(
+                    new BatchMessage("").span("a", 1).attribute("http.method", "GET").message(0))))
         .isEmpty();
   }
 
@@ -599,10 +604,10 @@ class OzheraSpansTest {
               // A part of what is listed: nothing is excluded by it.
               span(batch, "PIN", SERVER, "http.method", "GET", "thread.name", "nac");
             }),
-            span(new Batch("a-canary-b"), "g", SERVER, "http.method", "GET").message(1),
-            span(new Batch("can"), "h", SERVER, "http.method", "GET").message(2),
+            span(new BatchMessage("a-canary-b"), "g", SERVER, "http.method", "GET").message(1),
+            span(new BatchMessage("can"), "h", SERVER, "http.method", "GET").message(2),
             span(
-                    new Batch("my-shop-own"),
+                    new BatchMessage("my-shop-own"),
                     "i",
                     SERVER,
                     "http.method",
@@ -641,7 +646,7 @@ class OzheraSpansTest {
     };
     List<String> slow = new ArrayList<>();
     for (String application : List.of("all", "own")) {
-      Batch batch = new Batch(application);
+      BatchMessage batch = new BatchMessage(application);
       for (String[] type : types) {
         for (long millis : new long[] {10, 20, 30, 100, 200, 300}) {
           for (long nanos : new long[] {millis * MILLI, millis * MILLI + 1_000}) {
@@ -673,7 +678,7 @@ class OzheraSpansTest {
   void degradationTakesLabelsOfTheApplicationsItConcerns() throws IOException {
     OzheraRules rules =
         rules("degrade: {server-ip: true, dubbo-method: true, sql: true, applications: [my-shop]}");
-    Consumer<Batch> spans =
+    Consumer<BatchMessage> spans =
         batch -> {
           span(batch, "a", SERVER, "rpc.system", "dubbo", "rpc.method", "m");
           span(batch, "b", SERVER, "db.system", "mysql", "db.statement", "select 1");
@@ -682,7 +687,7 @@ class OzheraSpansTest {
         .containsExactly(
             "DUBBO_PROVIDER FAST default|10.0.0.0|prod|7||| 1",
             "MYSQL FAST |10.0.0.0|prod|7|/|default select| 1");
-    Batch other = new Batch("my").resource("ip", "10.1.2.3");
+    BatchMessage other = new BatchMessage("my").resource("ip", "10.1.2.3");
     spans.accept(other);
     assertThat(series(window(rules, other.message(0))))
         .containsExactly(
@@ -696,7 +701,7 @@ class OzheraSpansTest {
     QueueAggregator first =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
-    Consumer<Batch> spans =
+    Consumer<BatchMessage> spans =
         batch -> {
           for (String name : List.of("a", "b", "c")) {
             span(batch, name, SERVER, "http.method", "GET");
@@ -724,7 +729,7 @@ class OzheraSpansTest {
     QueueAggregator next =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics(), image);
-    Batch again = batch();
+    BatchMessage again = batch();
     spans.accept(again);
     next.accept(again.message(1), 2_000);
     SealedWindow later = next.swap(2, 2_000).seal();
@@ -759,7 +764,7 @@ class OzheraSpansTest {
     QueueAggregator writer =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
-    writer.accept(new Batch("other").message(0), 1_000);
+    writer.accept(new BatchMessage("other").message(0), 1_000);
     SealedWindow empty = writer.swap(1, 1_000).seal();
     QueueImage image = aggregation.newImage();
     image.apply(

@@ -24,7 +24,7 @@ import org.traceetl.server.decode.Texts;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.NamePatterns;
-import org.traceetl.server.series.SpanFilter;
+import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.Utf8;
 
@@ -42,7 +42,7 @@ final class Preview {
   private final int maxKeys;
   private final BatchDecoder decoder;
   private final SpanNames names;
-  private final SpanFilter filter;
+  private final RecordingFilter filter;
   private final Map<String, ApplicationEstimate> tallies = new HashMap<>();
   private final long[] values;
   private int keys;
@@ -69,7 +69,7 @@ final class Preview {
             config.templates().enabled(),
             config.maxValueBytes(),
             () -> LearntNames.NONE);
-    filter = new SpanFilter(config.filters());
+    filter = new RecordingFilter(config.filters());
     values = new long[config.dimensions().size()];
   }
 

@@ -3,7 +3,7 @@ package org.traceetl.server.journal;
 import java.util.Locale;
 
 /** Why something in the log does not count. */
-public enum Rejection {
+public enum RecordRejection {
   /** A record of which a part is missing, or has something else in between. */
   TORN,
 

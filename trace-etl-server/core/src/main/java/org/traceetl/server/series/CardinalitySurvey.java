@@ -13,7 +13,7 @@ import org.traceetl.server.window.WindowMetrics;
  * is near or at a limit: each such application once a minute, at the end of a window. Where more
  * than {@value #MAX_AT_ONCE} are due, those that have waited longest come first. One owner thread.
  */
-public final class Census {
+public final class CardinalitySurvey {
   private static final long PAUSE_MILLIS = 60_000;
   private static final int MAX_AT_ONCE = 8;
   private static final int EXAMPLES = 5;
@@ -43,7 +43,7 @@ public final class Census {
   /**
    * @param mapped whether a type and an outcome stand where spans have kind and status
    */
-  public Census(
+  public CardinalitySurvey(
       SeriesConfig config,
       boolean mapped,
       SeriesTable series,

@@ -6,11 +6,11 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** The rules that no writer without a fault ever needs, and those that begin a chain. */
-class ChainTest {
+class JournalChainTest {
   private static final UUID ONE = new UUID(0, 1);
   private static final UUID OTHER = new UUID(0, 2);
 
-  private Chain chain = Chain.FRESH;
+  private JournalChain chain = JournalChain.FRESH;
 
   private static RecordHeader header(
       RecordKind kind, UUID writer, long epoch, long number, long from, long to) {
@@ -29,13 +29,13 @@ class ChainTest {
     return header(RecordKind.SNAPSHOT, writer, epoch, number, at, to);
   }
 
-  private Rejection offer(RecordHeader header) {
+  private RecordRejection offer(RecordHeader header) {
     return offer(header, 100);
   }
 
-  private Rejection offer(RecordHeader header, long first) {
+  private RecordRejection offer(RecordHeader header, long first) {
     LogRecord record = new LogRecord(header, first, first + 1, LogRecord.NO_PAYLOAD);
-    Rejection rejection = chain.rejection(record);
+    RecordRejection rejection = chain.rejection(record);
     if (rejection == null) {
       chain = chain.after(header);
     }
@@ -51,9 +51,9 @@ class ChainTest {
   void windowsCountOnceAndInOrder() {
     ownerWithOneWindow();
 
-    assertThat(offer(window(ONE, 1, 1, 0, 10))).isEqualTo(Rejection.STALE);
-    assertThat(offer(window(ONE, 1, 3, 10, 20))).isEqualTo(Rejection.OUT_OF_CHAIN);
-    assertThat(offer(window(ONE, 1, 2, 11, 20))).isEqualTo(Rejection.OUT_OF_CHAIN);
+    assertThat(offer(window(ONE, 1, 1, 0, 10))).isEqualTo(RecordRejection.STALE);
+    assertThat(offer(window(ONE, 1, 3, 10, 20))).isEqualTo(RecordRejection.OUT_OF_CHAIN);
+    assertThat(offer(window(ONE, 1, 2, 11, 20))).isEqualTo(RecordRejection.OUT_OF_CHAIN);
     assertThat(offer(window(ONE, 1, 2, 10, 5))).isNull();
     assertThat(chain.to()).isEqualTo(5);
   }
@@ -62,11 +62,11 @@ class ChainTest {
   void onlyTheClaimantsWindowsCount() {
     ownerWithOneWindow();
 
-    assertThat(offer(window(OTHER, 1, 2, 10, 20))).isEqualTo(Rejection.STALE);
-    assertThat(offer(window(ONE, 2, 2, 10, 20))).isEqualTo(Rejection.STALE);
-    assertThat(offer(claim(OTHER, 1))).isEqualTo(Rejection.STALE);
+    assertThat(offer(window(OTHER, 1, 2, 10, 20))).isEqualTo(RecordRejection.STALE);
+    assertThat(offer(window(ONE, 2, 2, 10, 20))).isEqualTo(RecordRejection.STALE);
+    assertThat(offer(claim(OTHER, 1))).isEqualTo(RecordRejection.STALE);
     assertThat(offer(claim(OTHER, 2))).isNull();
-    assertThat(offer(window(ONE, 1, 2, 10, 20))).isEqualTo(Rejection.STALE);
+    assertThat(offer(window(ONE, 1, 2, 10, 20))).isEqualTo(RecordRejection.STALE);
     assertThat(offer(window(OTHER, 2, 2, 10, 20))).isNull();
   }
 
@@ -74,34 +74,36 @@ class ChainTest {
   void nothingOfAnEpochCountsAfterItsRelease() {
     ownerWithOneWindow();
 
-    assertThat(offer(header(RecordKind.RELEASE, OTHER, 1, 1, -1, 10))).isEqualTo(Rejection.STALE);
+    assertThat(offer(header(RecordKind.RELEASE, OTHER, 1, 1, -1, 10)))
+        .isEqualTo(RecordRejection.STALE);
     assertThat(offer(header(RecordKind.RELEASE, ONE, 1, 1, -1, 10))).isNull();
     assertThat(chain.released()).isTrue();
-    assertThat(offer(window(ONE, 1, 2, 10, 20))).isEqualTo(Rejection.STALE);
-    assertThat(offer(header(RecordKind.RELEASE, ONE, 1, 1, -1, 10))).isEqualTo(Rejection.STALE);
+    assertThat(offer(window(ONE, 1, 2, 10, 20))).isEqualTo(RecordRejection.STALE);
+    assertThat(offer(header(RecordKind.RELEASE, ONE, 1, 1, -1, 10)))
+        .isEqualTo(RecordRejection.STALE);
     assertThat(offer(claim(OTHER, 2))).isNull();
     assertThat(chain.released()).isFalse();
   }
 
   @Test
   void aSnapshotIsABaseOnlyWhereItsWriterMeantIt() {
-    chain = Chain.UNKNOWN;
+    chain = JournalChain.UNKNOWN;
 
-    assertThat(offer(snapshot(ONE, 7, 30, 41, 500), 42)).isEqualTo(Rejection.OUT_OF_CHAIN);
+    assertThat(offer(snapshot(ONE, 7, 30, 41, 500), 42)).isEqualTo(RecordRejection.OUT_OF_CHAIN);
     assertThat(offer(snapshot(ONE, 7, 30, 42, 500), 42)).isNull();
-    assertThat(chain).isEqualTo(new Chain(7, ONE, 30, 500, false, true));
-    assertThat(offer(snapshot(ONE, 7, 31, 42, 500), 42)).isEqualTo(Rejection.OUT_OF_CHAIN);
+    assertThat(chain).isEqualTo(new JournalChain(7, ONE, 30, 500, false, true));
+    assertThat(offer(snapshot(ONE, 7, 31, 42, 500), 42)).isEqualTo(RecordRejection.OUT_OF_CHAIN);
     assertThat(offer(snapshot(ONE, 7, 30, 43, 500), 43)).isNull();
   }
 
   @Test
   void toOneWhoIsUnsureTheNewestWindowCounts() {
-    chain = Chain.UNKNOWN;
+    chain = JournalChain.UNKNOWN;
 
     assertThat(offer(window(ONE, 5, 9, 90, 100))).isNull();
     assertThat(offer(window(OTHER, 6, 11, 110, 120))).isNull();
-    assertThat(offer(window(ONE, 5, 10, 100, 110))).isEqualTo(Rejection.STALE);
-    assertThat(offer(window(OTHER, 6, 11, 110, 120))).isEqualTo(Rejection.STALE);
+    assertThat(offer(window(ONE, 5, 10, 100, 110))).isEqualTo(RecordRejection.STALE);
+    assertThat(offer(window(OTHER, 6, 11, 110, 120))).isEqualTo(RecordRejection.STALE);
     assertThat(offer(window(OTHER, 6, 13, 130, 140))).isNull();
     assertThat(chain.sure()).isFalse();
   }
@@ -109,7 +111,7 @@ class ChainTest {
   @Test
   void aLeapOfTheEpochBeginsAChainAnew() {
     ownerWithOneWindow();
-    long leap = Chain.UNKNOWN.nextEpoch(1_800_000_000_000L);
+    long leap = JournalChain.UNKNOWN.nextEpoch(1_800_000_000_000L);
 
     assertThat(leap).isEqualTo(1_800_000_000_000L);
     assertThat(offer(claim(OTHER, leap))).isNull();

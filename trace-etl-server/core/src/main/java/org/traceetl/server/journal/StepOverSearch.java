@@ -5,10 +5,10 @@ import java.util.List;
 import org.traceetl.server.journal.JournalLog.Entry;
 
 /**
- * Looks for the {@link Step} over a message that stops a reader. A search goes on where the one
- * before ended, so that a reader that waits reads what comes once. One thread at a time.
+ * Looks for the {@link StepOverRecord} over a message that stops a reader. A search goes on where
+ * the one before ended, so that a reader that waits reads what comes once. One thread at a time.
  */
-final class StepSearch {
+final class StepOverSearch {
   private final JournalLog messages;
   private final ChunkFormat format;
 
@@ -18,7 +18,7 @@ final class StepSearch {
   private byte[] stopping = JournalLog.LEFT_OUT;
   private long at;
 
-  StepSearch(JournalLog messages, ChunkFormat format) {
+  StepOverSearch(JournalLog messages, ChunkFormat format) {
     this.messages = messages;
     this.format = format;
   }
@@ -38,7 +38,7 @@ final class StepSearch {
         if (entry.offset() == offset) {
           stopping = entry.body();
         }
-        Step step = Step.read(entry.body(), format);
+        StepOverRecord step = StepOverRecord.read(entry.body(), format);
         if (step != null && step.isOver(offset, stopping)) {
           return true;
         }

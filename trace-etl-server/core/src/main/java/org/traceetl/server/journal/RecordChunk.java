@@ -7,7 +7,7 @@ package org.traceetl.server.journal;
  * @param count parts of the record, 1 or above
  * @param message the whole message; the payload is what follows its header
  */
-record Chunk(RecordHeader header, int index, int count, byte[] message) {
+record RecordChunk(RecordHeader header, int index, int count, byte[] message) {
   int payloadLength() {
     return message.length - ChunkFormat.HEADER_BYTES;
   }

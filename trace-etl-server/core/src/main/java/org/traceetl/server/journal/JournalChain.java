@@ -21,42 +21,45 @@ import java.util.UUID;
  * @param released whether the claimant has ended
  * @param sure whether it is known what was before
  */
-record Chain(long epoch, UUID writer, long number, long to, boolean released, boolean sure) {
+record JournalChain(long epoch, UUID writer, long number, long to, boolean released, boolean sure) {
   /** At the begin of a log that still has all its records. */
-  static final Chain FRESH = new Chain(0, null, 0, JournalLog.NONE, false, true);
+  static final JournalChain FRESH = new JournalChain(0, null, 0, JournalLog.NONE, false, true);
 
   /** Anywhere else. */
-  static final Chain UNKNOWN = new Chain(0, null, 0, JournalLog.NONE, false, false);
+  static final JournalChain UNKNOWN = new JournalChain(0, null, 0, JournalLog.NONE, false, false);
 
   /** After a window that counts, or a snapshot. */
-  static Chain at(RecordHeader header) {
-    return new Chain(header.epoch(), header.writer(), header.number(), header.to(), false, true);
+  static JournalChain at(RecordHeader header) {
+    return new JournalChain(
+        header.epoch(), header.writer(), header.number(), header.to(), false, true);
   }
 
   /** Why the next record does not count; null if it does. */
-  Rejection rejection(LogRecord record) {
+  RecordRejection rejection(LogRecord record) {
     RecordHeader header = record.header();
     return switch (header.kind()) {
-      case CLAIM -> header.epoch() > epoch ? null : Rejection.STALE;
+      case CLAIM -> header.epoch() > epoch ? null : RecordRejection.STALE;
       case WINDOW -> sure ? windowRejection(header) : unsureWindowRejection(header);
-      case RELEASE -> isOwner(header) && !released ? null : Rejection.STALE;
+      case RELEASE -> isOwner(header) && !released ? null : RecordRejection.STALE;
       case STEP -> null;
       case SNAPSHOT ->
-          header.from() == record.first() && !contradicts(header) ? null : Rejection.OUT_OF_CHAIN;
+          header.from() == record.first() && !contradicts(header)
+              ? null
+              : RecordRejection.OUT_OF_CHAIN;
     };
   }
 
-  private Rejection windowRejection(RecordHeader window) {
+  private RecordRejection windowRejection(RecordHeader window) {
     if (!isOwner(window) || released || window.number() <= number) {
-      return Rejection.STALE;
+      return RecordRejection.STALE;
     }
     boolean adjoins = to == JournalLog.NONE || window.from() == to;
-    return window.number() == number + 1 && adjoins ? null : Rejection.OUT_OF_CHAIN;
+    return window.number() == number + 1 && adjoins ? null : RecordRejection.OUT_OF_CHAIN;
   }
 
-  private Rejection unsureWindowRejection(RecordHeader window) {
+  private RecordRejection unsureWindowRejection(RecordHeader window) {
     boolean newer = window.epoch() > epoch || (window.epoch() == epoch && window.number() > number);
-    return newer ? null : Rejection.STALE;
+    return newer ? null : RecordRejection.STALE;
   }
 
   private boolean contradicts(RecordHeader snapshot) {
@@ -80,23 +83,24 @@ record Chain(long epoch, UUID writer, long number, long to, boolean released, bo
   }
 
   /** The chain with the next record, which counts. */
-  Chain after(RecordHeader header) {
+  JournalChain after(RecordHeader header) {
     return switch (header.kind()) {
       case CLAIM -> claimed(header);
       case WINDOW ->
-          new Chain(header.epoch(), header.writer(), header.number(), header.to(), false, sure);
-      case RELEASE -> new Chain(epoch, writer, number, to, true, sure);
+          new JournalChain(
+              header.epoch(), header.writer(), header.number(), header.to(), false, sure);
+      case RELEASE -> new JournalChain(epoch, writer, number, to, true, sure);
       case STEP -> this;
       case SNAPSHOT -> sure ? this : at(header);
     };
   }
 
-  private Chain claimed(RecordHeader claim) {
+  private JournalChain claimed(RecordHeader claim) {
     // Whoever knows the last epoch claims the next one. A leap says that the claimant did not, or
     // that this reader does not.
     return claim.epoch() == epoch + 1
-        ? new Chain(claim.epoch(), claim.writer(), number, to, false, sure)
-        : new Chain(claim.epoch(), claim.writer(), 0, JournalLog.NONE, false, false);
+        ? new JournalChain(claim.epoch(), claim.writer(), number, to, false, sure)
+        : new JournalChain(claim.epoch(), claim.writer(), 0, JournalLog.NONE, false, false);
   }
 
   /**
@@ -109,7 +113,7 @@ record Chain(long epoch, UUID writer, long number, long to, boolean released, bo
   }
 
   /** The same without being sure. */
-  Chain unsure() {
-    return new Chain(epoch, writer, number, to, released, false);
+  JournalChain unsure() {
+    return new JournalChain(epoch, writer, number, to, released, false);
   }
 }

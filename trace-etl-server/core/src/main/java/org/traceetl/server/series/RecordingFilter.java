@@ -10,7 +10,7 @@ import org.traceetl.server.config.SpanKind;
  * The configured filters. Asked for spans that have no series: once for each name and kind in a
  * batch. Immutable.
  */
-public final class SpanFilter {
+public final class RecordingFilter {
   private record Rule(Glob application, Glob spanName, Set<SpanKind> kinds) {
     boolean matches(String text, String name, SpanKind kind) {
       return (kinds.isEmpty() || kinds.contains(kind))
@@ -23,7 +23,7 @@ public final class SpanFilter {
 
   private final List<Rule> rules;
 
-  public SpanFilter(List<SeriesConfig.Filter> filters) {
+  public RecordingFilter(List<SeriesConfig.Filter> filters) {
     rules =
         filters.stream()
             .map(f -> new Rule(new Glob(f.application()), new Glob(f.spanName()), f.kinds()))

@@ -5,7 +5,7 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /** What all windows that count add up to. One thread at a time. */
-final class Recovery implements Visitor {
+final class ReplayedState implements Visitor {
   private final QueueId queue;
   private final RecordPayloads payloads;
   private QueueImage image;
@@ -13,9 +13,9 @@ final class Recovery implements Visitor {
   private LastMessages lastMessages = LastMessages.NONE;
 
   /** Before the last claim. */
-  private Chain predecessor = Chain.FRESH;
+  private JournalChain predecessor = JournalChain.FRESH;
 
-  Recovery(QueueId queue, RecordPayloads payloads) {
+  ReplayedState(QueueId queue, RecordPayloads payloads) {
     this.queue = queue;
     this.payloads = payloads;
     image = payloads.newImage().get();
@@ -26,7 +26,7 @@ final class Recovery implements Visitor {
   }
 
   /** The chain before the last claim. */
-  Chain predecessor() {
+  JournalChain predecessor() {
     return predecessor;
   }
 
@@ -44,7 +44,7 @@ final class Recovery implements Visitor {
   }
 
   @Override
-  public void counts(LogRecord record, Chain before) throws MalformedRecordException {
+  public void counts(LogRecord record, JournalChain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case CLAIM -> predecessor = before;
       case WINDOW -> {

@@ -21,20 +21,20 @@ import java.util.zip.CRC32C;
  * @param offset of the message
  * @param checksum CRC32C of the message
  */
-record Step(long offset, int checksum, String reason) {
+record StepOverRecord(long offset, int checksum, String reason) {
   /** Most characters of a reason. */
   static final int MAX_REASON = 200;
 
-  static Step over(long offset, byte[] message, String reason) {
-    return new Step(offset, checksum(message), reason);
+  static StepOverRecord over(long offset, byte[] message, String reason) {
+    return new StepOverRecord(offset, checksum(message), reason);
   }
 
   /** Null if the message is none. */
-  static Step read(byte[] message, ChunkFormat format) {
+  static StepOverRecord read(byte[] message, ChunkFormat format) {
     if (format.rejection(message) != null) {
       return null;
     }
-    Chunk chunk = format.read(message);
+    RecordChunk chunk = format.read(message);
     RecordHeader header = chunk.header();
     if (header.kind() != RecordKind.STEP || chunk.count() != 1) {
       return null;
@@ -43,7 +43,7 @@ record Step(long offset, int checksum, String reason) {
         ByteBuffer.wrap(message, ChunkFormat.HEADER_BYTES, chunk.payloadLength()).slice();
     return payload.remaining() < Integer.BYTES
         ? null
-        : new Step(header.from(), payload.getInt(), UTF_8.decode(payload).toString());
+        : new StepOverRecord(header.from(), payload.getInt(), UTF_8.decode(payload).toString());
   }
 
   RecordHeader header(UUID writer, long writtenMillis) {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.traceetl.proto.SpanBatchWriter;
 
 /** Writes a batch for a test, as an agent would. */
-final class Batch {
+final class BatchMessage {
   static final int SERVER = 2;
   static final int CLIENT = 3;
   static final int UNSET = 0;
@@ -16,7 +16,7 @@ final class Batch {
   private long spanId = 1;
   private boolean spanOpen;
 
-  Batch(String application) {
+  BatchMessage(String application) {
     writer.begin();
     writer.application(intern(application));
   }
@@ -26,16 +26,16 @@ final class Batch {
     return writer.intern(bytes, 0, bytes.length);
   }
 
-  Batch resource(String key, String value) {
+  BatchMessage resource(String key, String value) {
     writer.resourceAttribute(intern(key), intern(value));
     return this;
   }
 
-  Batch span(String name, long durationNanos) {
+  BatchMessage span(String name, long durationNanos) {
     return span(name, SERVER, UNSET, durationNanos, 0);
   }
 
-  Batch span(String name, int kind, int status, long durationNanos, long threshold) {
+  BatchMessage span(String name, int kind, int status, long durationNanos, long threshold) {
     endSpan();
     long id = spanId++;
     writer.startSpan(
@@ -54,20 +54,20 @@ final class Batch {
   }
 
   /** A span that only counts. */
-  Batch grouped(String name, int kind, int status, long durationNanos, long threshold) {
+  BatchMessage grouped(String name, int kind, int status, long durationNanos, long threshold) {
     endSpan();
     writer.startGroupedSpan(intern(name), kind, status, durationNanos, threshold);
     spanOpen = true;
     return this;
   }
 
-  Batch attribute(String key, String value) {
+  BatchMessage attribute(String key, String value) {
     writer.attribute(intern(key), intern(value));
     return this;
   }
 
   /** An event of the last span, with keys and values of attributes in turn. */
-  Batch event(String name, String... attributes) {
+  BatchMessage event(String name, String... attributes) {
     if (!writer.event(intern(name))) {
       throw new IllegalStateException("no room for events");
     }
@@ -77,7 +77,7 @@ final class Batch {
     return this;
   }
 
-  Batch message(String text) {
+  BatchMessage message(String text) {
     writer.statusMessage(intern(text));
     return this;
   }
