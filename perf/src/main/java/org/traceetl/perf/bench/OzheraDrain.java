@@ -39,8 +39,9 @@ import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
+import org.traceetl.server.ozhera.delta.DeltaOptions;
 import org.traceetl.server.ozhera.delta.DeltaPages;
-import org.traceetl.server.ozhera.delta.ScraperPlaces;
+import org.traceetl.server.ozhera.delta.ScraperPositions;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -272,16 +273,16 @@ public final class OzheraDrain implements Callable<Integer> {
                 new JournalCounters());
         DeltaPages deltas =
             new DeltaPages(
-                ozhera,
-                config.histogram().boundsNanos().length + 1,
-                rocketMqConfig.consumerGroup(),
-                window,
-                Long.MAX_VALUE,
-                Duration.ZERO,
+                new DeltaOptions(
+                    ozhera,
+                    config.histogram().boundsNanos().length + 1,
+                    rocketMqConfig.consumerGroup(),
+                    window,
+                    Long.MAX_VALUE,
+                    Duration.ZERO),
                 new NoScrapers(),
                 nanos -> {},
-                clock,
-                System::nanoTime)) {
+                new Clocks(System::nanoTime, clock))) {
       deltas.start();
       SpanPipeline pipeline =
           new SpanPipeline(
@@ -362,16 +363,16 @@ public final class OzheraDrain implements Callable<Integer> {
   }
 
   /** Nobody has scraped before. */
-  private static final class NoScrapers implements ScraperPlaces {
+  private static final class NoScrapers implements ScraperPositions {
     private final Map<String, Long> marks = new ConcurrentHashMap<>();
 
     @Override
-    public long mark(QueueId queue, String group) {
+    public long load(QueueId queue, String group) {
       return marks.getOrDefault(queue + " " + group, JournalLog.NONE);
     }
 
     @Override
-    public void mark(QueueId queue, String group, long offset) {
+    public void store(QueueId queue, String group, long offset) {
       marks.put(queue + " " + group, offset);
     }
 

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
@@ -35,9 +36,10 @@ import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraNaming;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.delta.DeltaFeature;
+import org.traceetl.server.ozhera.delta.DeltaOptions;
 import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.ozhera.delta.DeltaWindows;
-import org.traceetl.server.ozhera.delta.MemoryPlaces;
+import org.traceetl.server.ozhera.delta.MemoryPositions;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.telemetry.ServerTelemetry;
@@ -111,16 +113,16 @@ final class HandMadeService implements Feature {
     deltas =
         givesDeltas
             ? new DeltaPages(
-                ozhera,
-                config.histogram().boundsNanos().length + 1,
-                "group",
-                config.window().length(),
-                config.series().max(),
-                Duration.ofMinutes(5),
-                new MemoryPlaces(),
+                new DeltaOptions(
+                    ozhera,
+                    config.histogram().boundsNanos().length + 1,
+                    "group",
+                    config.window().length(),
+                    config.series().max(),
+                    Duration.ofMinutes(5)),
+                new MemoryPositions(),
                 nanos -> {},
-                Clock.fixed(DeltaWindows.SEALED, ZoneOffset.UTC),
-                System::nanoTime)
+                new Clocks(System::nanoTime, Clock.fixed(DeltaWindows.SEALED, ZoneOffset.UTC)))
             : null;
   }
 

@@ -39,11 +39,12 @@ public final class FoldThread<M> implements AutoCloseable {
     void settle();
 
     /**
-     * The last call, on the thread that ends.
+     * Ends the fold. The last call, on the thread that ends.
      *
-     * @param left messages that were not taken in
+     * @param left messages that were not applied
+     * @param ended the exception for callers that still wait
      */
-    void end(List<M> left);
+    void end(List<M> left, IllegalStateException ended);
   }
 
   private final BlockingQueue<Object> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
@@ -145,7 +146,7 @@ public final class FoldThread<M> implements AutoCloseable {
     if (thread.getState() == Thread.State.NEW) {
       if (!ended) {
         ended = true;
-        fold.end(left());
+        fold.end(left(), endedException());
       }
       return;
     }
@@ -182,7 +183,7 @@ public final class FoldThread<M> implements AutoCloseable {
       throw e;
     } finally {
       ended = true;
-      fold.end(left());
+      fold.end(left(), endedException());
     }
   }
 

@@ -23,6 +23,13 @@ public final class Lease {
     untilNanos = fromNanos;
   }
 
+  /** Returns a lease without an end, for a queue that was never restored. */
+  public static Lease untilReleased(long nowNanos) {
+    Lease lease = new Lease(nowNanos);
+    lease.extend(nowNanos + Long.MAX_VALUE);
+    return lease;
+  }
+
   /** Whether the queue may be shown. */
   public boolean permits(long nowNanos) {
     return !ended && covers(nowNanos);
@@ -36,11 +43,6 @@ public final class Lease {
   /** Nanoseconds until it may permit something; 0 or less if that time has come. */
   public long startsInNanos(long nowNanos) {
     return fromNanos - nowNanos;
-  }
-
-  /** Before it permits nothing. */
-  public long fromNanos() {
-    return fromNanos;
   }
 
   public boolean hidden() {

@@ -40,7 +40,7 @@ class FoldThreadTest {
     public void settle() {}
 
     @Override
-    public void end(List<Integer> messages) {
+    public void end(List<Integer> messages, IllegalStateException ended) {
       left.addAll(messages);
     }
   }

@@ -3,6 +3,7 @@ package org.traceetl.server.ozhera;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.IndexConfig;
@@ -11,8 +12,9 @@ import org.traceetl.server.features.index.ElasticsearchLayout;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.JournalComponent;
-import org.traceetl.server.ozhera.delta.BrokerPlaces;
+import org.traceetl.server.ozhera.delta.BrokerPositions;
 import org.traceetl.server.ozhera.delta.DeltaFeature;
+import org.traceetl.server.ozhera.delta.DeltaOptions;
 import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.telemetry.ServerTelemetry;
@@ -73,18 +75,18 @@ final class OzheraParts implements ProfileParts {
 
   private DeltaPages deltas(JournalComponent journal, ServerTelemetry telemetry, Clock clock) {
     return new DeltaPages(
-        own,
-        config.histogram().boundsNanos().length + 1,
-        config.rocketmq().consumerGroup(),
-        config.window().length(),
-        PENDING_SUMS * config.series().max(),
-        // There is a snapshot before what is looked for.
-        READ_BACK.plus(config.journal().snapshotInterval()),
-        new BrokerPlaces(journal.logs(), journal.journals(), config.rocketmq().topic()),
+        new DeltaOptions(
+            own,
+            config.histogram().boundsNanos().length + 1,
+            config.rocketmq().consumerGroup(),
+            config.window().length(),
+            PENDING_SUMS * config.series().max(),
+            // Far enough to include the snapshot before.
+            READ_BACK.plus(config.journal().snapshotInterval())),
+        new BrokerPositions(journal.logs(), journal.journals(), config.rocketmq().topic()),
         telemetry.timer("trace_etl_delta_page_seconds", "Time to write an answer to a scraper.")
             ::recordNanos,
-        clock,
-        System::nanoTime);
+        new Clocks(System::nanoTime, clock));
   }
 
   @Override

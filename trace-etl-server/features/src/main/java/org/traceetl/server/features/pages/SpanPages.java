@@ -275,20 +275,19 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     }
 
     @Override
-    public void end(List<Message> left) {
+    public void end(List<Message> left, IllegalStateException ended) {
       writer.close();
-      waiting.forEach(done -> done.completeExceptionally(thread.endedException()));
+      waiting.forEach(done -> done.completeExceptionally(ended));
       for (Message message : left) {
         if (message instanceof Publish publish) {
-          publish.done().completeExceptionally(thread.endedException());
+          publish.done().completeExceptionally(ended);
         }
       }
     }
   }
 
   private Held unleased(QueueId queue) {
-    Lease lease = new Lease(nanoClock.getAsLong());
-    lease.extend(lease.fromNanos() + Long.MAX_VALUE);
+    Lease lease = Lease.untilReleased(nanoClock.getAsLong());
     return new Held(new QueueSeries(queue, naming, labelSets), lease);
   }
 

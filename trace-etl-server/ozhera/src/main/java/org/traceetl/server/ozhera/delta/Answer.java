@@ -8,37 +8,37 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * What a scraper has not been given yet, taken at one moment. It stays on the books until {@link
- * DeltaPages#settle} hears that all of it was written.
+ * The windows that a scraper has not received, taken at one moment. They count as undelivered until
+ * {@link DeltaPages#settle} reports that all bytes were written.
  */
 public final class Answer {
   /**
-   * What is given of a queue.
+   * The part of one queue.
    *
-   * @param queue as it was taken over for this time
-   * @param to its windows up to there are in it
+   * @param queue the queue since its last take-over
+   * @param to number of the last window in this part
    */
   record Part(QueueDeltas queue, long to, List<Deltas> deltas) {}
 
-  private final Scraper scraper;
+  private final ScraperSession scraper;
   private final List<Part> parts;
   private final DeltaText text;
   private final long takenNanos;
   private final long deadlineNanos;
   private final LongSupplier nanoClock;
 
-  /** Of the page, once it is written. */
+  /** Size of the page, once it is written. */
   private volatile long bytes;
 
-  /** Set by the fold thread when its last bytes may be written. */
+  /** Set by the fold thread when the last bytes may be written. */
   private boolean committed;
 
   /**
-   * @param scraper null for whoever looks
-   * @param deadlineNanos from then on nobody waits for it any more
+   * @param scraper null for a reader that receives no windows
+   * @param deadlineNanos when the reader gives up
    */
   Answer(
-      Scraper scraper,
+      ScraperSession scraper,
       List<Part> parts,
       DeltaText text,
       long takenNanos,
@@ -53,9 +53,9 @@ public final class Answer {
   }
 
   /**
-   * Writes the page: Prometheus text 0.0.4, never empty. On any thread, more than once if need be.
+   * Writes the page: Prometheus text 0.0.4, never empty. Thread-safe and repeatable.
    *
-   * @throws UncheckedIOException as the stream does; and once the scraper has given up
+   * @throws UncheckedIOException if the stream fails or the scraper has given up
    */
   public void writeTo(OutputStream out) {
     var sums = new AnswerSums();
@@ -65,7 +65,7 @@ public final class Answer {
     bytes = text.write(sums, new UntilDeadline(out));
   }
 
-  /** Nobody reads what is written later: whoever reads slowly does not keep a thread for longer. */
+  /** Fails after the deadline, so that a slow reader does not occupy a thread for longer. */
   private final class UntilDeadline extends FilterOutputStream {
     UntilDeadline(OutputStream out) {
       super(out);
@@ -90,7 +90,7 @@ public final class Answer {
     }
   }
 
-  Scraper scraper() {
+  ScraperSession scraper() {
     return scraper;
   }
 
@@ -102,7 +102,7 @@ public final class Answer {
     return takenNanos;
   }
 
-  /** Of the page, before compression. */
+  /** Returns the size of the page before compression. */
   long bytes() {
     return bytes;
   }

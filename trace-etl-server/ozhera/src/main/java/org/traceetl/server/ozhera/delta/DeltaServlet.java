@@ -85,7 +85,7 @@ final class DeltaServlet extends HttpServlet {
     return switch (reason) {
       case BUSY -> TOO_MANY_REQUESTS;
       case NOT_CONFIGURED -> HttpServletResponse.SC_FORBIDDEN;
-      case PLACE_UNKNOWN -> HttpServletResponse.SC_SERVICE_UNAVAILABLE;
+      case POSITION_UNKNOWN -> HttpServletResponse.SC_SERVICE_UNAVAILABLE;
     };
   }
 
@@ -130,7 +130,7 @@ final class DeltaServlet extends HttpServlet {
   private boolean write(Answer answer, boolean gzip, HttpServletResponse response)
       throws IOException {
     OutputStream out = begin(gzip, response);
-    var held = new HeldBack(out);
+    var held = new DelayedTailOutputStream(out);
     render(answer, gzip, held);
     if (!permitted(answer)) {
       if (held.hasPassed()) {

@@ -12,41 +12,41 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * What a queue's windows added from its take to its release, and which scraper has been given what
- * of it. Windows are counted from the take on; a scraper's place is the number of those it was
- * given. Windows between two places are one sum, which all scrapers share that have not been given
- * it: memory grows with the scrapers that are at different places, not with the windows they are
- * behind. The newest window stays apart, for scrapers that begin.
+ * Sums of a queue's windows from take-over to release, and the position of each scraper in them. A
+ * position is the number of windows that the scraper received since the take-over. All windows
+ * between two positions form one sum, which scrapers share: memory grows with the number of
+ * different positions, not with the windows that scrapers are behind. The newest window stays apart
+ * for scrapers that begin.
  *
- * <p>Belongs to the fold thread, but for what is final.
+ * <p>Confined to the fold thread, except the final and volatile fields.
  */
 final class QueueDeltas {
   /**
-   * What some windows add up to.
+   * The sum of consecutive windows.
    *
-   * @param to number of the last one
-   * @param offset after it on the span topic
+   * @param to number of the last window
+   * @param offset offset on the span topic after that window
    */
   private record Segment(long to, long offset, Deltas deltas) {}
 
   /** How far a scraper is. */
-  private static final class Place {
-    /** It was given what was before. */
+  private static final class Position {
+    /** Windows that the scraper has received. */
     long at;
 
-    /** In the answer under way it is given what is up to there; below {@link #at} without one. */
+    /** Windows including those of the open answer; below {@link #at} without one. */
     long givenTo = -1;
 
-    /** The newest window when it was added: it may have been given that before it was forgotten. */
+    /** The newest window at the start: the scraper may have received it before it was forgotten. */
     long addedEnd;
 
-    /** Of the owner before: given before anything else. */
+    /** Windows of the previous owner, which come first. */
     Deltas backlog = Deltas.NONE;
 
-    /** Messages before whose counts it cannot be given. */
+    /** Earlier messages whose counts are lost to the scraper. */
     long missed;
 
-    /** Whether the place that the broker has is known. */
+    /** Whether the position that the broker stores is known. */
     boolean known;
   }
 
@@ -54,31 +54,31 @@ final class QueueDeltas {
   private final Lease lease;
   private final NumberedSeries series;
 
-  /** Of windows whose series can be taken for those of this queue. */
+  /** Schema of the windows whose series match those of this queue. */
   private final long schema;
 
-  /** When the last owner was heard of last, milliseconds since 1970. */
+  /** Last sign of the previous owner, milliseconds since 1970. */
   private final long beganMillis;
 
-  /** Rising and adjoining. */
+  /** Ascending and adjacent. */
   private final List<Segment> segments = new ArrayList<>();
 
-  private final Map<Scraper, Place> places = new HashMap<>();
+  private final Map<ScraperSession, Position> positions = new HashMap<>();
 
-  /** Place before the first segment, and its offset. */
+  /** Position before the first segment; the next field is its offset. */
   private long begin;
 
   private long beginOffset;
 
-  /** Windows so far. */
+  /** Number of windows since the take-over. */
   private long end;
 
   private long endMillis;
 
-  /** Answers whose last bytes may be under way. */
+  /** Answers whose last bytes may be written at the moment. */
   int committed;
 
-  /** Done when the next owner may begin; null until the release. Written by the fold thread. */
+  /** Completes when the next owner may begin; null until the release. */
   volatile CompletableFuture<Void> released;
 
   QueueDeltas(QueueId queue, Lease lease, LabelSets labels, QueueImage image) {
@@ -96,7 +96,7 @@ final class QueueDeltas {
     return queue;
   }
 
-  /** Windows of another one have series of other dimensions and buckets. For any thread. */
+  /** Returns the schema: windows of another one have other dimensions or buckets. Thread-safe. */
   long schema() {
     return schema;
   }
@@ -116,158 +116,164 @@ final class QueueDeltas {
     compact();
   }
 
-  /** Rows so far that belonged to no series of a known type. */
+  /** Returns the number of rows without a series of a known type. */
   long unknownRows() {
     return series.unknownRows();
   }
 
-  /** Lets the series go. */
-  void release() {
+  /**
+   * Releases the series.
+   *
+   * @param done completes when the next owner may begin
+   */
+  void release(CompletableFuture<Void> done) {
     series.release();
+    released = done;
   }
 
-  /** Whether the next owner may have begun. For any thread. */
+  /** Returns whether the next owner may have begun. Thread-safe. */
   boolean left() {
     CompletableFuture<Void> done = released;
     return done != null && done.isDone();
   }
 
   /**
-   * A scraper begins, with the newest window unless that is old or the broker knows a place of it.
+   * Adds a scraper. It begins with the newest window, unless that window is old or the broker has a
+   * position of the scraper.
    *
-   * @param sinceMillis a window sealed before is old; milliseconds since 1970
+   * @param sinceMillis windows sealed before are old; milliseconds since 1970
    */
-  void add(Scraper scraper, long sinceMillis) {
-    Place place = new Place();
-    place.at = endMillis >= sinceMillis ? Math.max(begin, end - 1) : end;
-    place.addedEnd = end;
-    places.put(scraper, place);
+  void add(ScraperSession scraper, long sinceMillis) {
+    Position position = new Position();
+    position.at = endMillis >= sinceMillis ? Math.max(begin, end - 1) : end;
+    position.addedEnd = end;
+    positions.put(scraper, position);
   }
 
-  void remove(Scraper scraper) {
-    places.remove(scraper);
+  void remove(ScraperSession scraper) {
+    positions.remove(scraper);
     compact();
   }
 
-  boolean knows(Scraper scraper) {
-    Place place = places.get(scraper);
-    return place != null && place.known;
+  boolean knows(ScraperSession scraper) {
+    Position position = positions.get(scraper);
+    return position != null && position.known;
   }
 
-  /** Whether all before {@link #offset} was given to a scraper whose place is known. */
-  boolean isUpTo(Scraper scraper) {
-    Place place = places.get(scraper);
-    return place != null && place.known && place.backlog.isNone() && place.missed == 0;
+  /** Returns whether the scraper is known to have received all windows before {@link #offset}. */
+  boolean isUpTo(ScraperSession scraper) {
+    Position position = positions.get(scraper);
+    return position != null && position.known && position.backlog.isNone() && position.missed == 0;
   }
 
-  /** Offset on the span topic up to which a scraper needs nothing from the journal. */
-  long offset(Scraper scraper) {
-    return offsetAt(places.get(scraper).at);
+  /** Returns the offset from which this process has all windows that the scraper needs. */
+  long offset(ScraperSession scraper) {
+    return offsetAt(positions.get(scraper).at);
   }
 
-  /** When the window before that offset was sealed, about; milliseconds since 1970. */
-  long sealedMillis(Scraper scraper) {
-    return places.get(scraper).at == 0 ? beganMillis : endMillis;
+  /** Returns the approximate seal time of the window before that offset, since 1970. */
+  long sealedMillis(ScraperSession scraper) {
+    return positions.get(scraper).at == 0 ? beganMillis : endMillis;
   }
 
-  private long offsetAt(long place) {
-    if (place == begin) {
+  private long offsetAt(long position) {
+    if (position == begin) {
       return beginOffset;
     }
     for (Segment segment : segments) {
-      if (segment.to == place) {
+      if (segment.to == position) {
         return segment.offset;
       }
     }
-    throw new IllegalStateException("no place " + place + " in queue " + queue);
+    throw new IllegalStateException("no position " + position + " in queue " + queue);
   }
 
   /**
-   * Which place the broker has of a scraper.
+   * Sets the position that the broker stores.
    *
-   * @param mark offset on the span topic up to which it was given windows
-   * @param backlog what it was not given of the windows before {@link #offset}
-   * @param missed messages before whose counts it cannot be given
+   * @param mark offset on the span topic up to which the scraper received windows
+   * @param backlog windows before {@link #offset} that the scraper did not receive
+   * @param missed earlier messages whose counts are lost to the scraper
    */
-  void locate(Scraper scraper, long mark, Deltas backlog, long missed) {
-    Place place = places.get(scraper);
-    if (place == null || place.known) {
+  void locate(ScraperSession scraper, long mark, Deltas backlog, long missed) {
+    Position position = positions.get(scraper);
+    if (position == null || position.known) {
       return;
     }
-    place.known = true;
-    place.backlog = backlog;
-    place.missed = missed;
+    position.known = true;
+    position.backlog = backlog;
+    position.missed = missed;
     for (Segment segment : segments) {
-      // It came back to the server that had given it that.
-      if (mark != JournalLog.NONE && segment.to > place.at && segment.offset == mark) {
-        place.at = segment.to;
+      // The scraper returned to the server that had delivered this segment.
+      if (mark != JournalLog.NONE && segment.to > position.at && segment.offset == mark) {
+        position.at = segment.to;
       }
     }
     compact();
   }
 
-  /** What a scraper has not been given; it is to be settled. */
-  Answer.Part give(Scraper scraper) {
-    Place place = places.get(scraper);
+  /** Returns the windows that a scraper has not received. The part must be settled. */
+  Answer.Part give(ScraperSession scraper) {
+    Position position = positions.get(scraper);
     List<Deltas> deltas = new ArrayList<>();
-    if (!place.backlog.isNone()) {
-      deltas.add(place.backlog);
+    if (!position.backlog.isNone()) {
+      deltas.add(position.backlog);
     }
     for (Segment segment : segments) {
-      if (segment.to > place.at && !segment.deltas.isNone()) {
+      if (segment.to > position.at && !segment.deltas.isNone()) {
         deltas.add(segment.deltas);
       }
     }
-    place.givenTo = end;
+    position.givenTo = end;
     return new Answer.Part(this, end, deltas);
   }
 
-  /** The newest window, whoever was given it; empty before the first one. */
+  /** Returns the newest window; empty before the first one. */
   Answer.Part newest() {
     List<Deltas> deltas = segments.isEmpty() ? List.of() : List.of(segments.getLast().deltas);
     return new Answer.Part(this, end, deltas);
   }
 
   /**
-   * A part of an answer was written or was not.
+   * Ends a part of an answer.
    *
-   * @return the offset that the scraper is at now, or {@link JournalLog#NONE} if it has not moved
+   * @return the new offset of the scraper, or {@link JournalLog#NONE} if it has not moved
    */
-  long settle(Scraper scraper, Answer.Part part, boolean written) {
-    Place place = places.get(scraper);
-    if (place == null) {
+  long settle(ScraperSession scraper, Answer.Part part, boolean written) {
+    Position position = positions.get(scraper);
+    if (position == null) {
       return JournalLog.NONE;
     }
-    place.givenTo = -1;
-    boolean moved = written && (part.to() > place.at || !isUpTo(scraper));
+    position.givenTo = -1;
+    boolean moved = written && (part.to() > position.at || !isUpTo(scraper));
     if (moved) {
-      // Not before: with a place that has not moved the queue's next owner would count them again.
-      scraper.missedMessages += place.missed;
-      place.missed = 0;
-      place.at = part.to();
-      place.backlog = Deltas.NONE;
+      // Not earlier: until the position has moved, the next owner would count them again.
+      scraper.missedMessages += position.missed;
+      position.missed = 0;
+      position.at = part.to();
+      position.backlog = Deltas.NONE;
     }
-    long offset = moved ? offsetAt(place.at) : JournalLog.NONE;
+    long offset = moved ? offsetAt(position.at) : JournalLog.NONE;
     compact();
     return offset;
   }
 
-  /** Series with something that some scraper has not been given, counted at each of its sums. */
+  /** Returns the series with undelivered counts, counted once in each stored sum. */
   long pendingSeries() {
     long series = 0;
     for (Segment segment : segments) {
       series += segment.deltas.rows();
     }
-    for (Place place : places.values()) {
-      series += place.backlog.rows();
+    for (Position position : positions.values()) {
+      series += position.backlog.rows();
     }
     return series;
   }
 
   private void compact() {
     long first = Math.max(begin, end - 1);
-    for (Place place : places.values()) {
-      first = Math.min(first, place.at);
+    for (Position position : positions.values()) {
+      first = Math.min(first, position.at);
     }
     while (!segments.isEmpty() && segments.getFirst().to <= first) {
       Segment dropped = segments.removeFirst();
@@ -276,7 +282,7 @@ final class QueueDeltas {
     }
     for (int i = 0; i + 1 < segments.size(); ) {
       Segment segment = segments.get(i);
-      if (isPlace(segment.to)) {
+      if (isPosition(segment.to)) {
         i++;
       } else {
         Segment next = segments.remove(i + 1);
@@ -285,13 +291,13 @@ final class QueueDeltas {
     }
   }
 
-  private boolean isPlace(long number) {
+  private boolean isPosition(long number) {
     if (number == end - 1) {
       return true;
     }
-    for (Place place : places.values()) {
-      boolean maybe = !place.known && number == place.addedEnd;
-      if (place.at == number || place.givenTo == number || maybe) {
+    for (Position position : positions.values()) {
+      boolean maybe = !position.known && number == position.addedEnd;
+      if (position.at == number || position.givenTo == number || maybe) {
         return true;
       }
     }

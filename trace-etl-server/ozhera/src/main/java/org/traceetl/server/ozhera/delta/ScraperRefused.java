@@ -1,19 +1,19 @@
 package org.traceetl.server.ozhera.delta;
 
-/** A scraper is given nothing now; the message says why, and what to do. */
+/** A scraper gets no answer; the message says why and what to do. */
 public final class ScraperRefused extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /** Why a scraper is refused. */
+  /** The reason of a refusal. */
   public enum Reason {
-    /** Its answer before is still under way. */
+    /** Its previous answer is not finished. */
     BUSY,
 
-    /** No configuration names it. */
+    /** It is not one of the configured scrapers. */
     NOT_CONFIGURED,
 
-    /** It is not known what it was given. */
-    PLACE_UNKNOWN
+    /** Its positions could not be read from the brokers. */
+    POSITION_UNKNOWN
   }
 
   private final Reason reason;
@@ -31,8 +31,8 @@ public final class ScraperRefused extends Exception {
     return new ScraperRefused(Reason.NOT_CONFIGURED, message);
   }
 
-  static ScraperRefused placeUnknown(String message) {
-    return new ScraperRefused(Reason.PLACE_UNKNOWN, message);
+  static ScraperRefused positionUnknown(String message) {
+    return new ScraperRefused(Reason.POSITION_UNKNOWN, message);
   }
 
   public Reason reason() {

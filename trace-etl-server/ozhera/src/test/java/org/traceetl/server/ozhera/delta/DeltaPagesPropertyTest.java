@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
@@ -103,7 +104,7 @@ class DeltaPagesPropertyTest {
   /** One try: servers, what they own, and what should come out. */
   private static final class Fleet implements AutoCloseable {
     private final AtomicLong nanos = new AtomicLong();
-    private final MemoryPlaces places = new MemoryPlaces();
+    private final MemoryPositions positions = new MemoryPositions();
     private final List<DeltaPages> servers = new ArrayList<>();
 
     /** Whether servers are killed; then time is that of the machine. */
@@ -141,16 +142,16 @@ class DeltaPagesPropertyTest {
     private DeltaPages server() {
       DeltaPages server =
           new DeltaPages(
-              new OzheraConfig("t", null, null, SCRAPERS, null),
-              STRIDE,
-              "group",
-              WINDOW,
-              Long.MAX_VALUE,
-              Duration.ofMinutes(5),
-              places,
+              new DeltaOptions(
+                  new OzheraConfig("t", null, null, SCRAPERS, null),
+                  STRIDE,
+                  "group",
+                  WINDOW,
+                  Long.MAX_VALUE,
+                  Duration.ofMinutes(5)),
+              positions,
               nanos -> {},
-              this::now,
-              kills ? System::nanoTime : nanos::get);
+              new Clocks(kills ? System::nanoTime : nanos::get, this::now));
       server.start();
       return server;
     }
@@ -195,7 +196,7 @@ class DeltaPagesPropertyTest {
         own(queue);
       }
       // A window takes longer to be sealed than the places take to be told.
-      await().until(() -> places.marks().size() == QUEUES.size() * SCRAPERS.size());
+      await().until(() -> positions.marks().size() == QUEUES.size() * SCRAPERS.size());
       SCRAPERS.forEach(scraper -> sums.put(scraper, new TreeMap<>()));
       if (rough) {
         // What is missed is not counted from a place before the first window.
@@ -246,7 +247,7 @@ class DeltaPagesPropertyTest {
         DeltaPages owner = servers.get(owners.get(queue));
         owner.restored(
             queue,
-            places.image(queue, STRIDE),
+            positions.image(queue, STRIDE),
             System.nanoTime() + Duration.ofMillis(random.nextInt(40)).toNanos());
         owner.shownUntil(queue, System.nanoTime() + Duration.ofHours(1).toNanos());
       }
@@ -264,7 +265,7 @@ class DeltaPagesPropertyTest {
     private void upgrade() {
       QUEUES.forEach(queue -> servers.get(owners.get(queue)).released(queue));
       schema++;
-      places.setSchema(schema);
+      positions.setSchema(schema);
       live.values().forEach(Map::clear);
       QUEUES.forEach(this::own);
     }
@@ -288,7 +289,7 @@ class DeltaPagesPropertyTest {
     private void own(QueueId queue) {
       DeltaPages owner = servers.get(owners.get(queue));
       long nowNanos = kills ? System.nanoTime() : 0;
-      owner.restored(queue, places.image(queue, STRIDE), nowNanos);
+      owner.restored(queue, positions.image(queue, STRIDE), nowNanos);
       owner.shownUntil(queue, nowNanos + Duration.ofDays(1_000).toNanos());
     }
 
@@ -336,7 +337,7 @@ class DeltaPagesPropertyTest {
         window.evict(number);
       });
       var sealed = window.seal();
-      places.keep(sealed);
+      positions.keep(sealed);
       servers.get(owners.get(queue)).window(sealed);
     }
 

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
@@ -37,21 +38,21 @@ class DeltaPagesTest {
   private static final QueueId OTHER = new QueueId("broker-a", 4);
 
   private final AtomicLong nanos = new AtomicLong();
-  private final MemoryPlaces places = new MemoryPlaces();
+  private final MemoryPositions positions = new MemoryPositions();
   private final DeltaPages pages = pages();
 
   private DeltaPages pages() {
     return new DeltaPages(
-        new OzheraConfig("staging", null, null, List.of("a", "b"), Duration.ofHours(1)),
-        STRIDE,
-        "group",
-        WINDOW,
-        MAX_PENDING,
-        Duration.ofMinutes(5),
-        places,
+        new DeltaOptions(
+            new OzheraConfig("staging", null, null, List.of("a", "b"), Duration.ofHours(1)),
+            STRIDE,
+            "group",
+            WINDOW,
+            MAX_PENDING,
+            Duration.ofMinutes(5)),
+        positions,
         taken -> {},
-        Clock.fixed(DeltaWindows.SEALED, ZoneOffset.UTC),
-        nanos::get);
+        new Clocks(nanos::get, Clock.fixed(DeltaWindows.SEALED, ZoneOffset.UTC)));
   }
 
   @BeforeEach
@@ -91,7 +92,7 @@ class DeltaPagesTest {
 
   /** The brokers have a place of the scraper in the queue. */
   private void isKnown(String identity) throws Exception {
-    places.mark(QUEUE, "group-scraper-" + identity, 0);
+    positions.store(QUEUE, "group-scraper-" + identity, 0);
   }
 
   private static String text(Answer answer) {
@@ -110,7 +111,7 @@ class DeltaPagesTest {
 
   /** Hands the window over as a journal does. */
   private void keep(SealedWindow window) {
-    places.keep(window);
+    positions.keep(window);
     pages.window(window);
   }
 
@@ -312,7 +313,7 @@ class DeltaPagesTest {
 
   @Test
   void onlyConfiguredScrapersTakeWindowsAndHavePlaces() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
     keep(window(QUEUE, 0, 5));
 
@@ -321,16 +322,16 @@ class DeltaPagesTest {
         .hasMessageContaining("stranger is not one of trace-etl.ozhera.scrapers");
     await()
         .untilAsserted(() ->
-            assertThat(places.marks())
+            assertThat(positions.marks())
                 .containsOnlyKeys("broker-a/3 group-scraper-a", "broker-a/3 group-scraper-b"));
     assertThat(pages.totals().missedMessages()).containsOnlyKeys("a", "b");
   }
 
   @Test
   void aLookGivesTheNewestWindowAndChangesNothing() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
-    await().until(() -> places.marks().size() == 2);
+    await().until(() -> positions.marks().size() == 2);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     keep(window(QUEUE, 10, 3));
@@ -344,14 +345,14 @@ class DeltaPagesTest {
     assertThat(text(pages.look(LONG))).contains(total(3));
     pages.released(QUEUE);
     assertThat(text(pages.look(LONG))).doesNotContain("CustomizeMethod");
-    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-b", 0L);
+    assertThat(positions.marks()).containsEntry("broker-a/3 group-scraper-b", 0L);
   }
 
   @Test
   void theWindowsOfAnOwnerThatDiesBeforeItsFirstScrapeAreGivenByTheNextOne() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
-    await().until(() -> places.marks().containsKey("broker-a/3 group-scraper-a"));
+    await().until(() -> positions.marks().containsKey("broker-a/3 group-scraper-a"));
     keep(window(QUEUE, 0, 5));
     pages.close();
 
@@ -361,17 +362,17 @@ class DeltaPagesTest {
   /** Its lease begins when that of the owner before is over. */
   @Test
   void theWindowsOfAnOwnerThatDiesWhileItHidesTheQueueAreGivenByTheNextOne() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
-    await().until(() -> places.marks().containsKey("broker-a/3 group-scraper-a"));
+    await().until(() -> positions.marks().containsKey("broker-a/3 group-scraper-a"));
     keep(window(QUEUE, 0, 5));
     pages.close();
     try (DeltaPages hiding = pages()) {
       hiding.start();
-      hiding.restored(QUEUE, places.image(QUEUE, STRIDE), 1_000);
+      hiding.restored(QUEUE, positions.image(QUEUE, STRIDE), 1_000);
       hiding.shownUntil(QUEUE, Long.MAX_VALUE / 2);
       SealedWindow window = window(QUEUE, 10, 3);
-      places.keep(window);
+      positions.keep(window);
       hiding.window(window);
       assertThat(scrape(hiding, "a")).doesNotContain("CustomizeMethod");
     }
@@ -459,10 +460,10 @@ class DeltaPagesTest {
     keep(window(QUEUE, 10, 3));
     pages.released(QUEUE);
 
-    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+    assertThat(positions.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
     try (DeltaPages next = pages()) {
       next.start();
-      next.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+      next.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
       next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
       assertThat(scrape(next, "a")).contains(total(3));
       assertThat(scrape(next, "a")).doesNotContain("CustomizeMethod");
@@ -481,7 +482,7 @@ class DeltaPagesTest {
     pages.settle(answer, true);
     releasing.join();
 
-    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+    assertThat(positions.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
   }
 
   @Test
@@ -489,25 +490,25 @@ class DeltaPagesTest {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     Answer answer = pages.take("a", "here", LONG);
-    places.keep(window(OTHER, 0, 5));
-    places.keep(window(OTHER, 10, 3));
-    places.mark(OTHER, "group-scraper-a", 10);
+    positions.keep(window(OTHER, 0, 5));
+    positions.keep(window(OTHER, 10, 3));
+    positions.store(OTHER, "group-scraper-a", 10);
     var reading = new CountDownLatch(1);
-    places.holdReads(reading);
-    pages.restored(OTHER, places.image(OTHER, STRIDE), 0);
+    positions.holdReads(reading);
+    pages.restored(OTHER, positions.image(OTHER, STRIDE), 0);
     pages.shownUntil(OTHER, 100);
     assertThat(pages.commit(answer)).isTrue();
     pages.settle(answer, true);
     pages.released(QUEUE);
 
-    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+    assertThat(positions.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
     reading.countDown();
     assertThat(scrape(pages, "a")).contains(total(3));
   }
 
   @Test
   void anAnswerWithAReleasedQueueMayNotEnd() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     keep(window(QUEUE, 0, 5));
     Answer answer = pages.take("a", "here", LONG);
@@ -518,7 +519,7 @@ class DeltaPagesTest {
 
   @Test
   void aQueueWhoseLeaseHasRunOutIsGivenWhenItIsBack() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -542,10 +543,10 @@ class DeltaPagesTest {
       keep(window(QUEUE, from, 1));
     }
     pages.released(QUEUE);
-    places.delete(QUEUE, 3);
+    positions.delete(QUEUE, 3);
     try (DeltaPages next = pages()) {
       next.start();
-      next.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+      next.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
       next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
       assertThat(scrape(next, "a")).contains(total(2));
       await().until(() -> next.totals().missedMessages().get("a") == 20);
@@ -554,7 +555,7 @@ class DeltaPagesTest {
 
   @Test
   void aMarkAheadOfTheJournalIsIgnored() throws Exception {
-    places.mark(QUEUE, "group-scraper-a", 1_000_000);
+    positions.store(QUEUE, "group-scraper-a", 1_000_000);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
 
@@ -563,13 +564,13 @@ class DeltaPagesTest {
 
   @Test
   void aQueueIsNotGivenWhileItsPlacesAreUnknown() throws Exception {
-    places.setBroken(true);
+    positions.setBroken(true);
     keep(window(QUEUE, 0, 5));
     assertThatThrownBy(() -> timePasses(() -> scrape(pages, "a")))
         .isInstanceOf(ScraperRefused.class)
-        .hasMessageContaining("the brokers have not told how far scraper a is");
+        .hasMessageContaining("positions of scraper a could not be read");
     await().until(() -> pages.placeFailures() > 0);
-    places.setBroken(false);
+    positions.setBroken(false);
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(15));
     assertThat(scrape(pages, "a")).contains(total(5));
     assertThat(pages.placeFailures()).isPositive();
@@ -581,7 +582,7 @@ class DeltaPagesTest {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
-    await().until(() -> places.marks().containsValue(10L));
+    await().until(() -> positions.marks().containsValue(10L));
     keep(window(QUEUE, 10, 3));
 
     assertThat(firstOfANextOwner()).contains(total(3));
@@ -590,9 +591,9 @@ class DeltaPagesTest {
   /** Of two servers that mark a new group at the same time, RocketMQ may forget one's mark. */
   @Test
   void aPlaceThatTheBrokerForgetsAtOnceIsToldAgain() throws Exception {
-    pages.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
-    places.loseMarks(1);
+    positions.loseMarks(1);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     // A release, so that what is to be told has been told.
@@ -606,12 +607,12 @@ class DeltaPagesTest {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
-    await().until(() -> places.marks().containsValue(10L));
+    await().until(() -> positions.marks().containsValue(10L));
     keep(window(QUEUE, 10, 3));
-    places.setBroken(true);
+    positions.setBroken(true);
     assertThat(scrape(pages, "a")).contains(total(3));
     await().until(() -> pages.placeFailures() > 0);
-    places.setBroken(false);
+    positions.setBroken(false);
 
     assertThat(firstOfANextOwner()).contains(total(3));
   }
@@ -620,7 +621,7 @@ class DeltaPagesTest {
   private String firstOfANextOwner() throws Exception {
     try (DeltaPages next = pages()) {
       next.start();
-      next.restored(QUEUE, places.image(QUEUE, STRIDE), 0);
+      next.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
       next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
       return scrape(next, "a");
     }
@@ -631,18 +632,18 @@ class DeltaPagesTest {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     scrape(pages, "a");
-    await().until(() -> places.marks().containsValue(10L));
-    places.setBroken(true);
+    await().until(() -> positions.marks().containsValue(10L));
+    positions.setBroken(true);
     keep(window(QUEUE, 10, 3));
     scrape(pages, "a");
     pages.released(QUEUE);
-    places.setBroken(false);
+    positions.setBroken(false);
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(15));
     pages.await(LONG);
     pages.close();
 
     // Not set back once the next owner may have gone on.
-    assertThat(places.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
+    assertThat(positions.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
   }
 
   @Test
@@ -650,7 +651,7 @@ class DeltaPagesTest {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
-    await().until(() -> places.marks().containsValue(10L));
+    await().until(() -> positions.marks().containsValue(10L));
     nanos.addAndGet(TimeUnit.HOURS.toNanos(1));
     keep(window(QUEUE, 10, 3));
     keep(window(QUEUE, 20, 2));

@@ -12,17 +12,17 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Scrapers' places as offsets of consumer groups on the span topic, and the windows of the journal.
+ * Stores scrapers' positions as offsets of consumer groups on the span topic, and reads journals.
  */
-public record BrokerPlaces(RocketMqLogs logs, LogJournals journals, String spanTopic)
-    implements ScraperPlaces {
+public record BrokerPositions(RocketMqLogs logs, LogJournals journals, String spanTopic)
+    implements ScraperPositions {
   @Override
-  public long mark(QueueId queue, String group) throws IOException, InterruptedException {
+  public long load(QueueId queue, String group) throws IOException, InterruptedException {
     return logs.open(spanTopic, queue).mark(group);
   }
 
   @Override
-  public void mark(QueueId queue, String group, long offset)
+  public void store(QueueId queue, String group, long offset)
       throws IOException, InterruptedException {
     logs.open(spanTopic, queue).mark(group, offset);
   }

@@ -14,7 +14,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /** What brokers keep, in memory: several servers may share it. Safe for any thread. */
-public final class MemoryPlaces implements ScraperPlaces {
+public final class MemoryPositions implements ScraperPositions {
   /** So many windows after one snapshot comes the next. */
   private static final int SNAPSHOT_WINDOWS = 4;
 
@@ -73,13 +73,13 @@ public final class MemoryPlaces implements ScraperPlaces {
   }
 
   @Override
-  public synchronized long mark(QueueId queue, String group) throws IOException {
+  public synchronized long load(QueueId queue, String group) throws IOException {
     check();
     return marks.getOrDefault(queue + " " + group, JournalLog.NONE);
   }
 
   @Override
-  public synchronized void mark(QueueId queue, String group, long offset) throws IOException {
+  public synchronized void store(QueueId queue, String group, long offset) throws IOException {
     check();
     if (lost > 0) {
       lost--;

@@ -5,17 +5,17 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * Passes bytes on, but for the last ones: they wait until it is known that the answer may end. One
- * thread at a time.
+ * Writes bytes through, except the last ones: these wait for the permission to end the answer. Not
+ * thread-safe.
  */
-final class HeldBack extends OutputStream {
+final class DelayedTailOutputStream extends OutputStream {
   private static final int HELD_BYTES = 64 * 1024;
 
   private final OutputStream out;
   private final ByteArrayOutputStream held = new ByteArrayOutputStream(HELD_BYTES);
   private boolean passed;
 
-  HeldBack(OutputStream out) {
+  DelayedTailOutputStream(OutputStream out) {
     this.out = out;
   }
 
@@ -40,17 +40,17 @@ final class HeldBack extends OutputStream {
     }
   }
 
-  /** Whether bytes were passed on; if not, all of the answer waits. */
+  /** Returns whether bytes were written through; if not, the whole answer waits. */
   boolean hasPassed() {
     return passed;
   }
 
-  /** Bytes that wait. */
+  /** Returns the number of bytes that wait. */
   int size() {
     return held.size();
   }
 
-  /** Passes on what waits. */
+  /** Writes the last bytes through. */
   void end() throws IOException {
     pass();
     out.flush();
