@@ -282,7 +282,7 @@ public final class OzheraDrain implements Callable<Integer> {
                     Duration.ZERO),
                 new NoScrapers(),
                 nanos -> {},
-                new Clocks(System::nanoTime, clock))) {
+                Clocks.SYSTEM)) {
       deltas.start();
       SpanPipeline pipeline =
           new SpanPipeline(

@@ -2,7 +2,6 @@ package org.traceetl.perf.jmh;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,13 +21,15 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.delta.Answer;
+import org.traceetl.server.ozhera.delta.DeltaOptions;
 import org.traceetl.server.ozhera.delta.DeltaPages;
-import org.traceetl.server.ozhera.delta.ScraperPlaces;
+import org.traceetl.server.ozhera.delta.ScraperPositions;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
@@ -53,16 +54,16 @@ public class DeltaPagesBenchmark {
 
   private final DeltaPages pages =
       new DeltaPages(
-          new OzheraConfig(null, null, null, List.of("scraper"), null),
-          STRIDE,
-          "group",
-          Duration.ofSeconds(15),
-          Long.MAX_VALUE,
-          Duration.ofMinutes(5),
-          new NoPlaces(),
+          new DeltaOptions(
+              new OzheraConfig(null, null, null, List.of("scraper"), null),
+              STRIDE,
+              "group",
+              Duration.ofSeconds(15),
+              Long.MAX_VALUE,
+              Duration.ofMinutes(5)),
+          new NoPositions(),
           nanos -> {},
-          Clock.systemUTC(),
-          System::nanoTime);
+          Clocks.SYSTEM);
   private long nextOffset;
   private List<SealedWindow> windows;
   private Answer answer;
@@ -178,14 +179,14 @@ public class DeltaPagesBenchmark {
   }
 
   /** No broker: the scraper's places are not stored. */
-  private static final class NoPlaces implements ScraperPlaces {
+  private static final class NoPositions implements ScraperPositions {
     @Override
-    public long mark(QueueId queue, String group) {
+    public long load(QueueId queue, String group) {
       return JournalLog.NONE;
     }
 
     @Override
-    public void mark(QueueId queue, String group, long offset) throws IOException {}
+    public void store(QueueId queue, String group, long offset) throws IOException {}
 
     @Override
     public void read(

@@ -13,7 +13,7 @@ import org.traceetl.server.journal.LogInspection;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
-/** Shows an operator the journal of a queue. Takes no queue, and belongs to no consumer group. */
+/** Shows an operator the journal of a queue. It claims no queue and joins no consumer group. */
 final class JournalCommand {
   private final ServerConfig config;
   private final PrintWriter out;
@@ -23,7 +23,7 @@ final class JournalCommand {
     this.out = out;
   }
 
-  /** What is done with a queue's log. */
+  /** An operation on a queue's journal. */
   interface Action {
     void on(LogInspection log) throws IOException, InterruptedException;
   }
@@ -31,9 +31,9 @@ final class JournalCommand {
   /**
    * Opens a queue's journal.
    *
-   * @param name of the queue, {@code broker/queue}
-   * @throws IllegalArgumentException if there is no such queue
-   * @throws IOException if the journal cannot be read, or what was to be written is not confirmed
+   * @param name name of the queue, {@code broker/queue}
+   * @throws IllegalArgumentException if the queue does not exist
+   * @throws IOException if the journal cannot be read, or a write is not confirmed
    */
   void run(String name, Action action) throws IOException, InterruptedException {
     JournalConfig journal = config.journal();

@@ -289,8 +289,8 @@ final class ServerAssembly {
         config.metrics().queueLabel() == QueueLabel.ALWAYS || profile.addsUpWithoutQueueLabel();
     if (!told) {
       log.info(
-          "Automatic hotspots and the learning of names are off here: they need"
-              + " trace-etl.metrics.queue-label = always, on all servers");
+          "Automatic hotspots and learnt names are off: they require"
+              + " trace-etl.metrics.queue-label = always on all servers");
     }
     return told;
   }

@@ -39,8 +39,8 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   /**
-   * Runs until it is told to end; SIGTERM drains it. Exit code 2: the configuration is wrong, 1: it
-   * cannot start.
+   * Runs the server until SIGTERM, which drains it. Exit code 2: the configuration is invalid, 1:
+   * the server cannot start.
    */
   public static void main(String... arguments) {
     int code = run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), arguments);
@@ -54,23 +54,23 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server in this JVM; whoever starts it closes it.
+   * Starts a server in this JVM. The caller must close it.
    *
    * @param properties keys and values, such as {@code server.port} and {@code
-   *     trace-etl.rocketmq.name-server}; they win over files and environment
-   * @throws ConfigurationRefused if the configuration cannot be run
+   *     trace-etl.rocketmq.name-server}; they override files and environment
+   * @throws ConfigurationRefused if the configuration is invalid
    */
   public static TraceEtlServer start(Map<String, Object> properties) {
     return new TraceEtlServer(
         WebServer.start(List.of(), properties, false, TraceEtlServer::assemble));
   }
 
-  /** The HTTP port. */
+  /** Returns the HTTP port. */
   public int port() {
     return web.port();
   }
 
-  /** Drains within {@code trace-etl.drain-within}, then ends. Idempotent. */
+  /** Drains within {@code trace-etl.drain-within}, then stops. Idempotent. */
   @Override
   public void close() {
     web.close();
@@ -82,12 +82,15 @@ public final class TraceEtlServer implements AutoCloseable {
 
   @Command(
       name = "trace-etl-server",
-      description = "Turns spans into metrics for Prometheus, and keeps the slow and failed ones.",
+      description =
+          "Turns spans into Prometheus metrics and stores the trace IDs of slow and failed"
+              + " spans.",
       footer = {
         "",
-        "Every key can be given as --key=value, in the environment",
-        "(TRACE_ETL_WINDOW_LENGTH for trace-etl.window.length), or in the file; the first wins.",
-        "server.port is the HTTP port, 8080 unless told otherwise."
+        "Set a configuration key as --KEY=VALUE, as an environment variable",
+        "(TRACE_ETL_WINDOW_LENGTH for trace-etl.window.length) or in the file.",
+        "The first of these that contains the key applies.",
+        "server.port is the HTTP port (default: 8080)."
       })
   private static final class Program implements java.util.concurrent.Callable<Integer> {
     private static final List<String> KEYS =
@@ -99,59 +102,67 @@ public final class TraceEtlServer implements AutoCloseable {
 
     @Spec private CommandSpec spec;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "YAML or properties file.")
+    @Option(
+        names = "--config",
+        paramLabel = "FILE",
+        description = "Reads the configuration from a YAML or properties file.")
     private Path file;
 
-    @Option(names = "--check-config", description = "Say whether the configuration can be run.")
+    @Option(
+        names = "--check-config",
+        description = "Checks the configuration, prints the effective values and exits.")
     private boolean check;
 
     @Option(
         names = "--dry-run",
         description =
-            "Say how many series the configuration would make of messages that the broker has.")
+            "Reads messages from the broker, prints how many series the configuration would"
+                + " create from them, and exits. Changes nothing.")
     private boolean dryRun;
 
     @Option(
         names = "--messages",
         paramLabel = "N",
         description =
-            "With --dry-run: read the newest N at most, 10000 unless told otherwise. With"
-                + " --journal: print so many.")
+            "With --dry-run: reads at most the newest N messages (default: 10000). With"
+                + " --journal: prints the newest N messages (default: 100).")
     private Long messages;
 
     @Option(
         names = "--since",
         paramLabel = "10m",
-        description = "With --dry-run: read none that is older.")
+        description =
+            "With --dry-run: reads only messages that are not older than this, such as 30s,"
+                + " 10m, 2h or 1d.")
     private String since;
 
     @Option(
         names = "--journal",
         paramLabel = "BROKER/QUEUE",
         description =
-            "Print the newest messages of a queue's journal, 100 unless --messages says otherwise,"
-                + " and whether servers can read it to its end.")
+            "Prints the newest messages of a queue's journal and whether servers can read"
+                + " the journal to its end.")
     private String journal;
 
     @Option(
         names = "--step-over",
         paramLabel = "OFFSET",
         description =
-            "With --journal: have all servers pass over the message at this offset, which stops"
-                + " them. Only for one that no server of yours has written: what is in it does not"
-                + " count.")
+            "With --journal: makes all servers skip the message at this offset, which stops"
+                + " them. Use it only for a message that none of your servers has written: its"
+                + " content is not counted.")
     private Long stepOver;
 
     @Option(
         names = "--reason",
         paramLabel = "TEXT",
-        description = "With --step-over: why, for whoever looks at the journal later.")
+        description = "With --step-over: the reason, which is stored in the journal.")
     private String reason;
 
-    @Option(names = "--help", usageHelp = true, description = "Show this.")
+    @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
     private boolean help;
 
-    @Option(names = "--version", description = "Show the version.")
+    @Option(names = "--version", description = "Prints the version and exits.")
     private boolean version;
 
     @Unmatched private List<String> rest = new ArrayList<>();
@@ -180,13 +191,13 @@ public final class TraceEtlServer implements AutoCloseable {
         } else if (messages != null || since != null) {
           throw new ParameterException(
               spec.commandLine(),
-              "--messages is for --dry-run and --journal alone, --since for --dry-run");
+              "--messages requires --dry-run or --journal, and --since requires --dry-run");
         } else if (stepOver != null || reason != null) {
           throw new ParameterException(
-              spec.commandLine(), "--step-over and --reason: are for --journal alone");
+              spec.commandLine(), "--step-over and --reason require --journal");
         } else if (check) {
           KeyLines.of(WebServer.check(arguments)).forEach(out::println);
-          out.println("The configuration can be run.");
+          out.println("The configuration is valid.");
         } else {
           WebServer.start(arguments, Map.of(), true, TraceEtlServer::assemble);
         }
@@ -231,7 +242,7 @@ public final class TraceEtlServer implements AutoCloseable {
       return messages == null ? standard : messages;
     }
 
-    /** Null for any time. */
+    /** Returns the maximum age of messages; null for any age. */
     private Duration since() {
       if (since == null) {
         return null;
@@ -261,14 +272,14 @@ public final class TraceEtlServer implements AutoCloseable {
             || !argument.contains("=")) {
           throw new ParameterException(
               spec.commandLine(),
-              argument + ": is neither an option nor --key=value with a key of this server");
+              argument + ": is neither an option nor --KEY=VALUE with a key of this server");
         }
       }
       List<String> arguments = new ArrayList<>(rest);
       if (file != null) {
         if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
           throw new ParameterException(
-              spec.commandLine(), "--config = " + file + ": must be a file that can be read");
+              spec.commandLine(), "--config = " + file + ": must be a readable file");
         }
         arguments.add(ConfigFile.argument(file));
       }

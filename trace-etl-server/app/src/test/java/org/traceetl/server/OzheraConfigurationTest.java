@@ -90,7 +90,7 @@ class OzheraConfigurationTest {
     assertThat(run("--check-config", PROFILE, "--trace-etl.ozhera.scrapers=a,b,a")).isEqualTo(2);
     assertThat(err.toString())
         .contains("trace-etl.ozhera.scrapers = a b: must be 1 to 64 letters")
-        .contains("trace-etl.ozhera.scrapers = a: must be given once");
+        .contains("trace-etl.ozhera.scrapers = a: must be configured once");
     assertThat(own(WebServer.check(List.of(PROFILE, SCRAPERS))).scrapers())
         .containsExactly("prometheus-a", "prometheus-b");
   }

@@ -29,7 +29,7 @@ class TraceEtlServerTest {
   @Test
   void defaultsCanBeRun() {
     assertThat(run("--check-config")).isZero();
-    assertThat(out.toString()).contains("The configuration can be run.");
+    assertThat(out.toString()).contains("The configuration is valid.");
   }
 
   @ParameterizedTest
@@ -39,17 +39,17 @@ class TraceEtlServerTest {
       value = {
         "trace-etl.window.length=0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h",
         "trace-etl.window.length=soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m",
-        "trace-etl.windw.length=15s | trace-etl.windw.length: is no key of this server; \"trace-etl.windw.length\" from property source \"commandLineArgs\"",
+        "trace-etl.windw.length=15s | trace-etl.windw.length: is not a key of this server; \"trace-etl.windw.length\" from property source \"commandLineArgs\"",
         "trace-etl.series.max=many | trace-etl.series.max = many: must be a number",
         "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo, ozhera",
-        "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be the beginning of a Prometheus metric name: letters, digits, _ and :",
-        "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label that every series has; give attribute span.name another one",
-        "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0, at most 10 minutes",
-        "trace-etl.web.token= | trace-etl.web.token = : must not be empty; leave the key out to let everybody ask",
+        "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be a prefix of a Prometheus metric name: letters, digits, _ and :",
+        "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label of every series; configure for attribute span.name another label",
+        "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0 and at most 10 minutes",
+        "trace-etl.web.token= | trace-etl.web.token = : must not be empty; omit the key to allow requests without a token",
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
-        "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is no key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
-        "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: needs tls: true",
-        "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must hold it: /none",
+        "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is not a key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
+        "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: requires tls: true",
+        "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must be a readable file that contains it: /none",
         "trace-etl.discovery.address=http://etl-1 | trace-etl.discovery.address = http://etl-1: must be host:port, or host, as scrapers reach this server; IPv6 as [::1]:8080",
         "trace-etl.discovery.forget-after=2h | trace-etl.discovery.forget-after = PT2H: must be 0s to 1h",
         "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",
@@ -70,8 +70,8 @@ class TraceEtlServerTest {
         .isEqualTo(2);
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
-            "trace-etl.metrics.namespace = shop: must be absent with profile ozhera:"
-                + " trace-etl.ozhera.env is what names begin with");
+            "trace-etl.metrics.namespace = shop: must be absent with profile ozhera,"
+                + " whose metric names begin with trace-etl.ozhera.env");
   }
 
   @Test
@@ -192,7 +192,7 @@ class TraceEtlServerTest {
         .doesNotContain("hush");
 
     Path again = directory.resolve("again.properties");
-    Files.writeString(again, listed.replace("The configuration can be run.", ""));
+    Files.writeString(again, listed.replace("The configuration is valid.", ""));
     out.getBuffer().setLength(0);
     assertThat(run("--check-config", "--config=" + again)).isZero();
     assertThat(out.toString()).isEqualTo(listed);
@@ -201,7 +201,7 @@ class TraceEtlServerTest {
   @Test
   void missingFileIsNamed() {
     assertThat(run("--config=/no/such/file.yaml")).isEqualTo(2);
-    assertThat(err.toString()).contains("--config = /no/such/file.yaml: must be a file");
+    assertThat(err.toString()).contains("--config = /no/such/file.yaml: must be a readable file");
   }
 
   @ParameterizedTest
@@ -211,8 +211,8 @@ class TraceEtlServerTest {
       value = {
         "trace-etl:\\n  window: [15s | --config = FILE:2: is not YAML: expected ',' or ']', but got <stream end>",
         "a: b: c | --config = FILE:1: is not YAML: mapping values are not allowed here",
-        "server:\\n  port: 0\\ntracetl:\\n  x: hush | tracetl.x: begins with none of trace-etl, server, spring, management, logging; FILE:4",
-        "trace-etl:\\n  windw:\\n    length: 15s | trace-etl.windw.length: is no key of this server; FILE:3",
+        "server:\\n  port: 0\\ntracetl:\\n  x: hush | tracetl.x: must begin with one of trace-etl, server, spring, management, logging; FILE:4",
+        "trace-etl:\\n  windw:\\n    length: 15s | trace-etl.windw.length: is not a key of this server; FILE:3",
         "trace-etl:\\n  window:\\n    length: 0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h; FILE:3",
         "trace-etl:\\n  window:\\n    length: soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m; FILE:3",
         "trace-etl:\\n  index:\\n    batch-documents: 0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000; FILE:3",

@@ -45,7 +45,7 @@ public final class ConfigFile {
             ConfigurationPropertyName.adapt(name, '.').getElement(0, Form.UNIFORM))) {
           unknown.add(
               name
-                  + ": begins with none of "
+                  + ": must begin with one of "
                   + String.join(", ", SECTIONS)
                   + "; "
                   + where(PropertySourceOrigin.get(source, name)));

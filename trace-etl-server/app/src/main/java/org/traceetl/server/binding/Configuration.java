@@ -154,7 +154,7 @@ public final class Configuration {
   /** Without its value, which may be a secret under a misspelt key. */
   private static String unknown(ConfigurationProperty property) {
     return property.getName()
-        + ": is no key of this server; "
+        + ": is not a key of this server; "
         + ConfigFile.where(property.getOrigin());
   }
 

@@ -82,7 +82,7 @@ public record ServerConfig(
         !hotspots.topic().equals(rocketmq.topic()) && !hotspots.topic().equals(journal.topic()),
         "trace-etl.hotspots.topic",
         hotspots.topic(),
-        "must be a topic of its own");
+        "must be a topic that nothing else uses");
     check(
         Messages.names().contains(rocketmq.messages()),
         "trace-etl.rocketmq.messages",
@@ -105,15 +105,15 @@ public record ServerConfig(
               && !label.equals(MetricsConfig.QUEUE_LABEL),
           "trace-etl.series.dimensions.label",
           label,
-          "is a label that every series has; give attribute "
+          "is a label of every series; configure for attribute "
               + dimension.attribute()
-              + " another one");
+              + " another label");
     }
     check(
         drainWithin.isPositive() && drainWithin.compareTo(MAX_DRAIN) <= 0,
         "trace-etl.drain-within",
         drainWithin,
-        "must be above 0, at most 10 minutes");
+        "must be above 0 and at most 10 minutes");
   }
 
   private static void checkLayout(String layout, Profile profile) {
@@ -128,7 +128,9 @@ public record ServerConfig(
         layout.equals(profile.layout()),
         "trace-etl.index.elasticsearch.layout",
         layout,
-        "needs trace-etl.metrics.profile = " + layout + ", which makes what it has fields for");
+        "requires trace-etl.metrics.profile = "
+            + layout
+            + ", which produces the fields of this layout");
   }
 
   @Override

@@ -233,12 +233,13 @@ record ServerProperties(
     }
     String name = key + "-file = " + file;
     if (value != null) {
-      throw new IllegalArgumentException(name + ": must be absent where " + key + " is given");
+      throw new IllegalArgumentException(name + ": must be absent if " + key + " is configured");
     }
     try {
       return Secret.fromFile(file);
     } catch (IOException e) {
-      throw new IllegalArgumentException(name + ": must hold it: " + e.getMessage(), e);
+      throw new IllegalArgumentException(
+          name + ": must be a readable file that contains it: " + e.getMessage(), e);
     }
   }
 

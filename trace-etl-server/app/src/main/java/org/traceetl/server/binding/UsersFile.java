@@ -63,11 +63,11 @@ public final class UsersFile implements UserDetailsService {
     List<String> lines;
     try {
       if (Files.size(file) > MAX_BYTES) {
-        throw refused(file, "must be at most 1 MiB long");
+        throw refused(file, "must be at most 1 MiB");
       }
       lines = Files.readAllLines(file);
     } catch (IOException e) {
-      throw refused(file, "must be a file that can be read: " + e);
+      throw refused(file, "must be a readable file: " + e);
     }
     Map<String, String> hashes = new HashMap<>();
     for (int line = 0; line < lines.size(); line++) {
@@ -77,7 +77,7 @@ public final class UsersFile implements UserDetailsService {
       }
     }
     if (hashes.isEmpty()) {
-      throw refused(file, "must have a line name:hash; nobody could sign in");
+      throw refused(file, "must contain at least one line name:hash");
     }
     return hashes;
   }
@@ -93,12 +93,12 @@ public final class UsersFile implements UserDetailsService {
     if (!bcrypt.matches() || Integer.parseInt(bcrypt.group(1)) > MAX_COST) {
       throw refused(
           where,
-          "must have a hash of bcrypt of a cost up to "
+          "must have a bcrypt hash with a cost of at most "
               + MAX_COST
-              + " behind the name, as `htpasswd -B` writes it");
+              + " after the name, as `htpasswd -B` writes it");
     }
     if (hashes.put(name, bcrypt.group()) != null) {
-      throw refused(where, "has a name that stands above already");
+      throw refused(where, "repeats a name of an earlier line");
     }
   }
 
@@ -128,10 +128,10 @@ public final class UsersFile implements UserDetailsService {
         try {
           hashes = read(file);
           modified = now;
-          log.info("{} users may sign in, by {}", hashes.size(), file);
+          log.info("Read {} users who can sign in from {}", hashes.size(), file);
         } catch (IllegalArgumentException e) {
           if (throttle.permits()) {
-            log.warn("{}; who could sign in before still can", e.getMessage());
+            log.warn("{}; the previous users stay in force", e.getMessage());
           }
         }
       }

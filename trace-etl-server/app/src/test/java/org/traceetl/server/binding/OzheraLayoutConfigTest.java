@@ -58,7 +58,7 @@ final class OzheraLayoutConfigTest {
   @Test
   void whatIsWrongIsNamed() {
     assertThatThrownBy(() -> check(TYPE, "--" + KEY + "layout=ozhera"))
-        .hasMessageContaining("layout = ozhera: needs trace-etl.metrics.profile = ozhera");
+        .hasMessageContaining("layout = ozhera: requires trace-etl.metrics.profile = ozhera");
     assertThatThrownBy(() -> check(PROFILE, "--" + KEY + "index-prefix=Errors*"))
         .hasStackTraceContaining("index.elasticsearch.index-prefix = Errors*: must be lower-case");
     assertThatThrownBy(() -> check(PROFILE, "--" + KEY + "time-zone=Mars/Base"))

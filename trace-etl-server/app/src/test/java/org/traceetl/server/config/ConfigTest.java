@@ -37,7 +37,7 @@ class ConfigTest {
     assertThatThrownBy(() -> new RocketMqConfig(null, null, null, "key", null, null))
         .hasMessageStartingWith("trace-etl.rocketmq.access-key = key");
     assertThatThrownBy(() -> new Filter(null, null, null))
-        .hasMessageContaining("would leave nothing");
+        .hasMessageContaining("would exclude all spans");
     assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a(", "b"))
         .hasMessageStartingWith("trace-etl.series.templates.patterns.pattern = a(: must be");
     assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a(b)", "$1 $2"))
@@ -95,8 +95,8 @@ class ConfigTest {
     assertThat(EventsConfig.defaults().addTo(ofSpan, StandardProfile.OTEL)).isSameAs(ofSpan);
     assertThatThrownBy(() -> enabled.addTo(ofSpan, StandardProfile.OTEL))
         .hasMessage(
-            "trace-etl.events.dimensions = exception.type: must not have the label of another one,"
-                + " or of one of trace-etl.series.dimensions: exception_type");
+            "trace-etl.events.dimensions = exception.type: must have a label that no other"
+                + " attribute and no attribute of trace-etl.series.dimensions has: exception_type");
   }
 
   @Test
@@ -112,7 +112,7 @@ class ConfigTest {
     assertThatThrownBy(() -> hotspots(null, 4, 2, null, null))
         .hasMessage("trace-etl.hotspots.max-queues = 2: must be 4 to 1024");
     assertThatThrownBy(() -> hotspots(null, null, null, 1.0, null))
-        .hasMessage("trace-etl.hotspots.grow-above = 1.0: must be above 1, at most 100");
+        .hasMessage("trace-etl.hotspots.grow-above = 1.0: must be above 1 and at most 100");
     assertThatThrownBy(() -> hotspots(null, null, null, Double.NaN, null))
         .isInstanceOf(ConfigException.class);
     assertThatThrownBy(() -> hotspots(null, null, null, null, 1.0))

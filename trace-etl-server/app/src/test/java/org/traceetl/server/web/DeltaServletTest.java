@@ -238,7 +238,7 @@ class DeltaServletTest {
 
     assertError(get("/metrics?scraper=stranger"), 403, "trace-etl.ozhera.scrapers");
     assertError(
-        get("/metrics", "X-Prometheus-Scrape-Timeout-Seconds", "10"), 403, "must give its name");
+        get("/metrics", "X-Prometheus-Scrape-Timeout-Seconds", "10"), 403, "must send its name");
     HttpResponse<byte[]> gzip = get("/metrics", "Accept-Encoding", "gzip");
     try (var in = new GZIPInputStream(new ByteArrayInputStream(gzip.body()))) {
       assertThat(new String(in.readAllBytes(), UTF_8)).isEqualTo(page("/metrics"));

@@ -48,7 +48,7 @@ class TargetsResourceTest {
       HttpResponse<String> response = get(client, server, "/api/targets");
 
       assertThat(response.statusCode()).isEqualTo(503);
-      assertThat(response.body()).contains("no broker has told yet");
+      assertThat(response.body()).contains("no broker has returned the list");
     }
   }
 

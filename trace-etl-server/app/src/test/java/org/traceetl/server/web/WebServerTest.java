@@ -268,7 +268,7 @@ class WebServerTest {
         "from=2&to=1|is after to",
         "slices=12|slices = 12: must come with from and to",
         "slices=61&from=1&to=2|slices = 61: must be a number from 1 to 60",
-        "slices=11&from=1&to=2|slices = 11: must be at most 1000 with limit together: slices * limit = 1100",
+        "slices=11&from=1&to=2|slices = 11: slices * limit must be at most 1000, and is 1100",
         "cursor=x|cursor: not one that a search has returned",
         "aplication=shop|aplication: is no parameter; there are [application, cursor,",
         "limit=1&limit=2|limit: must be given once",

@@ -61,7 +61,7 @@ public record DocumentsConfig(
         attributes.stream().distinct().count() == attributes.size(),
         PREFIX + "attributes",
         attributes,
-        "must each stand once");
+        "must not contain a value twice");
     checkRange("per-series", perSeries);
     checkRange("per-queue", perQueue);
     checkRange("exemplars-per-queue", exemplarsPerQueue);

@@ -49,7 +49,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
         profile.countsEvents() || !enabled,
         PREFIX + "enabled",
         enabled,
-        "must be absent with profile " + profile.id() + ", which has no metric of events");
+        "must be absent with profile " + profile.id() + ", which has no metric for events");
     // A configuration may be made of another one's parts.
     if (enabled && hasAdded(series)) {
       return series;
@@ -93,7 +93,8 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
           labels.add(added.label()),
           PREFIX + "dimensions",
           added.attribute(),
-          "must not have the label of another one, or of one of trace-etl.series.dimensions: "
+          "must have a label that no other attribute and no attribute of"
+              + " trace-etl.series.dimensions has: "
               + added.label());
     }
     check(

@@ -47,7 +47,8 @@ public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nati
           nanos > previousNanos && millis <= MAX_MILLIS,
           NAME,
           boundsMillis,
-          "must rise, from above 0 to at most a year, by at least a nanosecond");
+          "must be ascending, above 0 and at most one year, with at least one nanosecond"
+              + " between two bounds");
       previousNanos = nanos;
     }
     kind = orElse(kind, Kind.CLASSIC);

@@ -144,14 +144,14 @@ public record IndexConfig(
     public Elasticsearch {
       urls = List.copyOf(urls);
       layout = canonical(layout);
-      require(!urls.isEmpty(), "index.elasticsearch.urls", urls, "must name a node");
+      require(!urls.isEmpty(), "index.elasticsearch.urls", urls, "must contain at least one node");
       for (URI url : urls) {
         // Before anything prints it.
         require(
             url.getUserInfo() == null,
             "index.elasticsearch.urls",
             url.getScheme() + "://***@" + url.getHost(),
-            "must not hold a user; use username and password-file");
+            "must not contain a user; configure username and password-file");
         require(
             ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
                 && url.getHost() != null
@@ -174,7 +174,7 @@ public record IndexConfig(
           retention.toDays() > 0,
           "index.elasticsearch.retention",
           retention,
-          "must be a day or longer");
+          "must be at least one day");
       require(
           requestTimeout.toMillis() > 0,
           "index.elasticsearch.request-timeout",
@@ -184,12 +184,12 @@ public record IndexConfig(
           (username == null) == (password == null),
           "index.elasticsearch.username",
           username,
-          "needs password or password-file, and they need it");
+          "must be configured together with password or password-file");
       require(
           username == null || apiKey == null,
           "index.elasticsearch.username",
           username,
-          "must be absent where an api-key is given");
+          "must be absent if an api-key is configured");
     }
   }
 

@@ -47,13 +47,13 @@ public record JournalConfig(
         keysFile != null || !acceptUnsigned,
         PREFIX + "accept-unsigned",
         acceptUnsigned,
-        "needs keys-file; without keys no message is authenticated");
+        "requires keys-file: without keys no message is authenticated");
     check(
         keysFile == null || Files.isReadable(keysFile),
         PREFIX + "keys-file",
         keysFile,
-        "must be a file of keys that can be read");
-    check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
+        "must be a readable file of keys");
+    check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
     check(
         lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
         PREFIX + "lease",
@@ -64,7 +64,7 @@ public record JournalConfig(
             && snapshotInterval.compareTo(MAX_SNAPSHOT_INTERVAL) <= 0,
         PREFIX + "snapshot-interval",
         snapshotInterval,
-        "must be 1 s to 24 h, and well below the time that the broker keeps messages");
+        "must be 1 s to 24 h, and well below the broker's retention of messages");
   }
 
   public static JournalConfig defaults() {

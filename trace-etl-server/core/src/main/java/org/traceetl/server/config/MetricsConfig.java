@@ -33,7 +33,7 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
         namespace.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
         PREFIX + "namespace",
         namespace,
-        "must be the beginning of a Prometheus metric name: letters, digits, _ and :");
+        "must be a prefix of a Prometheus metric name: letters, digits, _ and :");
   }
 
   public static MetricsConfig defaults() {

@@ -65,23 +65,27 @@ public record RocketMqConfig(
     messages = canonical(orElse(messages, SPAN_BATCH));
     workers = orElse(workers, Runtime.getRuntime().availableProcessors());
     check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
-    check(!topic.isBlank(), PREFIX + "topic", topic, "must name a topic");
-    check(!consumerGroup.isBlank(), PREFIX + "consumer-group", consumerGroup, "must name a group");
+    check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
+    check(
+        !consumerGroup.isBlank(),
+        PREFIX + "consumer-group",
+        consumerGroup,
+        "must be the name of a consumer group");
     check(
         accessKey.isEmpty() == (secretKey == null),
         PREFIX + "access-key",
         accessKey,
-        "must come with a secret-key, and not without one");
+        "must be configured together with a secret-key");
     check(
         workers >= 1 && workers <= MAX_WORKERS,
         PREFIX + "workers",
         workers,
         "must be 1 to " + MAX_WORKERS);
-    check(tls || tlsCaFile == null, PREFIX + "tls-ca-file", tlsCaFile, "needs tls: true");
+    check(tls || tlsCaFile == null, PREFIX + "tls-ca-file", tlsCaFile, "requires tls: true");
     check(
         tlsCaFile == null || Files.isReadable(tlsCaFile),
         PREFIX + "tls-ca-file",
         tlsCaFile,
-        "must be a file of certificates that can be read");
+        "must be a readable file of certificates");
   }
 }

@@ -18,7 +18,7 @@ public record Secret(String value) {
   public static Secret fromFile(Path file) throws IOException {
     String content = Files.readString(file).strip();
     if (content.isEmpty()) {
-      throw new IOException(file + ": holds no secret");
+      throw new IOException(file + ": does not contain a secret");
     }
     return new Secret(content);
   }

@@ -98,7 +98,7 @@ public record SeriesConfig(
           labels.add(dimension.label()),
           PREFIX + "dimensions.label",
           dimension.label(),
-          "must stand once");
+          "must not occur twice");
       boolean fresh =
           (!dimension.from().readsSpan() || sources.add("span " + dimension.attribute()))
               & (!dimension.from().readsResource()
@@ -107,7 +107,7 @@ public record SeriesConfig(
           fresh,
           PREFIX + "dimensions.attribute",
           dimension.attribute(),
-          "must stand once for the span and once for the resource");
+          "must occur at most once for the span and once for the resource");
     }
   }
 
@@ -175,7 +175,7 @@ public record SeriesConfig(
           !(application.equals("*") && spanName.equals("*") && kinds.isEmpty()),
           PREFIX + "filters",
           "*",
-          "would leave nothing; name an application, a span-name or kinds");
+          "would exclude all spans; add an application, a span-name or kinds");
     }
   }
 }

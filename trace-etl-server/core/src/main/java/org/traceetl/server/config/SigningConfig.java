@@ -26,17 +26,17 @@ public record SigningConfig(Path privateKeyFile, Path publicKeysFile) {
         publicKeysFile == null || privateKeyFile != null,
         PUBLIC_KEYS_FILE,
         publicKeysFile,
-        "needs private-key-file: this server would refuse what it writes");
+        "requires private-key-file: without it this server would refuse its own records");
     check(
         privateKeyFile == null || Files.isReadable(privateKeyFile),
         PRIVATE_KEY_FILE,
         privateKeyFile,
-        "must be a file that can be read");
+        "must be a readable file");
     check(
         publicKeysFile == null || Files.isReadable(publicKeysFile),
         PUBLIC_KEYS_FILE,
         publicKeysFile,
-        "must be a file that can be read");
+        "must be a readable file");
   }
 
   /** Records are neither signed nor verified. */

@@ -56,7 +56,7 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig 
             group <= groups || group > 9,
             PREFIX + "patterns.template",
             template,
-            "names group $" + group + ", and the pattern has " + groups);
+            "refers to group $" + group + ", but the number of groups in the pattern is " + groups);
       }
     }
 

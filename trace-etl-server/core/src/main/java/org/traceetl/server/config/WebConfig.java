@@ -85,14 +85,13 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
           issuer != null && issuer.getHost() != null && isSecure(issuer),
           PREFIX + "oidc.issuer",
           issuer,
-          "must be the provider's https address (http on this host alone)");
+          "must be the provider's https address; http is allowed for this host only");
       check(
           clientId != null && !clientId.isBlank(),
           PREFIX + "oidc.client-id",
           clientId,
-          "must be the name by which the provider knows this service");
-      check(
-          scopes.contains("openid"), PREFIX + "oidc.scopes", scopes, "must have openid among them");
+          "must be the client ID of this service at the provider");
+      check(scopes.contains("openid"), PREFIX + "oidc.scopes", scopes, "must contain openid");
     }
 
     private static boolean isSecure(URI issuer) {
@@ -108,8 +107,8 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
         signIn != SignIn.BASIC || usersFile != null,
         PREFIX + "users-file",
         usersFile,
-        "must be given with sign-in = basic: a file of lines name:bcrypt, as `htpasswd -B` writes"
-            + " them");
+        "is required with sign-in = basic: a file of lines name:bcrypt, as `htpasswd -B`"
+            + " writes them");
     check(
         signIn == SignIn.BASIC || usersFile == null,
         PREFIX + "users-file",
@@ -119,7 +118,7 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
         signIn != SignIn.OIDC || oidc != null,
         PREFIX + "oidc.issuer",
         null,
-        "must be given with sign-in = oidc");
+        "is required with sign-in = oidc");
     check(
         signIn == SignIn.OIDC || oidc == null,
         PREFIX + "oidc",
@@ -129,7 +128,7 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
         signIn != SignIn.OIDC || token != null,
         PREFIX + "token",
         "absent",
-        "must be given, here or in a file, with sign-in = oidc: by it Prometheus is let in, which"
+        "is required with sign-in = oidc, here or in a file: Prometheus uses it because it"
             + " cannot sign in");
     checkTraceUrl(traceUrl);
   }
@@ -148,8 +147,8 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
         !url.startsWith("http://{") && !url.startsWith("https://{"),
         key,
         url,
-        "must name the host itself");
-    check(url.contains("{traceId}"), key, url, "must have {traceId} in it");
+        "must contain the host name");
+    check(url.contains("{traceId}"), key, url, "must contain {traceId}");
     Matcher placeholder = PLACEHOLDER.matcher(url);
     while (placeholder.find()) {
       String found = placeholder.group();
@@ -179,12 +178,12 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
         token == null || tokenFile == null,
         "trace-etl.web.token-file",
         tokenFile,
-        "must be absent where trace-etl.web.token is given");
+        "must be absent if trace-etl.web.token is configured");
     check(
         token == null || !token.isBlank(),
         "trace-etl.web.token",
         "",
-        "must not be empty; leave the key out to let everybody ask");
+        "must not be empty; omit the key to allow requests without a token");
     if (tokenFile == null) {
       return token == null ? null : new Secret(token);
     }
@@ -192,7 +191,7 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
       return Secret.fromFile(tokenFile);
     } catch (IOException e) {
       throw new ConfigException(
-          "trace-etl.web.token-file", tokenFile, "must hold a token: " + e.getMessage());
+          "trace-etl.web.token-file", tokenFile, "must contain a token: " + e.getMessage());
     }
   }
 }

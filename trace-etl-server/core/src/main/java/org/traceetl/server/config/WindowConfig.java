@@ -31,6 +31,6 @@ public record WindowConfig(Duration length, Duration idle) {
         idle.compareTo(length) >= 0 && idle.compareTo(MAX_IDLE) <= 0,
         PREFIX + "idle",
         idle,
-        "must be at least the window's length, and at most 365 days");
+        "must be at least the window length and at most 365 days");
   }
 }

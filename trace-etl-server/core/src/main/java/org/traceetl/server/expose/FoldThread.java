@@ -137,7 +137,7 @@ public final class FoldThread<M> implements AutoCloseable {
 
   /** What to tell those who come too late. */
   public IllegalStateException endedException() {
-    return new IllegalStateException("the fold thread has ended; see the log", failure);
+    return new IllegalStateException("the fold thread has ended; see the server's log", failure);
   }
 
   /** Ends it after what waits. Idempotent. */
@@ -179,7 +179,10 @@ public final class FoldThread<M> implements AutoCloseable {
       Thread.currentThread().interrupt();
     } catch (Throwable e) {
       failure = e;
-      log.error("The pages are no longer kept up to date: the fold thread ends.", e);
+      log.error(
+          "The pages are no longer kept up to date: the fold thread failed. Restart the"
+              + " server and report the error",
+          e);
       throw e;
     } finally {
       ended = true;

@@ -11,8 +11,8 @@ public final class PageMetrics {
   public static void hiddenQueues(MetricRegistry registry, DoubleSupplier hidden) {
     registry.gauge(
         "trace_etl_hidden_queues",
-        "Queues whose series are not on the page: a former owner may show them, or the lease has"
-            + " run out.",
+        "Queues whose series are not on the page because a previous owner may still show"
+            + " them or the lease has expired.",
         hidden);
   }
 
@@ -23,7 +23,7 @@ public final class PageMetrics {
         "trace_etl_windows_folded_total", "Windows whose counts are on the page.", windows);
     registry.counter(
         "trace_etl_fold_unknown_rows_total",
-        "Rows of windows that belonged to no series: 0 unless something is broken.",
+        "Rows of windows without a series; always 0 unless the program has a fault.",
         unknownRows);
   }
 }

@@ -40,23 +40,30 @@ final class ApplicationBooks implements WindowFollower {
   ApplicationBooks(int maxApplications, long idleMillis) {
     this.maxApplications = maxApplications;
     this.idleMillis = idleMillis;
-    received = counter("received", "Spans received; the sum of the other counters.");
+    received =
+        counter(
+            "received", "Spans received: recorded, overflowed, filtered, duplicate and rejected.");
     recorded = counter("recorded", "Spans counted in a series of their own.");
     overflowed = counter("overflowed", "Spans counted in their application's overflow series.");
-    filtered = counter("filtered", "Spans left out by a configured filter.");
-    duplicate = counter("duplicate", "Spans received before, in the same batch.");
+    filtered = counter("filtered", "Spans not counted because a configured filter excludes them.");
+    duplicate =
+        counter("duplicate", "Spans of batches that were received before; not counted again.");
     rejected =
-        Counter.build("trace_etl_spans_rejected_total", "Spans in batches refused as malformed.")
+        Counter.build(
+                "trace_etl_spans_rejected_total",
+                "Spans of malformed batches, which are not counted, by reason.")
             .labelNames("application", "reason")
             .register(registry);
     heldBack =
         Counter.build(
                 "trace_etl_documents_held_back_total",
-                "Slow or failed spans not kept as documents: a rate cap, or no trace ID.")
+                "Slow or failed spans without a document because of a rate limit or a"
+                    + " missing trace ID.")
             .labelNames(LABELS)
             .register(registry);
     windows =
-        Counter.build("trace_etl_windows_total", "Windows sealed and kept.").register(registry);
+        Counter.build("trace_etl_windows_total", "Windows sealed and stored in the journal.")
+            .register(registry);
     // Batches refused before their application was known; here from the start, to be alerted on.
     for (Rejection reason : Rejection.values()) {
       if (reason != Rejection.NONE) {

@@ -30,7 +30,7 @@ public final class ServerTelemetry extends MetricRegistry {
    */
   public ServerTelemetry(String version, Duration idle) {
     this.version = version;
-    Gauge.build("trace_etl_build_info", "1, with the server's version as a label.")
+    Gauge.build("trace_etl_build_info", "Always 1; the label contains the server's version.")
         .labelNames("version")
         .register(collectors())
         .labels(version)

@@ -58,7 +58,7 @@ public record OzheraConfig(
         env.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
         PREFIX + "env",
         env,
-        "must be the beginning of a Prometheus metric name: letters, digits, _ and :");
+        "must be a prefix of a Prometheus metric name: letters, digits, _ and :");
     check(
         scrapers.size() <= MOST_SCRAPERS,
         PREFIX + "scrapers",
@@ -74,7 +74,7 @@ public record OzheraConfig(
           scrapers.indexOf(scraper) == scrapers.lastIndexOf(scraper),
           PREFIX + "scrapers",
           scraper,
-          "must be given once");
+          "must be configured once");
     }
     check(
         forgetScraperAfter.compareTo(MIN_FORGET) >= 0
@@ -118,18 +118,18 @@ public record OzheraConfig(
           scrapers.isEmpty(),
           PREFIX + "scrapers",
           scrapers,
-          "must be absent with trace-etl.ozhera.temporality = cumulative, where everybody may scrape"
-              + " every server at any time");
+          "must be absent with trace-etl.ozhera.temporality = cumulative, which allows any"
+              + " scraper at any time");
       return;
     }
     check(
         !scrapers.isEmpty(),
         PREFIX + "scrapers",
         "[]",
-        "must name each Prometheus that takes deltas, such as trace-etl.ozhera.scrapers:"
-            + " [prometheus-a, prometheus-b]; each of them then has params: {scraper: [prometheus-a]}"
-            + " in its scrape configuration; or set trace-etl.ozhera.temporality: cumulative, which"
-            + " needs no names");
+        "must list each Prometheus that receives deltas, such as trace-etl.ozhera.scrapers:"
+            + " [prometheus-a, prometheus-b], and the scrape configuration of each Prometheus"
+            + " must contain its name, such as params: {scraper: [prometheus-a]}. Alternatively,"
+            + " set trace-etl.ozhera.temporality: cumulative, which needs no names");
   }
 
   public static OzheraConfig defaults() {

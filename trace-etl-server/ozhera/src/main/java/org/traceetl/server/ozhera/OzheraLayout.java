@@ -135,16 +135,15 @@ public final class OzheraLayout implements ElasticsearchLayout {
     }
     if (named) {
       LOG.warn(
-          "Nothing deletes {}* unless there is a lifecycle policy {}: create it, to delete after"
-              + " {}, or delete the indices yourself. {}",
+          "Nothing deletes {}* unless lifecycle policy {} exists: create it with a deletion"
+              + " after {}, or delete old indices by hand: {}",
           config.indexPrefix(),
           name,
           age,
           refusals);
     } else {
       LOG.warn(
-          "Nothing deletes {}*: delete the indices of days that are over by more than {} yourself."
-              + " {}",
+          "Nothing deletes {}*: delete indices older than {} by hand: {}",
           config.indexPrefix(),
           age,
           refusals);

@@ -84,7 +84,9 @@ final class OzheraParts implements ProfileParts {
             // Far enough to include the snapshot before.
             READ_BACK.plus(config.journal().snapshotInterval())),
         new BrokerPositions(journal.logs(), journal.journals(), config.rocketmq().topic()),
-        telemetry.timer("trace_etl_delta_page_seconds", "Time to write an answer to a scraper.")
+        telemetry.timer(
+                "trace_etl_delta_page_seconds",
+                "Time from taking an answer to a scraper until its last byte is written.")
             ::recordNanos,
         new Clocks(System::nanoTime, clock));
   }

@@ -90,7 +90,7 @@ public final class OzheraProfile implements MappedSpansProfile {
         namespace.equals(namespace()),
         "trace-etl.metrics.namespace",
         namespace,
-        "must be absent with profile ozhera: trace-etl.ozhera.env is what names begin with");
+        "must be absent with profile ozhera, whose metric names begin with trace-etl.ozhera.env");
     check(
         unit == Unit.MILLISECONDS,
         "trace-etl.metrics.unit",
@@ -106,19 +106,20 @@ public final class OzheraProfile implements MappedSpansProfile {
         series.dimensions().isEmpty() || series.dimensions().equals(OzheraConfig.dimensions()),
         "trace-etl.series.dimensions",
         series.dimensions().size() + " of them",
-        "must be absent with profile ozhera, which has labels of its own");
+        "must be absent with profile ozhera, which has fixed labels");
     check(
         histogram.equals(histogram()),
         "trace-etl.histogram",
         "given",
-        "must be absent with profile ozhera, which has buckets of its own");
+        "must be absent with profile ozhera, which has fixed buckets");
     check(
         series.maxApplications() <= MAX_APPLICATIONS,
         "trace-etl.series.max-applications",
         series.maxApplications(),
         "must be at most "
             + MAX_APPLICATIONS
-            + " with profile ozhera, where each may have an overflow series of each kind and outcome");
+            + " with profile ozhera, where each application may have an overflow series"
+            + " for each kind and outcome");
     return series.withDimensions(OzheraConfig.dimensions());
   }
 

@@ -293,11 +293,15 @@ public final class RulesFile {
         if (!(tuple.getKeyNode() instanceof ScalarNode key)) {
           problem(tuple.getKeyNode(), prefix + "?", "", "must be one of " + known);
         } else if (key.getTag().equals(Tag.MERGE)) {
-          problem(key, prefix + key.getValue(), "", "sections are not merged here");
+          problem(key, prefix + key.getValue(), "", "must not use YAML merge keys");
         } else if (!seen.add(key.getValue())) {
-          problem(key, prefix + key.getValue(), "", "must stand once");
+          problem(key, prefix + key.getValue(), "", "must not occur twice");
         } else if (!reader.test(key.getValue(), tuple.getValueNode())) {
-          problem(key, prefix + key.getValue(), "", "is no key here; there are " + known);
+          problem(
+              key,
+              prefix + key.getValue(),
+              "",
+              "is not a key of this section; the keys are " + known);
         }
       }
     }

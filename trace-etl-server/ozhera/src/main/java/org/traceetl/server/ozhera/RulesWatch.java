@@ -93,11 +93,12 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
   public void metrics(MetricRegistry registry) {
     registry.gauge(
         "trace_etl_ozhera_rules_refused",
-        "1 if the rules file of profile ozhera is wrong and older rules are in force, else 0.",
+        "1 if the rules file of profile ozhera is invalid and the previous rules stay in"
+            + " force, else 0.",
         () -> isRefused() ? 1 : 0);
     registry.counter(
         "trace_etl_ozhera_rules_reloads_total",
-        "Changes of the rules file of profile ozhera.",
+        "Changes of the rules file of profile ozhera that took effect.",
         "result",
         this::reloads);
   }
@@ -119,8 +120,12 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
       // Nobody else has this thread: the process ends.
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
-      problem = RulesFile.KEY + " = " + file + ": is not looked at any more: " + e;
-      log.error("The rules stay as they are until the server is started again:\n{}", problem, e);
+      problem = RulesFile.KEY + " = " + file + ": is no longer watched: " + e;
+      log.error(
+          "The rules stay unchanged until the server is restarted, because the thread that"
+              + " watches the file failed; report it:\n{}",
+          problem,
+          e);
       throw e;
     }
   }
@@ -145,7 +150,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
     }
     if (!problem.isEmpty() && !problem.equals(before)) {
       refused.incrementAndGet();
-      log.warn("The rules have changed and are refused, those before stay:\n{}", problem);
+      log.warn("The changed rules are refused, and the previous rules stay in force:\n{}", problem);
     }
   }
 
@@ -155,11 +160,11 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
       inForce = RulesFile.parse(file, content);
       wrong = "";
       applied.incrementAndGet();
-      log.info("The rules in {} have changed and are in force", file);
+      log.info("The changed rules in {} are in force", file);
     } catch (IllegalArgumentException e) {
       wrong = e.getMessage();
     } catch (RuntimeException e) {
-      wrong = RulesFile.KEY + " = " + file + ": cannot be taken: " + e;
+      wrong = RulesFile.KEY + " = " + file + ": cannot be applied: " + e;
     }
   }
 

@@ -141,7 +141,7 @@ class RulesFileTest {
                 """))
         .hasMessage(
             "trace-etl.ozhera.rules-file = rules.yaml:3: applications.<<: "
-                + "sections are not merged here");
+                + "must not use YAML merge keys");
   }
 
   @Test

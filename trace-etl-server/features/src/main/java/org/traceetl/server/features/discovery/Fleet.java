@@ -99,7 +99,7 @@ public final class Fleet implements Feature {
   @Override
   public void start(Endpoint here) {
     at(here);
-    log.info("This server is found at {}", here);
+    log.info("This server announces itself to scrapers as {}", here);
     thread.start();
   }
 
@@ -132,16 +132,16 @@ public final class Fleet implements Feature {
   public void metrics(MetricRegistry registry) {
     registry.gauge(
         "trace_etl_discovery_servers",
-        "Servers that /api/targets lists; 0 while no broker has answered yet.",
+        "Servers listed by /api/targets; 0 until a broker has answered.",
         () -> servers().map(List::size).orElse(0));
     registry.gauge(
         "trace_etl_discovery_current",
-        "1 if a broker has told at the last look which servers there are, else 0: the list is the"
-            + " last known one.",
+        "1 if a broker returned the list of servers at the last query, else 0 and the list"
+            + " is the last known one.",
         () -> current() ? 1 : 0);
     registry.gauge(
         "trace_etl_discovery_left_out",
-        "Members of the consumer group that /api/targets does not list.",
+        "Members of the consumer group that /api/targets does not list, by reason.",
         "reason",
         this::leftOut);
   }
@@ -178,10 +178,12 @@ public final class Fleet implements Feature {
       if (throttle.permits()) {
         // Without a list it is as at each start, until this server's own consumer is known.
         if (seen.servers == null) {
-          log.info("No broker says yet which servers there are: {}", e.getMessage());
+          log.info(
+              "No broker has returned the list of servers yet, trying again: {}", e.getMessage());
         } else {
           log.warn(
-              "The members of the group cannot be asked for, the list of servers stays as it was: {}",
+              "Could not read the members of the consumer group; /api/targets keeps the"
+                  + " last known list of servers: {}",
               e.getMessage());
         }
       }

@@ -118,23 +118,25 @@ public final class HistoryFeature implements Feature, FleetWindows {
     }
     registry.gauge(
         "trace_etl_history_up_to_date",
-        "1 once this server's history has read the last hour of every queue.",
+        "1 if this server's history contains the last hour of every queue, else 0.",
         () -> history.upToDate() ? 1 : 0);
     registry.gauge(
         "trace_etl_history_applications",
-        "Applications that this server's history tells apart.",
+        "Applications that this server's history lists separately.",
         history::applications);
     registry.gauge(
         "trace_etl_history_operations",
-        "Operations that this server's history tells apart: application, span name and kind.",
+        "Operations (application, span name and kind) that this server's history lists"
+            + " separately.",
         history::operations);
     registry.counter(
         "trace_etl_history_windows_total",
-        "Windows read for the history, of all queues.",
+        "Windows of all queues that were read for the history.",
         follower::windows);
     registry.counter(
         "trace_etl_history_unknown_rows_total",
-        "Rows of windows left out of the history, as the journal no longer says whose they are.",
+        "Rows of windows left out of the history because the journal no longer contains"
+            + " their series.",
         follower::unknownRows);
     registry.counter(
         "trace_etl_history_misdated_windows_total",

@@ -224,7 +224,7 @@ public final class HistoryFollower implements AutoCloseable {
     } catch (IOException e) {
       queuesDueNanos = nowNanos + QUEUES_FAILED_NANOS;
       if (throttle.permits()) {
-        LOG.warn("The journal's queues could not be found: {}; trying on", e.toString());
+        LOG.warn("Could not list the journal's queues, trying again: {}", e.toString());
       }
       return;
     }

@@ -155,7 +155,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     } catch (IOException e) {
       picture = shown(State.AWAY, picture.loadMillis(), picture.maxToMean(), picture.queues());
       if (throttle.permits()) {
-        LOG.warn("Hotspots could not be looked at: {}; trying on", e.toString());
+        LOG.warn("Could not check the applications for hotspots, trying again: {}", e.toString());
       }
     }
     return config.interval().toNanos();
@@ -172,7 +172,9 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     boolean readAll = published.read();
     boolean decider = !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
     if (decider != wasDecider) {
-      LOG.info("This server {} about hotspots", decider ? "decides" : "no longer decides");
+      LOG.info(
+          "This server {} the hotspots of the fleet",
+          decider ? "decides on" : "no longer decides on");
       policy.forget();
       wasDecider = decider;
     }
@@ -200,7 +202,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
         } catch (IOException e) {
           silent.add(queue.broker());
           if (throttle.permits()) {
-            LOG.warn("The end of queue {} could not be found: {}; trying on", queue, e.toString());
+            LOG.warn("Could not read the end of queue {}, trying again: {}", queue, e.toString());
           }
         }
       }
@@ -210,8 +212,9 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
 
   private static void tell(String application) {
     LOG.warn(
-        "Application {} is a hotspot that more queues do not help: it has few hot series, or agents"
-            + " do not follow. trace-etl.hotspots.spread-random would spread it at random",
+        "Application {} stays a hotspot although it has more queues: few of its series have"
+            + " most of the load, or agents do not apply the decisions. With"
+            + " trace-etl.hotspots.spread-random its spans are distributed at random",
         Printable.of(application, MOST_NAME));
   }
 
@@ -260,7 +263,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
           }
         });
     LOG.info(
-        "Hotspots, epoch {}: queues of applications are now {}",
+        "Changed the number of queues of hotspots; epoch={}, queues={}",
         now.epoch(),
         Printable.of(changes.toString(), MOST_CHANGES));
   }

@@ -23,19 +23,21 @@ public record HotspotFeature(HotspotDecider hotspots) implements Feature {
     }
     registry.gauge(
         "trace_etl_hotspot_decider",
-        "1 if this server decides about hotspots, else 0.",
+        "1 if this server decides on the hotspots of the fleet, else 0.",
         () -> hotspots.picture().state() == Hotspots.State.DECIDER ? 1 : 0);
     registry.gauge(
         "trace_etl_hotspot_epoch",
-        "Epoch of the decisions in force; 0 for none.",
+        "Epoch of the hotspot decisions in force; 0 for none.",
         () -> hotspots.picture().epoch());
     registry.gauge(
         "trace_etl_hotspot_queue_max_to_mean",
-        "Spans a second that arrive on the heaviest queue by the mean of all, at the last look.",
+        "Spans per second on the most loaded queue, divided by the mean of all queues, at"
+            + " the last check.",
         () -> hotspots.picture().maxToMean());
     registry.gauge(
         "trace_etl_hotspot_queues",
-        "Queues of the applications that live on more than by default; of those with most load.",
+        "Queues of each application that has more queues than the default; only the most"
+            + " loaded applications.",
         "application",
         () ->
             hotspots.picture().applications().stream()
@@ -46,8 +48,8 @@ public record HotspotFeature(HotspotDecider hotspots) implements Feature {
                         Hotspots.Application::application, Hotspots.Application::queues)));
     registry.gauge(
         "trace_etl_hotspot_lag_spans",
-        "Spans that wait to be counted, about, those of open windows among them; of applications"
-            + " that live on more queues, and of those with most load.",
+        "Approximate number of spans that are not in a sealed window yet; applications with"
+            + " more queues than the default and the most loaded ones.",
         "application",
         () ->
             hotspots.picture().applications().stream()
@@ -57,15 +59,15 @@ public record HotspotFeature(HotspotDecider hotspots) implements Feature {
                         Hotspots.Application::application, Hotspots.Application::lag)));
     registry.counter(
         "trace_etl_hotspot_decisions_total",
-        "Decisions about hotspots that this server has written.",
+        "Hotspot decisions written by this server.",
         hotspots::decided);
     registry.counter(
         "trace_etl_hotspot_decisions_lost_total",
-        "Decisions of this server that do not hold, as another server's came before.",
+        "Hotspot decisions of this server that are void because another server wrote one first.",
         hotspots::lost);
     registry.counter(
         "trace_etl_hotspot_records_refused_total",
-        "Records in the topic of the decisions that could not be read.",
+        "Records in the topic of the decisions that the hotspot decider could not read.",
         hotspots::refused);
   }
 

@@ -84,12 +84,13 @@ public record HotspotsConfig(
         growAbove > 1 && growAbove <= MOST_GROW_ABOVE,
         PREFIX + "grow-above",
         growAbove,
-        "must be above 1, at most 100");
+        "must be above 1 and at most 100");
     check(
         shrinkBelow > 0 && shrinkBelow <= MOST_SHRINK_BELOW,
         PREFIX + "shrink-below",
         shrinkBelow,
-        "must be above 0, at most 0.9: what gave queues back must not need them at once");
+        "must be above 0 and at most 0.9: an application that has just lost queues must not"
+            + " need them again at once");
     check(minQueueRate >= 0, PREFIX + "min-queue-rate", minQueueRate, "must be 0 or more");
   }
 

@@ -38,7 +38,8 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
       // Said below, for every reason alike.
     }
     throw new IllegalArgumentException(
-        "cursor: not one that a search has returned; leave it out to begin at the first page");
+        "cursor: is not a cursor that a search has returned; omit it to begin with the"
+            + " first page");
   }
 
   /** Opaque to clients; safe in a URL without escaping. */

@@ -81,8 +81,8 @@ final class DataStreamLayout implements ElasticsearchLayout {
 
   private void retentionRefused(Exception e) {
     LOG.warn(
-        "Elasticsearch did not take the retention of {} for the data stream {}; one that is there"
-            + " keeps the retention it has: {}",
+        "Elasticsearch did not take the retention of {} for data stream {}; an existing data"
+            + " stream keeps its retention: {}",
         retention(),
         config.dataStream(),
         e.getMessage());

@@ -215,7 +215,7 @@ final class DocumentWriter {
     try {
       WriteResult result = index.write(documents);
       if (!result.again().isEmpty()) {
-        failed(result.again().size(), "the store is busy", null);
+        failed(result.again().size(), "the index is busy", null);
       }
       return result;
     } catch (IOException e) {
@@ -239,7 +239,11 @@ final class DocumentWriter {
     failures++;
     lastErrorMillis = clock.millis();
     if (failureLog.permits()) {
-      LOG.warn("{} documents could not be written to the index: {}", documents, why, fault);
+      LOG.warn(
+          "{} documents could not be written to the index, trying again: {}",
+          documents,
+          why,
+          fault);
     }
   }
 
@@ -248,7 +252,8 @@ final class DocumentWriter {
     count.increment();
     if (refusalLog.permits()) {
       LOG.warn(
-          "The index refused document {} ({}: {}); {} dropped for this reason so far",
+          "The index refused document {}, which is dropped; reason={}, detail={},"
+              + " droppedForThisReason={}",
           Documents.id(refusal.document()),
           refusal.reason(),
           refusal.detail(),

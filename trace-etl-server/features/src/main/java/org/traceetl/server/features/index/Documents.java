@@ -37,7 +37,7 @@ public final class Documents {
         return reason;
       }
     }
-    throw new IllegalArgumentException("reason = " + label + ": is none");
+    throw new IllegalArgumentException("reason = " + label + ": is not a reason");
   }
 
   /** The text with each lone surrogate as U+FFFD: nothing else can be written in UTF-8. */

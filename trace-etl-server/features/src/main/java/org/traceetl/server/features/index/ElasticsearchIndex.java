@@ -282,7 +282,7 @@ final class ElasticsearchIndex implements TraceIndex {
     try {
       client.close();
     } catch (IOException e) {
-      LOG.warn("The Elasticsearch client did not close cleanly", e);
+      LOG.warn("Failed to close the Elasticsearch client", e);
     }
   }
 }

@@ -54,7 +54,7 @@ public final class IndexFeature implements Feature {
     try {
       return new IndexFeature(config, TraceIndex.open(config, layout), tails, clock);
     } catch (IOException e) {
-      throw new UncheckedIOException("The trace index cannot be opened: " + e.getMessage(), e);
+      throw new UncheckedIOException("the trace index cannot be opened: " + e.getMessage(), e);
     }
   }
 
@@ -65,16 +65,16 @@ public final class IndexFeature implements Feature {
     }
     registry.counter(
         "trace_etl_documents_written_total",
-        "Documents that the trace index has kept.",
+        "Documents stored in the trace index.",
         () -> follower.telemetry().written());
     registry.counter(
         "trace_etl_documents_dropped_total",
-        "Documents that the trace index refused for good.",
+        "Documents dropped because the trace index refused them, by reason.",
         "reason",
         this::droppedDocuments);
     registry.counter(
         "trace_etl_documents_retried_total",
-        "Documents written again after a write that failed.",
+        "Documents written again after a failed write.",
         () -> follower.telemetry().retried());
     gauge(
         registry,
@@ -84,29 +84,30 @@ public final class IndexFeature implements Feature {
     gauge(
         registry,
         "documents_queued_bytes",
-        "Their size on the heap, roughly.",
+        "Approximate heap size of the documents that are not in the trace index yet.",
         IndexTelemetry::waitingBytes);
     gauge(
         registry,
         "index_last_error_timestamp_seconds",
-        "When the trace index last failed; 0 for never.",
+        "Unix time of the last failure of the trace index; 0 for none.",
         status -> status.lastErrorMillis() / MILLIS_PER_SECOND);
     lagGauge(
         registry,
         "lag_records",
-        "Records of a queue's journal that the trace index has not dealt with, about.",
+        "Approximate number of records of a queue's journal that the trace index has not"
+            + " processed.",
         IndexLag::records);
     lagGauge(
         registry,
         "lag_seconds",
-        "Age of the oldest window that the trace index has not dealt with; 0 for none.",
+        "Age of the oldest window that the trace index has not processed; 0 for none.",
         lag ->
             lag.oldestMillis() == 0
                 ? 0
                 : Math.max(0, clock.millis() - lag.oldestMillis()) / MILLIS_PER_SECOND);
     registry.gauge(
         "trace_etl_index_healthy",
-        "1 if the last contact with the trace index went well, else 0.",
+        "1 if the last call of the trace index succeeded, else 0.",
         () -> index.healthy() ? 1 : 0);
   }
 
@@ -172,7 +173,9 @@ public final class IndexFeature implements Feature {
   public boolean drain(Duration within) throws InterruptedException {
     boolean drained = follower == null || follower.drain(within);
     if (!drained) {
-      log.info("The trace index is behind the journal; the next server goes on there.");
+      log.info(
+          "The trace index is behind the journal at the end of the drain; the next owner of"
+              + " the queues continues from there");
     }
     return drained;
   }

@@ -120,7 +120,8 @@ final class LuceneIndex implements TraceIndex {
       throw new IOException(
           "index.lucene.directory = "
               + config.directory()
-              + ": another process writes to it; end it or name another directory",
+              + ": is in use by another process; stop that process or configure another"
+              + " directory",
           e);
     } catch (IOException e) {
       directory.close();
@@ -155,7 +156,7 @@ final class LuceneIndex implements TraceIndex {
       kept = true;
       return WriteResult.kept(documents.size());
     } catch (AlreadyClosedException e) {
-      throw new IOException("The index in " + config.directory() + " closed itself", e);
+      throw new IOException("The index in " + config.directory() + " was closed after an error", e);
     } finally {
       healthy = kept;
     }
@@ -344,7 +345,7 @@ final class LuceneIndex implements TraceIndex {
         writer.close();
       }
     } catch (IOException e) {
-      LOG.warn("The index in {} did not close cleanly", config.directory(), e);
+      LOG.warn("Failed to close the index in {}", config.directory(), e);
     }
   }
 }

@@ -35,7 +35,8 @@ public record TraceQuery(
           "limit = " + limit + ": must be between 1 and " + MAX_LIMIT);
     }
     if (fromUnixNanos < 0) {
-      throw new IllegalArgumentException("from = " + fromUnixNanos + " ns: is before 1970");
+      throw new IllegalArgumentException(
+          "from = " + fromUnixNanos + " ns: must not be before 1970");
     }
     if (fromUnixNanos > toUnixNanos) {
       throw new IllegalArgumentException(

@@ -20,19 +20,20 @@ public record LearnFeature(NameDecider names, CardinalityReports reports) implem
     }
     registry.gauge(
         "trace_etl_learnt_names_epoch",
-        "Epoch of the learnt names that are in force; 0 for none.",
+        "Epoch of the learnt names in force; 0 for none.",
         () -> names.current().epoch());
     registry.gauge(
         "trace_etl_learnt_name_rules",
-        "Rules by which span names are joined, as they were learnt.",
+        "Learnt rules that join span names.",
         () -> names.current().rules());
     registry.counter(
         "trace_etl_learnt_names_forgotten_total",
-        "Times that what was known of an application's names was forgotten, for there were too many.",
+        "Times that the statistics of an application's names were dropped because there"
+            + " were too many.",
         names::forgotten);
     registry.counter(
         "trace_etl_learnt_names_records_refused_total",
-        "Records in the topic of the decisions that could not be read, where names were looked for.",
+        "Records in the topic of the decisions that the name decider could not read.",
         names::refused);
   }
 

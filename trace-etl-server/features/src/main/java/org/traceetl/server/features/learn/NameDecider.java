@@ -131,7 +131,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
               variety.learnt(now);
               listener.accept(now);
               LOG.info(
-                  "Learnt names, epoch {}: {} rules of {} applications",
+                  "Published learnt names; epoch={}, rules={}, applications={}",
                   now.epoch(),
                   now.rules(),
                   now.applications().size());
@@ -197,7 +197,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
       looked = true;
     } catch (IOException e) {
       if (throttle.permits()) {
-        LOG.warn("Learnt names could not be looked at: {}; trying on", e.toString());
+        LOG.warn("Could not update the learnt names, trying again: {}", e.toString());
       }
     }
     current = published.current();
@@ -271,9 +271,9 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     if (!toldFull) {
       toldFull = true;
       LOG.warn(
-          "No more names are learnt of application {}, which has {} rules: all have"
-              + " trace-etl.series.templates.learn.max-rules = {}, or it has {}. Rules that are of"
-              + " no use leave by trace-etl.series.templates.learn.keep",
+          "No more names of application {} are learnt: it has {} rules; the limits are {}"
+              + " rules for all applications (trace-etl.series.templates.learn.max-rules) and {}"
+              + " for one. Unused rules expire after trace-etl.series.templates.learn.keep",
           Printable.of(application, MOST_TEXT),
           its,
           config.maxRules(),
@@ -300,8 +300,8 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
           for (NameRule rule : its.rules()) {
             if (others == null || !others.rules().contains(rule)) {
               LOG.info(
-                  "Span names of application {} {} as {} (tokens behind it: {}; different ones when"
-                      + " it was learnt: {})",
+                  "Span names of application {} {} as {}; tokensBehind={},"
+                      + " distinctNamesWhenLearnt={}",
                   Printable.of(application, MOST_TEXT),
                   what,
                   Printable.of(rule.text(), MOST_TEXT),

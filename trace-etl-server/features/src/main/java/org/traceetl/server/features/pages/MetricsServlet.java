@@ -40,7 +40,7 @@ final class MetricsServlet extends HttpServlet {
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
+      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is stopping");
       return;
     }
     Negotiation.send(page, response);

@@ -26,7 +26,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry) implement
             System::nanoTime,
             telemetry.timer(
                     "trace_etl_page_render_seconds",
-                    "Time to render the pages anew after a window.")
+                    "Time to render the changed pages after a window.")
                 ::recordNanos),
         telemetry);
   }
@@ -37,7 +37,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry) implement
     PageMetrics.hiddenQueues(registry, () -> pages.totals().hidden());
     registry.counter(
         "trace_etl_lease_expiries_total",
-        "Times that a queue left the page because its lease had run out.",
+        "Times that a queue was removed from the page because its lease had expired.",
         () -> pages.totals().expiries());
     registry.gauge(
         "trace_etl_page_bytes",

@@ -131,7 +131,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
               + window.stride()
               + " buckets: must have "
               + naming.stride()
-              + ", as trace-etl.histogram.bounds-millis says");
+              + ", as configured in trace-etl.histogram.bounds-millis");
     }
     thread.put(new Fold(window));
   }
@@ -152,7 +152,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
               + image.stride()
               + " buckets: must have "
               + naming.stride()
-              + ", as trace-etl.histogram.bounds-millis says");
+              + ", as configured in trace-etl.histogram.bounds-millis");
     }
     Lease lease = new Lease(showFromNanos);
     leases.put(queue, lease);
@@ -194,7 +194,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       await(Duration.ofNanos(deadlineNanos - System.nanoTime()));
       page = pages.get(encoding);
       if (page == null) {
-        throw new TimeoutException(encoding + " was asked for long ago by the clock");
+        throw new TimeoutException(encoding + " is no longer rendered: the clock has jumped");
       }
     }
     return page;
@@ -205,7 +205,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     long deadlineNanos = System.nanoTime() + most.toNanos();
     var done = new CompletableFuture<Void>();
     if (!thread.offer(new Publish(done), most.toNanos())) {
-      throw new TimeoutException("the fold thread is behind by all windows that it has room for");
+      throw new TimeoutException("the fold thread is overloaded: its queue is full");
     }
     try {
       done.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);

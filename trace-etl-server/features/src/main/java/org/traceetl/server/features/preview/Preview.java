@@ -169,7 +169,7 @@ final class Preview {
         filtered,
         tallies.size());
     if (isFull()) {
-      out.println("More than is remembered: figures are of the messages read so far.");
+      out.println("The preview is full: the figures cover only the messages read so far.");
     }
     out.println();
     List<Map.Entry<String, ApplicationEstimate>> applications = new ArrayList<>(tallies.entrySet());
@@ -221,15 +221,15 @@ final class Preview {
     if (above > 0) {
       out.printf(
           Locale.ROOT,
-          "%nApplications with more series than trace-etl.series.max-per-application = %d, which"
-              + " one queue may have: %d%n",
+          "%nApplications with more series than trace-etl.series.max-per-application = %d,"
+              + " the limit on one queue: %d%n",
           config.maxPerApplication(),
           above);
     }
     if (sum(ApplicationEstimate::series) > config.max()) {
       out.printf(
           Locale.ROOT,
-          "%nMore series than trace-etl.series.max = %d, which one server may have.%n",
+          "%nThe series exceed trace-etl.series.max = %d, the limit of one server.%n",
           config.max());
     }
   }

@@ -19,16 +19,17 @@ public record DeltaFeature(DeltaPages pages, ServerTelemetry telemetry) implemen
         registry, () -> pages.totals().windows(), () -> pages.totals().unknownRows());
     registry.gauge(
         "trace_etl_delta_scrapers",
-        "Scrapers that are given windows.",
+        "Scrapers that receive windows.",
         () -> pages.totals().missedMessages().size());
     registry.gauge(
         "trace_etl_delta_doubted_scrapers",
-        "Scrapers that asked from several places in turn of late: if they are several, each gets a"
-            + " part.",
+        "Scrapers whose requests came from alternating addresses in the last 10 minutes:"
+            + " several scrapers that share a name each receive only a part.",
         () -> pages.totals().doubted());
     registry.counter(
         "trace_etl_delta_scrapers_forgotten_total",
-        "Scrapers forgotten, the longest silent first, because too many series were kept.",
+        "Scrapers forgotten, the longest silent first, because too many series were stored"
+            + " for scrapers.",
         () -> pages.totals().forgottenForRoom());
     registry.counter(
         "trace_etl_delta_answers_total",
@@ -36,29 +37,30 @@ public record DeltaFeature(DeltaPages pages, ServerTelemetry telemetry) implemen
         () -> pages.totals().delivered());
     registry.counter(
         "trace_etl_delta_answers_failed_total",
-        "Answers to scrapers that were not; what was in them is part of the next ones.",
+        "Answers to scrapers that were not written to the end; the next answers contain"
+            + " their counts.",
         () -> pages.totals().failed());
     registry.counter(
         "trace_etl_delta_bytes_total",
-        "Bytes of the answers to scrapers, before compression.",
+        "Bytes of the answers that were written to the end, before compression.",
         () -> pages.totals().bytes());
     registry.counter(
         "trace_etl_delta_missed_messages_total",
-        "Messages of spans whose counts a scraper cannot be given any more: it was away for too"
-            + " long.",
+        "Messages of spans whose counts a scraper has missed for good, by scraper.",
         "scraper",
         () -> pages.totals().missedMessages());
     registry.counter(
         "trace_etl_delta_place_failures_total",
-        "Calls of brokers about scrapers' places that failed; tried again.",
+        "Failed broker calls that load or store scrapers' positions; each is repeated.",
         pages::placeFailures);
     registry.gauge(
         "trace_etl_delta_label_sets",
-        "Different sets of labels that an answer may have.",
+        "Distinct label sets that an answer may contain.",
         () -> pages.totals().labelSets());
     registry.gauge(
         "trace_etl_delta_pending_series",
-        "Series kept for scrapers that were not given them, counted in each sum that is kept.",
+        "Series stored for scrapers that have not received them, counted once in each"
+            + " stored sum.",
         () -> pages.totals().pendingSeries());
   }
 

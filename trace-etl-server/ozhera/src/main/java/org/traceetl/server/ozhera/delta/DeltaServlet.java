@@ -24,8 +24,8 @@ final class DeltaServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final String NAMELESS =
-      "a scraper must give its name, one of trace-etl.ozhera.scrapers, by parameter scraper (in"
-          + " Prometheus params: {scraper: [name]})";
+      "a scraper must send its name, one of trace-etl.ozhera.scrapers, in parameter scraper"
+          + " (in Prometheus params: {scraper: [NAME]})";
 
   private final transient DeltaPages pages;
 
@@ -38,8 +38,7 @@ final class DeltaServlet extends HttpServlet {
   protected void doHead(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     response.setHeader("Allow", "GET");
-    Problem.write(
-        response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "HEAD: an answer is given by GET");
+    Problem.write(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "HEAD: use GET");
   }
 
   @Override
@@ -70,7 +69,7 @@ final class DeltaServlet extends HttpServlet {
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is ending");
+      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is stopping");
       return;
     }
     boolean gzip = Negotiation.gzip(request.getHeader("Accept-Encoding"));
@@ -123,7 +122,7 @@ final class DeltaServlet extends HttpServlet {
   }
 
   private static String reason(Exception e) {
-    return e.getMessage() == null ? "the server is behind; try again" : e.getMessage();
+    return e.getMessage() == null ? "the server is overloaded; try again" : e.getMessage();
   }
 
   /** Whether all of it was written; false if an error was answered instead. */
@@ -135,13 +134,14 @@ final class DeltaServlet extends HttpServlet {
     if (!permitted(answer)) {
       if (held.hasPassed()) {
         throw new IOException(
-            "an answer took too long, or lost its leases; it is part of the next");
+            "an answer took too long or lost its leases; the next answer contains it");
       }
       response.reset();
       Problem.write(
           response,
           HttpServletResponse.SC_SERVICE_UNAVAILABLE,
-          "the answer took too long, or another server may give the same; scrape again");
+          "the answer took too long, or another server may deliver the same windows; scrape"
+              + " again");
       return false;
     }
     if (!held.hasPassed()) {
