@@ -108,7 +108,7 @@ class DryRunTest {
     assertThat(code).isZero();
     assertThat(out.toString())
         .startsWith("42 messages (1 refused), 44 spans (0 filtered), 2 applications\n")
-        .endsWith("max-per-application = 10, which one queue may have: 1\n");
+        .endsWith("max-per-application = 10, the limit on one queue: 1\n");
     assertThat(line("shop")).containsExactly("40 1 1 40 40 (1)");
     assertThat(line("bank?[2J?")).containsExactly("4 1 1 1 0 (1)");
     assertThat(line("all")).containsExactly("44 2 2 41 40 (2)");

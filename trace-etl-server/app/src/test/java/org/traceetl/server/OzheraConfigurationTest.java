@@ -49,7 +49,7 @@ class OzheraConfigurationTest {
   void withoutScrapersNobodyCouldTakeDeltas() {
     assertThat(run(PROFILE)).isEqualTo(2);
     assertThat(err.toString())
-        .startsWith("trace-etl.ozhera.scrapers = []: must name each Prometheus")
+        .startsWith("trace-etl.ozhera.scrapers = []: must list each Prometheus")
         .contains("such as trace-etl.ozhera.scrapers: [prometheus-a, prometheus-b]")
         .contains("params: {scraper: [prometheus-a]}");
   }

@@ -31,7 +31,8 @@ class ConfigTest {
         .isInstanceOf(ConfigException.class)
         .hasMessage("trace-etl.window.length = PT0.001S: must be 100 ms to 1 h");
     assertThatThrownBy(() -> new HistogramConfig(List.of(2.0, 1.0)))
-        .hasMessageStartingWith("trace-etl.histogram.bounds-millis = [2.0, 1.0]: must rise");
+        .hasMessageStartingWith(
+            "trace-etl.histogram.bounds-millis = [2.0, 1.0]: must be ascending");
     assertThatThrownBy(() -> new HistogramConfig(List.of(Double.NaN)))
         .isInstanceOf(ConfigException.class);
     assertThatThrownBy(() -> new RocketMqConfig(null, null, null, "key", null, null))
@@ -42,7 +43,7 @@ class ConfigTest {
         .hasMessageStartingWith("trace-etl.series.templates.patterns.pattern = a(: must be");
     assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a(b)", "$1 $2"))
         .hasMessageStartingWith(
-            "trace-etl.series.templates.patterns.template = $1 $2: names group");
+            "trace-etl.series.templates.patterns.template = $1 $2: refers to group");
     assertThatThrownBy(() -> new TemplatesConfig.Rule(null, "a", ""))
         .hasMessageStartingWith("trace-etl.series.templates.patterns.template = : must be 1 to");
   }

@@ -282,8 +282,8 @@ class ApiTest {
         nothing                                  | 404 | /api/nothing: is no path of the API
         applications/                            | 404 | is no path
         operations                               | 400 | application: must be given
-        history?application=a&operation=b        | 400 | operation = b: needs kind
-        history?application=a&kind=b             | 400 | kind = b: needs operation
+        history?application=a&operation=b        | 400 | operation = b: requires parameter kind
+        history?application=a&kind=b             | 400 | kind = b: requires parameter operation
         applications?spark=yes                   | 400 | spark = yes: must be one of false, true
         applications?offset=-1                   | 400 | offset = -1: must be a number from 0
         applications?sort=rate                   | 400 | sort = rate: must be one of calls, errors

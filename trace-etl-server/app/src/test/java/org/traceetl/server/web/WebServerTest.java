@@ -266,10 +266,10 @@ class WebServerTest {
         "from=yesterday|from = yesterday: must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
         "to=99999999999999999999|to = 99999999999999999999: must be a time",
         "from=2&to=1|is after to",
-        "slices=12|slices = 12: must come with from and to",
+        "slices=12|slices = 12: requires from and to",
         "slices=61&from=1&to=2|slices = 61: must be a number from 1 to 60",
         "slices=11&from=1&to=2|slices = 11: slices * limit must be at most 1000, and is 1100",
-        "cursor=x|cursor: not one that a search has returned",
+        "cursor=x|cursor: is not a cursor that a search has returned",
         "aplication=shop|aplication: is no parameter; there are [application, cursor,",
         "limit=1&limit=2|limit: must be given once",
       })
@@ -423,7 +423,7 @@ class WebServerTest {
   @ValueSource(
       strings = {
         "history|400|application: must be given",
-        "history?application=nobody|404|application = nobody: had no spans in the last hour",
+        "history?application=nobody|404|application = nobody: has no spans in the last hour",
         "history?application=shop&minutes=61|400|minutes = 61: must be a number from 1 to 60",
         "applications?minutes=60|400|minutes = 60: must be a number from 1 to 59",
         "applications?limit=x|400|limit = x: must be a number from 1 to 10000",

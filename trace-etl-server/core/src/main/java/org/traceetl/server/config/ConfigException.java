@@ -2,7 +2,7 @@ package org.traceetl.server.config;
 
 import java.util.Locale;
 
-/** A configuration that cannot be run. The message says which value, and what would be right. */
+/** An invalid configuration. The message contains the value and what is allowed. */
 public final class ConfigException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
@@ -10,7 +10,7 @@ public final class ConfigException extends IllegalArgumentException {
     super(name + " = " + value + ": " + rule);
   }
 
-  /** Throws unless {@code holds}; {@code rule} says what would be right. */
+  /** Throws unless {@code holds}; {@code rule} says what is allowed. */
   public static void check(boolean holds, String name, Object value, String rule) {
     if (!holds) {
       throw new ConfigException(name, value, rule);
@@ -21,7 +21,9 @@ public final class ConfigException extends IllegalArgumentException {
     return value == null ? otherwise : value;
   }
 
-  /** A name as the configuration has it: {@code span-batch} for {@code SPAN_BATCH}. */
+  /**
+   * Returns the name of a constant in the configuration: {@code span-batch} for {@code SPAN_BATCH}.
+   */
   static String canonical(String name) {
     return name.toLowerCase(Locale.ROOT).replace('_', '-');
   }

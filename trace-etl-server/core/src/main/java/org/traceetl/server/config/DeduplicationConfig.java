@@ -4,8 +4,8 @@ import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
 /**
- * What a server remembers to recognize repeated batches: {@code trace-etl.deduplication}. A missing
- * value is its default.
+ * Memory for the recognition of repeated batches: {@code trace-etl.deduplication}. A missing value
+ * is its default.
  *
  * @param maxBytes heap per queue for the names of batches; 1 MiB to 4 GiB. An agent takes 120 bytes
  *     (170 with growth, which is not counted) and 544 more for each of its last two runs with a

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which spans are kept as documents: {@code trace-etl.documents}. A missing value is its default.
+ * The spans that become documents: {@code trace-etl.documents}. A missing value is its default.
  *
  * @param slowerThan a span of at least this duration is slow; 0 to 365 d
  * @param thresholds exceptions; the first match applies
@@ -71,7 +71,7 @@ public record DocumentsConfig(
     return new DocumentsConfig(null, null, null, null, null, null);
   }
 
-  /** The same, but that no ordinary span is kept. */
+  /** Returns the same configuration without documents of ordinary spans. */
   public DocumentsConfig withoutExemplars() {
     return new DocumentsConfig(slowerThan, thresholds, attributes, perSeries, perQueue, 0);
   }

@@ -12,8 +12,8 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 
 /**
- * Which series count events of spans: {@code trace-etl.events}. A missing value is its default. The
- * agents say which events they send.
+ * The events of spans that have series: {@code trace-etl.events}. A missing value is its default.
+ * The agents' configuration selects the events that they send.
  *
  * @param enabled whether span events are counted; not in profile {@code ozhera}. A change restarts
  *     all counters. The agents' {@code events.names} selects events
@@ -23,7 +23,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
   private static final String PREFIX = "trace-etl.events.";
   private static final int MAX_DIMENSIONS = 8;
 
-  /** Label of an event's name. */
+  /** Label of the event's name. */
   private static final Dimension NAME = new Dimension("event.name", null, From.EVENT_NAME);
 
   public EventsConfig {
@@ -43,14 +43,14 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     return new EventsConfig(null, null);
   }
 
-  /** The series with the dimensions of events, if events are counted in this profile. */
+  /** Returns the series with the dimensions of events, if the profile counts events. */
   public SeriesConfig addTo(SeriesConfig series, Profile profile) {
     check(
         profile.countsEvents() || !enabled,
         PREFIX + "enabled",
         enabled,
         "must be absent with profile " + profile.id() + ", which has no metric for events");
-    // A configuration may be made of another one's parts.
+    // A configuration may consist of parts of another one.
     if (enabled && hasAdded(series)) {
       return series;
     }
@@ -66,7 +66,9 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     return enabled ? series.withDimensions(withEvents(series.dimensions(), labels)) : series;
   }
 
-  /** What distinguishes the series of events beside what distinguishes those of their spans. */
+  /**
+   * Returns the dimensions that distinguish the series of events, in addition to those of spans.
+   */
   private List<Dimension> ofEvents() {
     List<Dimension> added = new ArrayList<>();
     added.add(NAME);
@@ -74,7 +76,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     return added;
   }
 
-  /** Whether these dimensions, and no others of events, are at the end of the series' already. */
+  /** Returns whether the series already end with exactly these dimensions of events. */
   private boolean hasAdded(SeriesConfig series) {
     List<Dimension> all = series.dimensions();
     List<Dimension> added = ofEvents();

@@ -2,7 +2,7 @@ package org.traceetl.server.config;
 
 import java.util.regex.Pattern;
 
-/** A pattern over a whole string in which {@code *} stands for any characters, also none. */
+/** A pattern for a whole string in which {@code *} matches any characters or none. */
 public final class Glob {
   private final Pattern pattern;
 

@@ -21,7 +21,7 @@ public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nati
   private static final double NANOS_PER_MILLI = 1e6;
   private static final double MAX_MILLIS = 365 * 86_400e3;
 
-  /** The least and the greatest schema that Prometheus knows. */
+  /** The lowest and the highest schema that Prometheus supports. */
   private static final int MIN_SCHEMA = -4;
 
   private static final int MAX_SCHEMA = 8;
@@ -61,7 +61,7 @@ public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nati
   }
 
   /**
-   * Classic histograms.
+   * Returns a configuration of classic histograms.
    *
    * @param boundsMillis null for the default
    */
@@ -69,14 +69,14 @@ public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nati
     this(boundsMillis, null, null);
   }
 
-  /** The bounds of the classic buckets in nanoseconds; none where there are native ones alone. */
+  /** Returns the bounds of the classic buckets in nanoseconds; none for native buckets only. */
   public long[] boundsNanos() {
     return kind == Kind.NATIVE
         ? new long[0]
         : boundsMillis.stream().mapToLong(HistogramConfig::nanos).toArray();
   }
 
-  /** Whether there are native buckets. */
+  /** Returns whether native buckets exist. */
   public boolean hasNative() {
     return kind != Kind.CLASSIC;
   }
@@ -85,13 +85,13 @@ public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nati
     return Math.round(millis * NANOS_PER_MILLI);
   }
 
-  /** Which buckets a series has. */
+  /** The buckets of a series. */
   public enum Kind {
-    /** Those of the configured bounds. */
+    /** Buckets with the configured bounds. */
     CLASSIC,
-    /** Exponential ones: pages of text have but sum and count of them. */
+    /** Exponential buckets; text pages contain only their sum and count. */
     NATIVE,
-    /** Either, so that dashboards can go from one to the other. */
+    /** Both, so that dashboards can migrate from one to the other. */
     BOTH
   }
 }

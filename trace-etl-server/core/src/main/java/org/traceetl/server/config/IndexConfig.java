@@ -10,7 +10,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 
 /**
- * Where documents of slow and failed spans are kept: {@code index.*}.
+ * The index of slow and failed spans: {@code index.*}.
  *
  * @param type where documents are stored; {@code none}: {@code /api/traces} finds nothing
  * @param batchDocuments documents per write; 1 to 10000
@@ -25,7 +25,7 @@ public record IndexConfig(
     ELASTICSEARCH
   }
 
-  /** No index, and every other key as if it were absent. */
+  /** Returns a configuration without an index, with default values for all other keys. */
   public static IndexConfig defaults() {
     return new IndexConfig(
         Type.NONE,
@@ -34,20 +34,20 @@ public record IndexConfig(
         Lucene.in(Path.of("data", "index")));
   }
 
-  /** The defaults with documents in Elasticsearch. */
+  /** Returns the defaults with documents in Elasticsearch. */
   public static IndexConfig of(Elasticsearch elasticsearch) {
     IndexConfig d = defaults();
     return new IndexConfig(Type.ELASTICSEARCH, d.batchDocuments, elasticsearch, d.lucene);
   }
 
-  /** The defaults with documents in Lucene. */
+  /** Returns the defaults with documents in Lucene. */
   public static IndexConfig of(Lucene lucene) {
     IndexConfig d = defaults();
     return new IndexConfig(Type.LUCENE, d.batchDocuments, d.elasticsearch, lucene);
   }
 
   /**
-   * @throws IllegalArgumentException naming the key and its value
+   * @throws IllegalArgumentException with the key and its value
    */
   public IndexConfig {
     require(
@@ -97,10 +97,10 @@ public record IndexConfig(
       String domain,
       ZoneId timeZone) {
 
-    /** A layout: a data stream, with the fields that {@code /api/traces} has. */
+    /** A layout: a data stream with the fields of {@code /api/traces}. */
     public static final String DATA_STREAM = "data-stream";
 
-    /** A cluster without authentication, and every other key as if it were absent. */
+    /** Returns a cluster without authentication, with default values for all other keys. */
     public static Elasticsearch at(List<URI> urls) {
       return new Elasticsearch(
           urls,
@@ -113,7 +113,7 @@ public record IndexConfig(
           null);
     }
 
-    /** Documents in a data stream. */
+    /** Returns a configuration of documents in a data stream. */
     public Elasticsearch(
         List<URI> urls,
         String dataStream,
@@ -139,14 +139,14 @@ public record IndexConfig(
     }
 
     /**
-     * @throws IllegalArgumentException naming the key and its value
+     * @throws IllegalArgumentException with the key and its value
      */
     public Elasticsearch {
       urls = List.copyOf(urls);
       layout = canonical(layout);
       require(!urls.isEmpty(), "index.elasticsearch.urls", urls, "must contain at least one node");
       for (URI url : urls) {
-        // Before anything prints it.
+        // Checked before anything prints it.
         require(
             url.getUserInfo() == null,
             "index.elasticsearch.urls",
@@ -201,13 +201,13 @@ public record IndexConfig(
    * @param maxDocuments above it, the oldest documents are deleted
    */
   public record Lucene(Path directory, Duration retention, int maxDocuments) {
-    /** An index in the directory, and every other key as if it were absent. */
+    /** Returns an index in the directory, with default values for all other keys. */
     public static Lucene in(Path directory) {
       return new Lucene(directory, Duration.ofDays(7), 1_000_000);
     }
 
     /**
-     * @throws IllegalArgumentException naming the key and its value
+     * @throws IllegalArgumentException with the key and its value
      */
     public Lucene {
       require(retention.isPositive(), "index.lucene.retention", retention, "must be positive");

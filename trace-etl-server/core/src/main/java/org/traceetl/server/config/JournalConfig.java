@@ -9,7 +9,7 @@ import java.time.Duration;
 
 /**
  * The journal: {@code trace-etl.journal}. A missing value is its default. All servers of a consumer
- * group have the same.
+ * group must have the same values.
  *
  * @param topic topic of the journal; must exist, with as many queues as the span topic on the same
  *     brokers

@@ -44,7 +44,7 @@ public record LearnConfig(Boolean enabled, Integer moreThan, Integer maxRules, L
   }
 
   /**
-   * Names that stay as they are; {@code *} stands for any characters.
+   * Names that stay unchanged; {@code *} matches any characters.
    *
    * @param application application, with {@code *} as wildcard; default all
    * @param rule rule as the API shows it, such as {@code /api/{*}}; {@code /api/*} matches all that

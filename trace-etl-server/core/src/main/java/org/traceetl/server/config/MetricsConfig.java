@@ -4,7 +4,7 @@ import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
 /**
- * How series are named on the page: {@code trace-etl.metrics}. A missing value is its default.
+ * The names of series on the page: {@code trace-etl.metrics}. A missing value is its default.
  *
  * @param profile names, labels and buckets: {@code otel}, {@code tempo}, {@code ozhera}
  * @param namespace start of the metric names ({@code traces_spanmetrics} in {@code tempo}); must be
@@ -15,10 +15,10 @@ import static org.traceetl.server.config.ConfigException.orElse;
  *     queues are added. No effect on deltas
  */
 public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueLabel queueLabel) {
-  /** Marks the series of what found no room. */
+  /** Marks overflow series. */
   public static final String OVERFLOW_LABEL = "otel_metric_overflow";
 
-  /** Tells apart series of different queues that would otherwise have the same labels. */
+  /** Distinguishes series of different queues that otherwise have the same labels. */
   public static final String QUEUE_LABEL = "trace_etl_queue";
 
   private static final String PREFIX = "trace-etl.metrics.";
@@ -40,14 +40,15 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
     return new MetricsConfig(null, null, null, null);
   }
 
-  /** Which series have the label {@link #QUEUE_LABEL}. */
+  /** The series that have the label {@link #QUEUE_LABEL}. */
   public enum QueueLabel {
     /**
-     * Those whose labels another series of the same page has. Other servers' pages are not seen.
+     * Series whose other labels equal those of another series on the same page. Pages of other
+     * servers are not considered.
      */
     CONFLICT,
 
-    /** All: whatever has the same labels on another queue is another series, on every server. */
+    /** All series: series with equal labels on different queues are distinct on every server. */
     ALWAYS
   }
 

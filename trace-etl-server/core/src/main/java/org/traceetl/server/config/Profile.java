@@ -9,80 +9,80 @@ import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /**
- * Whose dashboards the metrics fit: their names, labels and buckets, and what may be configured
- * with them. The profiles of {@link StandardProfile} are always there; {@link ServiceLoader} finds
- * others. Immutable.
+ * The names, labels and buckets that certain dashboards expect, and the configuration that they
+ * allow. The profiles of {@link StandardProfile} always exist; {@link ServiceLoader} finds others.
+ * Immutable.
  */
 public interface Profile {
   /**
-   * Its name in the configuration: lower-case letters. Keys of its own are below {@code
-   * trace-etl.<id>}.
+   * Returns the name in the configuration, in lower-case letters. The profile's own keys are below
+   * {@code trace-etl.<id>}.
    */
   String id();
 
-  /** What names of metrics begin with, unless the configuration says otherwise. */
+  /** Returns the default prefix of metric names. */
   String namespace();
 
-  /** Unit of durations, unless the configuration says otherwise. */
+  /** Returns the default unit of durations. */
   MetricsConfig.Unit unit();
 
-  /** Labels of the dimensions that every series has, in their order. */
+  /** Returns the labels of the dimensions that every series has, in order. */
   List<String> labels();
 
-  /** The buckets that its dashboards expect. */
+  /** Returns the default buckets. */
   HistogramConfig histogram();
 
-  /** The layout of the documents that its pages expect in Elasticsearch. */
+  /** Returns the default layout of documents in Elasticsearch. */
   default String layout() {
     return IndexConfig.Elasticsearch.DATA_STREAM;
   }
 
-  /** Whether it has metrics of spans' events. */
+  /** Returns whether the profile has metrics of events. */
   default boolean countsEvents() {
     return true;
   }
 
-  /** Defaults of keys that are others with this profile, by key below {@code trace-etl}. */
+  /** Returns the defaults that differ with this profile, by key below {@code trace-etl}. */
   default Map<String, String> defaults() {
     return Map.of();
   }
 
-  /** The record of its own keys; null if it has none. */
+  /** Returns the record type of the profile's own keys; null for none. */
   default Class<? extends Record> settings() {
     return null;
   }
 
-  /** Its own keys where none is given; null if it has none. */
+  /** Returns the profile's own keys if none is configured; null for none. */
   default Record defaultSettings() {
     return null;
   }
 
   /**
-   * Checks how series are to be named.
+   * Checks the names of series.
    *
-   * @throws ConfigException if it does not allow it
+   * @throws ConfigException if the profile does not allow them
    */
   default void checkNames(String namespace, MetricsConfig.Unit unit) {}
 
   /**
-   * Checks what makes series, and adds the dimensions that it fills itself.
+   * Checks the dimensions of series, and adds those that the profile fills itself.
    *
-   * @param own its own keys, of type {@link #settings}
-   * @throws ConfigException if it does not allow it
+   * @param own the profile's own keys, of type {@link #settings}
+   * @throws ConfigException if the profile does not allow the dimensions
    */
   default SeriesConfig checkSeries(Record own, SeriesConfig series, HistogramConfig histogram) {
     return series;
   }
 
   /**
-   * Reads the files that its keys name, to find out whether they can be used.
+   * Reads the files in the profile's own keys as a check.
    *
-   * @param own its own keys, of type {@link #settings}
-   * @throws IllegalArgumentException if one cannot be used
+   * @param own the profile's own keys, of type {@link #settings}
+   * @throws IllegalArgumentException if a file is invalid
    */
   default void checkFiles(Record own) {}
 
-  /** All that there are. */
+  /** Returns all profiles. */
   static List<Profile> all() {
     return Stream.concat(
             Stream.of(StandardProfile.values()),
@@ -92,9 +92,9 @@ public interface Profile {
   }
 
   /**
-   * The profile of a name, in any case.
+   * Returns the profile of a name, ignoring case.
    *
-   * @throws ConfigException if there is none
+   * @throws ConfigException if no profile has the name
    */
   static Profile of(String name) {
     List<Profile> all = all();

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where the spans come from: {@code trace-etl.rocketmq}. A missing value is its default.
+ * The source of the spans: {@code trace-etl.rocketmq}. A missing value is its default.
  *
  * @param nameServer RocketMQ's name servers as {@code host:port;host:port}
  * @param topic topic of the span batches; must exist
@@ -35,10 +35,10 @@ public record RocketMqConfig(
     Boolean tls,
     Path tlsCaFile,
     String messages) {
-  /** Messages are batches of spans, as log-agent publishes them. */
+  /** Messages are batches of spans from log-agent. */
   public static final String SPAN_BATCH = "span-batch";
 
-  /** Messages are batches or single spans, told apart by their first bytes. */
+  /** Messages are batches or single spans, distinguished by their first bytes. */
   public static final String ANY = "any";
 
   private static final String PREFIX = "trace-etl.rocketmq.";

@@ -5,15 +5,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A password or key. Prints as asterisks, so that it enters no log and no message by accident.
+ * A password or key. Its string form is asterisks, so that it does not enter logs or messages by
+ * accident.
  *
  * @param value the secret itself
  */
 public record Secret(String value) {
   /**
-   * The content of a file without the white space around it, as secrets are mounted.
+   * Reads a secret from a file, without surrounding white space.
    *
-   * @throws IOException if the file cannot be read or is empty; the message names it
+   * @throws IOException if the file cannot be read or is empty; the message contains its name
    */
   public static Secret fromFile(Path file) throws IOException {
     String content = Files.readString(file).strip();

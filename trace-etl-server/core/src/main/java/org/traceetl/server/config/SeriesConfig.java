@@ -8,8 +8,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What makes a series, and how many there may be: {@code trace-etl.series}. A missing value is its
- * default.
+ * The dimensions and limits of series: {@code trace-etl.series}. A missing value is its default.
  *
  * @param dimensions attributes that distinguish series, in addition to application, span name, kind
  *     and status; at most 32
@@ -67,12 +66,12 @@ public record SeriesConfig(
     return new SeriesConfig(null, null, null, null, null, null, null, null, null);
   }
 
-  /** Whether events of spans have series: there are dimensions of them. */
+  /** Returns whether events of spans have series, because dimensions of events exist. */
   public boolean countsEvents() {
     return dimensions.stream().anyMatch(dimension -> dimension.from() == From.EVENT_NAME);
   }
 
-  /** The same with other dimensions. */
+  /** Returns the same configuration with other dimensions. */
   public SeriesConfig withDimensions(List<Dimension> others) {
     return new SeriesConfig(
         others,
@@ -136,15 +135,15 @@ public record SeriesConfig(
     }
   }
 
-  /** Where a dimension's attribute is looked for. */
+  /** The source of a dimension's attribute. */
   public enum From {
-    /** In the span alone. */
+    /** The span only. */
     SPAN,
-    /** In the resource alone. */
+    /** The resource only. */
     RESOURCE,
-    /** In the span, and if it has none in the resource. */
+    /** The span, and if it lacks the attribute, the resource. */
     ANY,
-    /** In an event of the span: {@link EventsConfig#dimensions}. */
+    /** An event of the span: {@link EventsConfig#dimensions}. */
     EVENT,
     /** The event's name. */
     EVENT_NAME;
@@ -159,7 +158,7 @@ public record SeriesConfig(
   }
 
   /**
-   * Spans that are not recorded; {@code *} in a name stands for any characters.
+   * Spans that are not recorded; {@code *} in a name matches any characters.
    *
    * @param application application, with {@code *} as wildcard; default all
    * @param spanName span name of the series, after identifiers are replaced, with {@code *} as

@@ -1,6 +1,6 @@
 package org.traceetl.server.config;
 
-/** Kinds of spans; the ordinal is OTLP's number. */
+/** Kinds of spans. The ordinal is OTLP's number. */
 public enum SpanKind {
   UNSPECIFIED,
   INTERNAL,

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.stream.DoubleStream;
 import org.traceetl.server.config.MetricsConfig.Unit;
 
-/** The profiles whose series are made of the attributes of spans as they are. */
+/** The profiles whose series copy attributes of spans. */
 public enum StandardProfile implements Profile {
   /** OpenTelemetry's span metrics connector; Jaeger's monitor tab. */
   OTEL("traces_span_metrics", Unit.MILLISECONDS, "service_name"),
@@ -46,7 +46,7 @@ public enum StandardProfile implements Profile {
     return List.of(applicationLabel, "span_name", "span_kind", "status_code");
   }
 
-  /** Of tempo 2 ms doubled 13 times. */
+  /** Profile tempo: 2 ms, doubled 13 times. */
   @Override
   public HistogramConfig histogram() {
     return new HistogramConfig(

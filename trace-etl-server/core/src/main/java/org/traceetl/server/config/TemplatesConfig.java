@@ -8,8 +8,8 @@ import com.google.re2j.PatternSyntaxException;
 import java.util.List;
 
 /**
- * What becomes of span names with identifiers in them: {@code trace-etl.series.templates}. A
- * missing value is its default.
+ * The replacement of identifiers in span names: {@code trace-etl.series.templates}. A missing value
+ * is its default.
  *
  * @param enabled whether identifiers in span names are replaced
  * @param patterns own templates, at most 100; the first match applies, before the built-in rules
@@ -37,7 +37,7 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig 
   }
 
   /**
-   * Names that get a template of their own.
+   * Names with a template of their own.
    *
    * @param application application, with {@code *} as wildcard; default all
    * @param pattern RE2 expression of 1 to 1000 characters that matches the whole name; required

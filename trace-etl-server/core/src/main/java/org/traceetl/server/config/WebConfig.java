@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Who may ask, and where a trace is shown: {@code trace-etl.web}. A missing value is its default.
+ * Access control, and links to traces: {@code trace-etl.web}. A missing value is its default.
  *
  * @param token token that programs send as {@code Authorization: Bearer}. Without a sign-in it
  *     protects {@code /metrics}, {@code /jvm} and {@code /api}, and the web UI asks for it; health
@@ -27,7 +27,7 @@ import java.util.regex.Pattern;
  *     1970), such as {@code https://jaeger.example.com/trace/{traceId}?uiFind={spanId}}
  */
 public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, String traceUrl) {
-  /** What stands in {@link #traceUrl} for a part of a trace; start and end in milliseconds. */
+  /** Placeholders in {@link #traceUrl}; start and end in milliseconds. */
   public static final Set<String> PLACEHOLDERS =
       Set.of("{traceId}", "{spanId}", "{application}", "{start}", "{end}");
 
@@ -37,11 +37,11 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
 
   /** How people sign in. */
   public enum SignIn {
-    /** Everybody may ask; where there is a token, who shows it. */
+    /** Access without sign-in; if a token is configured, the token is required. */
     NONE,
-    /** By name and password, of a file. */
+    /** Name and password from a file. */
     BASIC,
-    /** By an OpenID provider. */
+    /** An OpenID provider. */
     OIDC
   }
 
@@ -163,15 +163,15 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
     }
   }
 
-  /** Everybody may ask. */
+  /** Returns a configuration without access control. */
   public static WebConfig open() {
     return new WebConfig(null, null, null, null, null);
   }
 
   /**
    * @param token {@code trace-etl.web.token}, or null
-   * @param tokenFile {@code trace-etl.web.token-file}: a file that holds it, or null
-   * @return null for none
+   * @param tokenFile {@code trace-etl.web.token-file}: a file that contains the token, or null
+   * @return null for no token
    */
   public static Secret token(String token, Path tokenFile) {
     check(

@@ -1,2 +1,2 @@
-/** The server's configuration: immutable records, complete and valid once they exist. */
+/** The server's configuration: immutable records that are complete and valid once they exist. */
 package org.traceetl.server.config;

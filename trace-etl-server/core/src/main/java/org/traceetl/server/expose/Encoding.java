@@ -2,7 +2,7 @@ package org.traceetl.server.expose;
 
 import java.util.Locale;
 
-/** The forms in which a page can be had. */
+/** The formats and compressions of a page. */
 public enum Encoding {
   TEXT(Format.TEXT, false),
   TEXT_GZIP(Format.TEXT, true),
@@ -31,7 +31,7 @@ public enum Encoding {
     return gzip;
   }
 
-  /** As a label: lower case. */
+  /** Returns the name in lower case, as a label value. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }

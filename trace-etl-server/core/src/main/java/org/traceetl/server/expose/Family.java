@@ -5,12 +5,15 @@ import java.util.List;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 
-/** A family of a page: a counter or a histogram, as the bytes that stand on a page. Immutable. */
+/** A family of a page, a counter or a histogram, with its pre-rendered bytes. Immutable. */
 public final class Family {
-  /** A series tells its families by the bits of a long. */
+  /** Maximum number of families: a series stores its families as the bits of a long. */
   static final int MOST = Long.SIZE;
 
-  /** Most series of a section: neighbours of one queue, whose numbers are kept in one block. */
+  /**
+   * Maximum number of series in a section. They are neighbours of one queue whose numbers are in
+   * one block.
+   */
   public static final int BLOCK_SERIES = 128;
 
   private static final int UNIT_MILLI_DIGITS = 6;
@@ -20,7 +23,7 @@ public final class Family {
   private final String name;
   private final String help;
 
-  /** What OpenMetrics and protobuf say it is; null where the name does not end with it. */
+  /** Unit in OpenMetrics and protobuf; null if the name does not end with it. */
   private final String unit;
 
   private final int sectionSeries;
@@ -30,10 +33,13 @@ public final class Family {
   public final byte[] sum;
   public final byte[] count;
 
-  /** What stands between the labels and a bucket's value; the last one is +Inf. Null: a counter. */
+  /**
+   * Text between the labels and the value of each bucket, the last one for +Inf; null for a
+   * counter.
+   */
   public final byte[][] le;
 
-  /** The same as numbers, as protobuf has them. */
+  /** The same bounds as numbers, for protobuf. */
   private final double[] bounds;
 
   private Family(
@@ -62,8 +68,8 @@ public final class Family {
   }
 
   /**
-   * @param index its place among the families of its naming
-   * @param name without the ending of a sample
+   * @param index position among the families of the naming
+   * @param name name without the suffix of a sample
    */
   public static Family counter(int index, String name, String help) {
     return new Family(index, name, help, null, BLOCK_SERIES, null, null);
@@ -71,8 +77,8 @@ public final class Family {
 
   /**
    * @param sectionSeries see {@link #sectionSeries}
-   * @param boundsNanos upper bounds of the finite buckets, rising
-   * @param seconds whether durations are in seconds; else in milliseconds
+   * @param boundsNanos upper bounds of the finite buckets, ascending
+   * @param seconds true for durations in seconds, false for milliseconds
    */
   public static Family histogram(
       int index,
@@ -94,12 +100,12 @@ public final class Family {
     return new Family(index, name, help, unit, sectionSeries, le, bounds);
   }
 
-  /** Its place among the families of its naming. */
+  /** Returns the position among the families of the naming. */
   public int index() {
     return index;
   }
 
-  /** The bit that stands for it in a series. */
+  /** Returns the bit that represents the family in a series. */
   public long bit() {
     return 1L << index;
   }
@@ -108,29 +114,29 @@ public final class Family {
     return le != null;
   }
 
-  /** Buckets of a histogram, the one of +Inf included. */
+  /** Returns the number of buckets of a histogram, including +Inf. */
   public int buckets() {
     return le.length;
   }
 
-  /** The upper bound of a bucket in the page's unit. */
+  /** Returns the upper bound of a bucket in the page's unit. */
   public double bound(int of) {
     return bounds[of];
   }
 
   /**
-   * Series of a section. So many that its text, with usual labels and bounds, is somewhat less than
-   * a piece that is compressed at once: with fewer, more of the page stays when few series change;
-   * with more, a piece is compressed better and slower.
+   * Returns the number of series in a section. With usual labels and bounds, the text of a section
+   * is a little smaller than a block that is compressed at once. Smaller sections keep more of the
+   * page when few series change; larger ones compress better but more slowly.
    */
   public int sectionSeries() {
     return sectionSeries;
   }
 
   /**
-   * What stands before its samples. Given without samples as well: a page never is empty.
+   * Returns the header of the family, which a page contains even without samples.
    *
-   * @param bytes of the samples
+   * @param bytes size of the samples
    */
   public byte[] header(Format format, long bytes) {
     if (format == Format.PROTOBUF) {
@@ -160,13 +166,14 @@ public final class Family {
     return out.toByteArray();
   }
 
-  /** Of the families of a naming, as one long. */
+  /** Returns the families of a naming as the bits of a long. */
   public static long bits(List<Family> families) {
     return families.stream().mapToLong(Family::bit).reduce(0, (one, other) -> one | other);
   }
 
   /**
-   * With a decimal point, as OpenMetrics wants it, in all formats: so that le is the same label.
+   * Returns the bound with a decimal point, as OpenMetrics requires. All formats use it, so that
+   * {@code le} is the same label.
    */
   private static String bound(long nanos, boolean seconds) {
     BigDecimal value =

@@ -9,33 +9,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that owns what pages are made of. What changes that, and whoever wants something of
- * it, comes to it as a message through one bounded queue; all but the fold's own calls are for any
- * thread.
+ * The thread that owns the state of the pages. All changes and requests reach it as messages
+ * through one bounded queue. Thread-safe, except the methods of {@link Fold}.
  *
- * @param <M> messages
+ * @param <M> type of the messages
  */
 public final class FoldThread<M> implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FoldThread.class);
   private static final int INBOX_MESSAGES = 1_024;
   private static final long PUT_MILLIS = 500;
 
-  /** Comes after all that waits when the thread is to end. */
+  /** The last message: ends the thread after all earlier messages. */
   private static final Object END = new Object();
 
   /**
-   * What is done on the thread.
+   * The work of the thread.
    *
-   * @param <M> messages
+   * @param <M> type of the messages
    */
   public interface Fold<M> {
-    /** Nanoseconds until something is due without a message. */
+    /** Returns the nanoseconds until work is due without a message. */
     long idleNanos();
 
-    /** Takes a message in. */
+    /** Applies a message. */
     void apply(M message);
 
-    /** What waited is taken in, or something is due without a message. */
+    /**
+     * Publishes the effects of the applied messages, and does work that is due without a message.
+     */
     void settle();
 
     /**
@@ -52,10 +53,10 @@ public final class FoldThread<M> implements AutoCloseable {
   private final Thread thread;
   private volatile boolean ended;
 
-  /** Why it ended by itself; null unless it did. */
+  /** The error that ended the thread; null for none. */
   private volatile Throwable failure;
 
-  /** A thread that is yet to be started. */
+  /** Creates a thread that is not started. */
   public FoldThread(Fold<M> fold) {
     this.fold = fold;
     thread = Thread.ofPlatform().name("fold").daemon().unstarted(this::run);
@@ -67,8 +68,8 @@ public final class FoldThread<M> implements AutoCloseable {
   }
 
   /**
-   * Hands a message over. Waits while the queue is full, whatever happens: what is dropped would be
-   * missing for good.
+   * Passes a message to the thread. Waits while the queue is full, also during an interruption: the
+   * effect of a dropped message would be missing for good.
    *
    * @throws IllegalStateException if the thread has ended
    */
@@ -100,9 +101,9 @@ public final class FoldThread<M> implements AutoCloseable {
   }
 
   /**
-   * Hands a message over that may be given up.
+   * Passes a message to the thread unless the queue stays full.
    *
-   * @return false if the queue was full for that long
+   * @return false if the queue was full for the given time
    * @throws IllegalStateException if the thread has ended
    */
   public boolean offer(M message, long nanos) throws InterruptedException {
@@ -117,7 +118,8 @@ public final class FoldThread<M> implements AutoCloseable {
   }
 
   /**
-   * A thread that ended meanwhile may have looked for what is left before the message was there.
+   * Fails if the thread ended meanwhile and did not take the message: it may have collected the
+   * remaining messages before this one was added.
    */
   private void checkTaken(Object message) {
     if (ended && inbox.remove(message)) {
@@ -125,22 +127,22 @@ public final class FoldThread<M> implements AutoCloseable {
     }
   }
 
-  /** Whether it has ended, by {@link #close} or by an error. */
+  /** Returns whether the thread has ended, by {@link #close} or by an error. */
   public boolean ended() {
     return ended;
   }
 
-  /** Whether it has ended by an error. */
+  /** Returns whether an error has ended the thread. */
   public boolean failed() {
     return failure != null;
   }
 
-  /** What to tell those who come too late. */
+  /** Returns the exception for callers that come after the end. */
   public IllegalStateException endedException() {
     return new IllegalStateException("the fold thread has ended; see the server's log", failure);
   }
 
-  /** Ends it after what waits. Idempotent. */
+  /** Ends the thread after the messages that wait. Idempotent. */
   @Override
   public void close() {
     if (thread.getState() == Thread.State.NEW) {
@@ -155,7 +157,7 @@ public final class FoldThread<M> implements AutoCloseable {
         putAny(END);
       }
     } catch (IllegalStateException e) {
-      // It ended by itself, just now.
+      // The thread has just ended by itself.
     }
     try {
       thread.join();
@@ -190,7 +192,7 @@ public final class FoldThread<M> implements AutoCloseable {
     }
   }
 
-  /** False if this was the last message. */
+  /** Applies a message; returns false for the last one. */
   @SuppressWarnings("unchecked")
   private boolean apply(Object message) {
     if (message == END) {

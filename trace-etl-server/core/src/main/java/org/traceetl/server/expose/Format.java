@@ -1,14 +1,14 @@
 package org.traceetl.server.expose;
 
-/** What a page is written in. */
+/** The format of a page. */
 public enum Format {
   /** Prometheus text 0.0.4. */
   TEXT("text/plain; version=0.0.4; charset=utf-8"),
 
-  /** OpenMetrics 1.0.0: with exemplars and creation times. */
+  /** OpenMetrics 1.0.0, with exemplars and creation times. */
   OPENMETRICS("application/openmetrics-text; version=1.0.0; charset=utf-8"),
 
-  /** Prometheus' protobuf messages, each with its length before it: with native histograms too. */
+  /** Prometheus' delimited protobuf messages, with native histograms. */
   PROTOBUF(
       "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;"
           + " encoding=delimited");
@@ -19,7 +19,7 @@ public enum Format {
     this.contentType = contentType;
   }
 
-  /** Value of the Content-Type header. */
+  /** Returns the value of the Content-Type header. */
   public String contentType() {
     return contentType;
   }

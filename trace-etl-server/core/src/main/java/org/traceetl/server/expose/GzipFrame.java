@@ -4,15 +4,15 @@ import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
 /**
- * What makes one gzip member (RFC 1952) of sections that were deflated one by one: each ends on a
- * byte, is not marked as the last one, and looks back at no other, so that they can be put together
- * in any order. Members could be put together with less work, but some readers, browsers among
- * them, stop after the first.
+ * Joins separately deflated sections into one gzip member (RFC 1952). Each section ends on a byte
+ * boundary, is not marked as the last block and refers to no other section, so sections can be
+ * joined in any order. Concatenated members would be simpler, but some readers, such as browsers,
+ * stop after the first.
  */
 public final class GzipFrame {
   private static final byte[] HEADER = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 0, (byte) 0xff};
 
-  /** An empty last block, then the checksum and the length, little-endian. */
+  /** An empty last block, then checksum and length, little-endian. */
   private static final int TRAILER_BYTES = 2 + 4 + 4;
 
   private static final int POLYNOMIAL = 0xedb88320;
@@ -27,7 +27,7 @@ public final class GzipFrame {
   }
 
   /**
-   * @param plainLength of all sections before compression
+   * @param plainLength length of all sections before compression
    */
   public static byte[] trailer(int crc, long plainLength) {
     byte[] trailer = new byte[TRAILER_BYTES];
@@ -39,7 +39,7 @@ public final class GzipFrame {
     return trailer;
   }
 
-  /** A new compressor of sections. */
+  /** Returns a new compressor of sections. */
   public static Deflater deflater() {
     return new Deflater(Deflater.BEST_SPEED, true);
   }
@@ -51,7 +51,8 @@ public final class GzipFrame {
   }
 
   /**
-   * The checksum of A followed by B, from theirs, as zlib's crc32_combine.
+   * Combines the checksums of A and B into the checksum of A followed by B, as zlib's
+   * crc32_combine.
    *
    * @param shiftB {@link #shift} of B's length
    */
@@ -59,7 +60,7 @@ public final class GzipFrame {
     return multiply(shiftB, crcA) ^ crcB;
   }
 
-  /** What a checksum is multiplied by when so many bytes follow: x^(8 * length). */
+  /** Returns the factor of a checksum for the given number of following bytes: x^(8 * length). */
   public static int shift(long length) {
     int shift = 1 << 31;
     int power = 3; // 8 bits a byte
@@ -80,7 +81,7 @@ public final class GzipFrame {
     return powers;
   }
 
-  /** a times b modulo the polynomial, bits reversed; a is not 0. */
+  /** Returns a times b modulo the polynomial, bits reversed; a must not be 0. */
   private static int multiply(int a, int b) {
     int product = 0;
     int factor = b;

@@ -1,10 +1,10 @@
 package org.traceetl.server.expose;
 
-/** Labels as they stand on pages of text. */
+/** Labels in the text formats. */
 public final class LabelText {
   private LabelText() {}
 
-  /** Adds a label; with a comma before it unless it is the first one. */
+  /** Appends a label, with a comma before it unless it is the first. */
   public static void append(StringBuilder out, String label, String value) {
     if (!out.isEmpty()) {
       out.append(',');
@@ -16,7 +16,7 @@ public final class LabelText {
         case '\\' -> out.append("\\\\");
         case '"' -> out.append("\\\"");
         case '\n' -> out.append("\\n");
-        // Prometheus' lexer takes a zero byte for the end of the page.
+        // Prometheus' lexer treats a zero byte as the end of the page.
         case 0 -> out.append('\uFFFD');
         default -> out.appendCodePoint(isLoneSurrogate(c) ? '\uFFFD' : c);
       }

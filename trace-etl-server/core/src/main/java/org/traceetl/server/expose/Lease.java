@@ -1,22 +1,22 @@
 package org.traceetl.server.expose;
 
 /**
- * When a queue's series may be shown, by a clock like {@link System#nanoTime}. Extended and ended
- * by the thread that owns the queue's journal; looked at by the fold thread and by those that
- * serve.
+ * The period in which a queue's series may be shown, on a clock like {@link System#nanoTime}. The
+ * thread that owns the queue's journal extends and ends it; the fold thread and request threads
+ * read it.
  */
 public final class Lease {
   private final long fromNanos;
   private volatile long untilNanos;
   private volatile boolean ended;
 
-  /** Whether the page published last is without the queue. Written by the fold thread. */
+  /** Whether the latest published page lacks the queue. Written by the fold thread. */
   private volatile boolean hidden = true;
 
   /**
-   * A lease that permits nothing until it is extended.
+   * Creates a lease that permits nothing until it is extended.
    *
-   * @param fromNanos before it permits nothing either
+   * @param fromNanos start of the period
    */
   public Lease(long fromNanos) {
     this.fromNanos = fromNanos;
@@ -30,17 +30,20 @@ public final class Lease {
     return lease;
   }
 
-  /** Whether the queue may be shown. */
+  /** Returns whether the queue may be shown. */
   public boolean permits(long nowNanos) {
     return !ended && covers(nowNanos);
   }
 
-  /** The same, whether ended or not: no other owner shows the queue at that time. */
+  /**
+   * Returns whether the time is within the period, even after the end of the lease: no other owner
+   * shows the queue at that time.
+   */
   public boolean covers(long nowNanos) {
     return nowNanos - fromNanos >= 0 && untilNanos - nowNanos > 0;
   }
 
-  /** Nanoseconds until it may permit something; 0 or less if that time has come. */
+  /** Returns the nanoseconds until the period starts; 0 or less after the start. */
   public long startsInNanos(long nowNanos) {
     return fromNanos - nowNanos;
   }
@@ -50,18 +53,18 @@ public final class Lease {
   }
 
   /**
-   * Extends it.
+   * Extends the lease.
    *
-   * @return whether a page has to be published for the queue to show. The page is looked for after
-   *     the lease was extended, and {@link #show} looks at the lease after it has hidden the page:
-   *     so one of the two sees the other.
+   * @return whether a page must be published to show the queue. This method extends the lease
+   *     before it reads whether the page lacks the queue, and {@link #show} marks the page before
+   *     it reads the lease. So at least one of two concurrent calls detects the other.
    */
   public boolean extend(long untilNanos) {
     this.untilNanos = untilNanos;
     return hidden;
   }
 
-  /** Whether the page that is being made shows the queue. */
+  /** Decides whether the page that is being rendered shows the queue. */
   public boolean show(long nowNanos) {
     hidden = true;
     boolean show = permits(nowNanos);
@@ -73,7 +76,7 @@ public final class Lease {
     return ended;
   }
 
-  /** Permits nothing from here on. */
+  /** Ends the lease, which permits nothing from now on. */
   public void end() {
     ended = true;
   }

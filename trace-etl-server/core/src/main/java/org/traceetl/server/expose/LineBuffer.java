@@ -1,34 +1,33 @@
 package org.traceetl.server.expose;
 
 /**
- * The buffer through which lines of a page are written; it stays in the processor's cache. One
- * thread at a time.
+ * A buffer for the lines of a page, small enough for the processor's cache. Not thread-safe.
  *
- * <p>Use: {@link #ensure} before every few lines, which says how long they can get; the lines.
+ * <p>Usage: call {@link #ensure} with the maximum length of the next lines, then write them.
  */
 public abstract class LineBuffer {
-  /** Longest number that is written: a decimal with sign and point, or a timestamp. */
+  /** Maximum length of a number: a decimal with sign and point, or a timestamp. */
   public static final int MAX_NUMBER_BYTES = 32;
 
   protected static final int BUFFER_BYTES = 128 * 1024;
   private static final byte[] PAIRS = pairs();
 
-  /** What was written is at its begin, {@link #position} bytes of it. */
+  /** Written bytes are at its start, {@link #position} of them. */
   protected byte[] buffer = new byte[BUFFER_BYTES];
 
   protected int position;
 
-  /** Makes an empty one. */
+  /** Creates an empty buffer. */
   protected LineBuffer() {}
 
   /**
-   * Takes bytes that leave the buffer.
+   * Receives the bytes that leave the buffer.
    *
-   * @param bytes to be read in this call alone
+   * @param bytes valid during the call only
    */
   protected abstract void moveOut(byte[] bytes, int length);
 
-  /** Moves out what is in the buffer. */
+  /** Moves all bytes out of the buffer. */
   public final void flush() {
     if (position > 0) {
       moveOut(buffer, position);
@@ -36,7 +35,7 @@ public abstract class LineBuffer {
     }
   }
 
-  /** Makes room for so many bytes in one piece; what was written before may move out. */
+  /** Makes contiguous room for the given number of bytes. Earlier bytes may leave the buffer. */
   public final void ensure(int bytes) {
     if (buffer.length - position < bytes) {
       flush();
@@ -59,7 +58,7 @@ public abstract class LineBuffer {
     position += length;
   }
 
-  /** Writes again what stands at a position given since the last {@link #ensure}. */
+  /** Overwrites bytes at a position returned since the last {@link #ensure}. */
   public final void repeat(int from, int bytes) {
     System.arraycopy(buffer, from, buffer, position, bytes);
     position += bytes;
@@ -69,7 +68,7 @@ public abstract class LineBuffer {
     buffer[position++] = (byte) ascii;
   }
 
-  /** Writes a number that is at least 0. */
+  /** Writes a number, which must not be negative. */
   public final void write(long number) {
     int end = position + digits(number);
     position = end;
@@ -89,7 +88,9 @@ public abstract class LineBuffer {
     }
   }
 
-  /** Writes {@code whole + fraction / 10^digits}, without needless zeros. Neither is negative. */
+  /**
+   * Writes {@code whole + fraction / 10^digits} without trailing zeros. Neither may be negative.
+   */
   public final void write(long whole, long fraction, int digits) {
     write(whole);
     if (fraction == 0) {

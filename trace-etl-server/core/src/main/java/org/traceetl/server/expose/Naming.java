@@ -6,46 +6,49 @@ import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** Which families a page has, and in which of them a series stands under which labels. */
+/** Maps series to the families of a page and to their labels. */
 public interface Naming {
-  /** Buckets of a series in windows, the one of +Inf included; no family has more. */
+  /** Returns the number of buckets of a series in windows, including +Inf. No family has more. */
   int stride();
 
-  /** Whether durations are in seconds; else in milliseconds. */
+  /** Returns true for durations in seconds, false for milliseconds. */
   boolean seconds();
 
-  /** Whether pages of protobuf have classic buckets. */
+  /** Returns whether protobuf pages contain classic buckets. */
   boolean classic();
 
-  /** Which native buckets there are; null for none. */
+  /** Returns the native buckets; null for none. */
   NativeBuckets nativeBuckets();
 
-  /** All families in the order of the page, each at its {@link Family#index}. */
+  /** Returns all families in the order of the page, each at its {@link Family#index}. */
   List<Family> families();
 
-  /** The counter of spans received by application, one of the families; null for none. */
+  /**
+   * Returns the counter of received spans by application, which is one of the families; null for
+   * none.
+   */
   Family received();
 
-  /** The families in which a series stands, as {@link Family#bit}s. */
+  /** Returns the families of a series, as {@link Family#bit}s. */
   long families(SeriesDefinition definition);
 
   /**
-   * The labels of a series, without braces. One at least.
+   * Returns the labels of a series without braces, at least one.
    *
-   * @param queue is added as a label, unless null
+   * @param queue added as a label, unless null
    */
   byte[] labels(SeriesDefinition definition, String queue);
 
   /**
-   * The labels at {@link #received}, without braces.
+   * Returns the labels in {@link #received} without braces.
    *
-   * @param queue is added as a label: each queue counts its own
+   * @param queue added as a label, because each queue counts separately
    */
   byte[] labels(String application, String queue);
 
   /**
-   * The queue that a series is named after from the start, as other queues may have one like it;
-   * null for none.
+   * Returns the queue that the series has as a label from the start, because other queues may have
+   * an equal series; null for none.
    *
    * @param overflow whether it is an overflow series
    */

@@ -12,20 +12,20 @@ import java.util.zip.Inflater;
 import java.util.zip.InflaterOutputStream;
 
 /**
- * A page in one encoding, ready to be sent: the same bytes for every scraper, for as long as it is
- * {@link #current}. What the span families lack to be a whole page is given by {@link #with}.
+ * A page in one encoding, with the same bytes for every scraper while it is {@link #current}.
+ * {@link #with} completes the span families to a whole page.
  */
 public final class Page {
   private static final int INFLATE_BYTES = 64 * 1024;
 
   private final Encoding encoding;
 
-  /** Deflated if that is what the encoding says, or if the page is {@link #inflated}. */
+  /** Deflated if the encoding is compressed or the page is {@link #inflated}. */
   private final byte[][] chunks;
 
   private final byte[][] tail;
 
-  /** A plain page that is kept deflated, as it would take too much memory. */
+  /** Whether a plain page is stored deflated, because it would need too much memory. */
   private final boolean inflated;
 
   private final long bytes;
@@ -53,8 +53,8 @@ public final class Page {
   }
 
   /**
-   * @param inflated whether the sections are there deflated only, although the encoding is plain
-   * @param current whether the queues on it may still be shown; quick, for any thread
+   * @param inflated whether only deflated sections exist although the encoding is plain
+   * @param current whether all queues on the page may still be shown; fast and thread-safe
    */
   public static Page of(
       Encoding encoding, List<Section> sections, boolean inflated, BooleanSupplier current) {
@@ -84,12 +84,12 @@ public final class Page {
         current);
   }
 
-  /** A page of families that are made for each request, and of nothing else. */
+  /** Returns a page that contains only the given families, rendered for one request. */
   public static Page of(Encoding encoding, byte[] families) {
     return of(encoding, List.of(), false, () -> true).with(families);
   }
 
-  /** The whole page: this, then families that are made for each request. */
+  /** Returns the whole page: this page, followed by families that are rendered for each request. */
   public Page with(byte[] families) {
     byte[][] last = {families};
     int allCrc = crc;
@@ -110,8 +110,8 @@ public final class Page {
   }
 
   /**
-   * Whether all it shows may still be shown. To be asked last before it is sent: a process that
-   * stood still since then has a scraper that gave up.
+   * Returns whether all series on the page may still be shown. Call it last before sending: if the
+   * process paused since then, the scraper has given up.
    */
   public boolean current() {
     return current.getAsBoolean();
@@ -121,12 +121,12 @@ public final class Page {
     return encoding;
   }
 
-  /** Bytes that {@link #writeTo} writes. */
+  /** Returns the number of bytes that {@link #writeTo} writes. */
   public long bytes() {
     return bytes;
   }
 
-  /** Bytes that it takes in memory, part of them with other pages. */
+  /** Returns the memory that the page uses, partly shared with other pages. */
   public long keptBytes() {
     return Stream.of(chunks, tail).flatMap(Arrays::stream).mapToLong(chunk -> chunk.length).sum();
   }
@@ -146,7 +146,7 @@ public final class Page {
     }
   }
 
-  /** What it writes to stays open. */
+  /** Writes the page. Does not close the stream. */
   @SuppressWarnings("resource")
   private void inflateTo(OutputStream out) throws IOException {
     try (Inflater inflater = new Inflater(true)) {

@@ -3,11 +3,11 @@ package org.traceetl.server.expose;
 import java.util.function.DoubleSupplier;
 import org.traceetl.server.component.MetricRegistry;
 
-/** Metrics that pages of any kind have. */
+/** Metrics that all kinds of pages have. */
 public final class PageMetrics {
   private PageMetrics() {}
 
-  /** Queues that are not shown. */
+  /** Registers the number of queues that are not shown. */
   public static void hiddenQueues(MetricRegistry registry, DoubleSupplier hidden) {
     registry.gauge(
         "trace_etl_hidden_queues",
@@ -16,7 +16,7 @@ public final class PageMetrics {
         hidden);
   }
 
-  /** Windows that are shown. */
+  /** Registers the number of windows on the page. */
   public static void foldedWindows(
       MetricRegistry registry, DoubleSupplier windows, DoubleSupplier unknownRows) {
     registry.counter(

@@ -3,23 +3,22 @@ package org.traceetl.server.expose;
 import java.util.List;
 
 /**
- * A part of a page. Immutable by contract: nobody writes to the arrays.
+ * A part of a page. Immutable by contract: nobody may write to the arrays.
  *
- * @param plain its bytes, or null if they were not wanted
- * @param deflated the same as raw deflate blocks without a last one, or null
- * @param length of the plain bytes, whether kept or not
+ * @param plain plain bytes, or null if not requested
+ * @param deflated raw deflate blocks without a last one, or null
+ * @param length length of the plain bytes, even if they are null
  * @param crc CRC-32 of the plain bytes; computed only with {@code deflated}
- * @param crcShift what {@link GzipFrame#shift} makes of the length; computed only with {@code
- *     deflated}
+ * @param crcShift {@link GzipFrame#shift} of the length; computed only with {@code deflated}
  */
 public record Section(
     List<byte[]> plain, List<byte[]> deflated, long length, int crc, int crcShift) {
-  /** Whether it has what is wanted. */
+  /** Returns whether the section has the requested forms. */
   public boolean has(boolean wantPlain, boolean wantGzip) {
     return (!wantPlain || plain != null) && (!wantGzip || deflated != null);
   }
 
-  /** What is wanted of it, where that is less than it has. */
+  /** Returns the section with only the requested forms. */
   public Section only(boolean wantPlain, boolean wantGzip) {
     if ((wantPlain || plain == null) && (wantGzip || deflated == null)) {
       return this;

@@ -1,2 +1,2 @@
-/** What pages for Prometheus are made of: names, families, text, compression, leases, encodings. */
+/** The parts of pages for Prometheus: names, families, text, compression, leases, encodings. */
 package org.traceetl.server.expose;

@@ -7,11 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes a message from its end to its begin, so that the length of what is inside is known when
- * its place has come. Its memory stays. One thread at a time.
+ * Writes a message from its end to its beginning, so that the length of a nested message is known
+ * before it must be written. The memory is reused. Not thread-safe.
  *
- * <p>Use: {@link #clear}; the fields, the last one first; of a field that is a message the fields
- * of that, then {@link #enclose}.
+ * <p>Usage: {@link #clear}, then the fields, the last one first. For a nested message write its
+ * fields, then {@link #enclose}.
  */
 public final class MessageBuffer {
   private static final int INITIAL_BYTES = 4_096;
@@ -28,22 +28,25 @@ public final class MessageBuffer {
   private byte[] buffer = new byte[INITIAL_BYTES];
   private int begin = INITIAL_BYTES;
 
-  /** Begins with nothing. */
+  /** Clears the buffer. */
   public void clear() {
     begin = buffer.length;
   }
 
-  /** Bytes written. */
+  /** Returns the number of bytes written. */
   public int size() {
     return buffer.length - begin;
   }
 
-  /** What is written is in {@code [begin(), begin() + size())} of it, until more is written. */
+  /**
+   * Returns the array whose range {@code [begin(), begin() + size())} contains the message until
+   * the next write.
+   */
   public byte[] array() {
     return buffer;
   }
 
-  /** Where in {@link #array} it begins. */
+  /** Returns the start of the message in {@link #array}. */
   public int begin() {
     return begin;
   }
@@ -63,24 +66,27 @@ public final class MessageBuffer {
     }
   }
 
-  /** A field of type uint64, int64 or enum. */
+  /** Writes a field of type uint64, int64 or enum. */
   public void integer(int field, long value) {
     varint(value);
     tag(field, VARINT);
   }
 
-  /** A field of type sint32 or sint64. */
+  /** Writes a field of type sint32 or sint64. */
   public void zigZag(int field, long value) {
     varint(value << 1 ^ value >> Long.SIZE - 1);
     tag(field, VARINT);
   }
 
-  /** An element of a packed field of type sint64, which {@link #enclose} makes of all of them. */
+  /**
+   * Writes an element of a packed field of type sint64; {@link #enclose} makes the field from all
+   * elements.
+   */
   public void packedZigZag(long value) {
     varint(value << 1 ^ value >> Long.SIZE - 1);
   }
 
-  /** A field of type double. */
+  /** Writes a field of type double. */
   public void decimal(int field, double value) {
     ensure(Double.BYTES);
     begin -= Double.BYTES;
@@ -88,13 +94,13 @@ public final class MessageBuffer {
     tag(field, FIXED_64);
   }
 
-  /** A field of type string. */
+  /** Writes a field of type string. */
   public void text(int field, String value) {
     byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
     text(field, utf8, 0, utf8.length);
   }
 
-  /** A field of type string: {@code utf8[from, to)}. */
+  /** Writes a field of type string: {@code utf8[from, to)}. */
   public void text(int field, byte[] utf8, int from, int to) {
     int length = to - from;
     ensure(length);
@@ -104,7 +110,7 @@ public final class MessageBuffer {
     tag(field, BYTES);
   }
 
-  /** A field of type google.protobuf.Timestamp. */
+  /** Writes a field of type google.protobuf.Timestamp. */
   public void timestamp(int field, long millis) {
     int before = size();
     long nanos = Math.floorMod(millis, MILLIS_PER_SECOND) * NANOS_PER_MILLI;
@@ -116,16 +122,16 @@ public final class MessageBuffer {
   }
 
   /**
-   * Makes a field of what was written last: a message, a text or a packed field.
+   * Makes one field of the latest bytes: a message, a string or a packed field.
    *
-   * @param sizeBefore what {@link #size} was before it
+   * @param sizeBefore value of {@link #size} before them
    */
   public void enclose(int field, int sizeBefore) {
     varint(size() - sizeBefore);
     tag(field, BYTES);
   }
 
-  /** A length, as streams have it before each message. */
+  /** Writes a length, as a stream has it before each message. */
   public void length(long bytes) {
     varint(bytes);
   }

@@ -1,9 +1,8 @@
 package org.traceetl.server.protobuf;
 
 /**
- * Numbers of the fields of {@code io.prometheus.client}, as its {@code metrics.proto} has them, and
- * the writing of what more than one kind of page needs. What stands first in a message is written
- * last.
+ * Field numbers of {@code io.prometheus.client}, from its {@code metrics.proto}, and writers that
+ * several kinds of pages need. The first field of a message is written last.
  */
 public final class MetricProto {
   public static final int COUNTER = 0;
@@ -28,7 +27,7 @@ public final class MetricProto {
   public static final int LABEL_NAME = 1;
   public static final int LABEL_VALUE = 2;
 
-  /** Of counter, gauge and untyped. */
+  /** Value of a counter, gauge or untyped metric. */
   public static final int VALUE = 1;
 
   public static final int COUNTER_CREATED = 3;
@@ -62,13 +61,13 @@ public final class MetricProto {
   private MetricProto() {}
 
   /**
-   * The fields of a family that stand before its metrics.
+   * Writes the fields of a family that come before its metrics.
    *
    * @param unit null for none
    */
   public static void family(MessageBuffer out, String name, String help, int type, String unit) {
     if (unit != null && !unit.isEmpty()) {
-      // Fields may stand in any order, and metrics that are written elsewhere come after this.
+      // Fields may have any order; metrics that are written elsewhere follow.
       out.text(FAMILY_UNIT, unit);
     }
     out.integer(FAMILY_TYPE, type);
@@ -76,7 +75,7 @@ public final class MetricProto {
     out.text(FAMILY_NAME, name);
   }
 
-  /** A label, as the field of the message at hand that holds labels. */
+  /** Writes a label into the given field of the current message. */
   public static void label(MessageBuffer out, int field, String name, String value) {
     int before = out.size();
     out.text(LABEL_VALUE, value);

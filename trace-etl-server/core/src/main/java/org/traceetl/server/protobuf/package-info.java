@@ -1,2 +1,2 @@
-/** Protobuf messages as Prometheus reads them, written by hand. */
+/** Hand-written protobuf messages in the form that Prometheus reads. */
 package org.traceetl.server.protobuf;

@@ -14,13 +14,13 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The books of sealed windows, added up per application. An application without spans for a while
- * leaves; above the most that are kept, the one that was quiet longest does.
+ * Adds up the books of sealed windows by application. An application is removed after a time
+ * without spans, or if there are too many: then the one that was silent for longest goes first.
  */
 final class ApplicationBooks implements WindowFollower {
   private static final String[] LABELS = {"application"};
 
-  /** Of its own, so that it can be read between two windows: then the books balance. */
+  /** A separate registry that is read between two windows, so that the books balance. */
   private final CollectorRegistry registry = new CollectorRegistry();
 
   private final Counter received;
@@ -34,7 +34,7 @@ final class ApplicationBooks implements WindowFollower {
   private final int maxApplications;
   private final long idleMillis;
 
-  /** When each application last had spans, by the windows' own time; quietest first. */
+  /** Time of the latest spans by application, on the windows' clock; the most silent one first. */
   private final Map<String, Long> lastMillis = new LinkedHashMap<>(16, 0.75f, true);
 
   ApplicationBooks(int maxApplications, long idleMillis) {
@@ -64,7 +64,7 @@ final class ApplicationBooks implements WindowFollower {
     windows =
         Counter.build("trace_etl_windows_total", "Windows sealed and stored in the journal.")
             .register(registry);
-    // Batches refused before their application was known; here from the start, to be alerted on.
+    // Rejections before the application is known. They exist from the start so that alerts work.
     for (Rejection reason : Rejection.values()) {
       if (reason != Rejection.NONE) {
         rejected.labels("", reason.label());
@@ -92,10 +92,10 @@ final class ApplicationBooks implements WindowFollower {
 
   @Override
   public void released(QueueId queue) {
-    // What was counted here stays counted here.
+    // The counts of a released queue stay.
   }
 
-  /** All of it as it stood after some window. */
+  /** Returns the samples as of the latest window. */
   synchronized List<Collector.MetricFamilySamples> samples() {
     return Collections.list(registry.metricFamilySamples());
   }

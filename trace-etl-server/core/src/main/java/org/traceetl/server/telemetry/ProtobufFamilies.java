@@ -12,8 +12,9 @@ import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 
 /**
- * The families of a registry as delimited messages. The registry's samples are those of text pages:
- * those with the same labels, but for {@code le} and {@code quantile}, are one metric.
+ * Writes the families of a registry as delimited messages. The registry's samples are those of the
+ * text formats: samples whose labels differ only in {@code le} and {@code quantile} form one
+ * metric.
  */
 final class ProtobufFamilies {
   private static final String LE = "le";
@@ -23,7 +24,7 @@ final class ProtobufFamilies {
 
   private final MessageBuffer out = new MessageBuffer();
 
-  /** All families, each with its length before it. */
+  /** Writes all families, each after its length. */
   byte[] write(List<MetricFamilySamples> families) {
     out.clear();
     for (MetricFamilySamples family : families.reversed()) {
@@ -48,7 +49,7 @@ final class ProtobufFamilies {
     };
   }
 
-  /** As in text 0.0.4, where a counter's family has the name of its samples. */
+  /** Returns the name as in text 0.0.4, where a counter's family has the name of its samples. */
   private static String name(MetricFamilySamples family, int type) {
     return switch (type) {
       case MetricProto.SUMMARY, MetricProto.HISTOGRAM -> family.name;
@@ -56,7 +57,7 @@ final class ProtobufFamilies {
     };
   }
 
-  /** The samples by metric, in the order in which the metrics come. */
+  /** Groups the samples by metric, in their original order. */
   private static List<List<Sample>> metrics(MetricFamilySamples family) {
     Map<List<String>, List<Sample>> metrics = new LinkedHashMap<>();
     for (Sample sample : family.samples) {
@@ -71,7 +72,7 @@ final class ProtobufFamilies {
     return new ArrayList<>(metrics.values());
   }
 
-  /** Whether a label tells apart what is one metric. */
+  /** Returns whether the label distinguishes samples of one metric. */
   private static boolean isPart(String label) {
     return label.equals(LE) || label.equals(QUANTILE);
   }
@@ -126,7 +127,7 @@ final class ProtobufFamilies {
     }
   }
 
-  /** A bucket or a quantile, if the sample is one. */
+  /** Writes the sample if it is a bucket or a quantile. */
   private void writePart(Sample sample, String name) {
     int at = sample.labelNames.indexOf(name);
     if (at < 0) {

@@ -16,8 +16,8 @@ import org.traceetl.server.expose.Format;
 import org.traceetl.server.journal.WindowFollower;
 
 /**
- * The server's own metrics, in a registry of its own. Parts are added while the server is put
- * together; reading is safe from any thread and changes nothing.
+ * The server's own metrics, in a registry of its own. Components register while the server is
+ * assembled. Reading is thread-safe and changes nothing.
  */
 public final class ServerTelemetry extends MetricRegistry {
   private static final int MAX_APPLICATIONS = 10_000;
@@ -25,8 +25,8 @@ public final class ServerTelemetry extends MetricRegistry {
   private final ApplicationBooks books;
 
   /**
-   * @param version of this build
-   * @param idle an application without spans for so long leaves
+   * @param version version of this build
+   * @param idle time without spans after which an application is removed
    */
   public ServerTelemetry(String version, Duration idle) {
     this.version = version;
@@ -39,17 +39,17 @@ public final class ServerTelemetry extends MetricRegistry {
     DefaultExports.register(collectors());
   }
 
-  /** Adds up the books of the windows it is given. */
+  /** Returns a follower that adds up the books of its windows. */
   public WindowFollower books() {
     return books;
   }
 
-  /** Of this build. */
+  /** Returns the version of this build. */
   public String version() {
     return version;
   }
 
-  /** All families, as they end a page: on one of OpenMetrics with {@code # EOF}. */
+  /** Returns all families as the end of a page, with {@code # EOF} in OpenMetrics. */
   public byte[] families(Format format) {
     List<Collector.MetricFamilySamples> families = books.samples();
     families.addAll(Collections.list(collectors().metricFamilySamples()));
@@ -70,7 +70,7 @@ public final class ServerTelemetry extends MetricRegistry {
     return out.toString().getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Text 0.0.4 has no place for creation times: there they would be families of their own. */
+  /** Text 0.0.4 has no creation times; they would appear as separate families. */
   private static Collector.MetricFamilySamples withoutCreationTimes(
       Collector.MetricFamilySamples family) {
     return new Collector.MetricFamilySamples(

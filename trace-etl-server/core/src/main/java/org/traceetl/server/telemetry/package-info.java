@@ -1,2 +1,2 @@
-/** What the server says of itself: its books, its speed and its size, as metrics. */
+/** The server's metrics about itself: books, speed, size. */
 package org.traceetl.server.telemetry;

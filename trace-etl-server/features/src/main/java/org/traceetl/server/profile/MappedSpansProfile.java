@@ -3,12 +3,12 @@ package org.traceetl.server.profile;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.Profile;
 
-/** A profile whose series are more than copies of attributes. */
+/** A profile that computes series from spans instead of copying attributes. */
 public interface MappedSpansProfile extends Profile {
   /**
-   * The parts of a server with this profile, yet to be started.
+   * Returns the parts of a server with this profile, not started.
    *
-   * @throws IllegalArgumentException if a file that the configuration names cannot be used
+   * @throws IllegalArgumentException if a configured file is invalid
    */
   ProfileParts parts(CoreConfig config);
 }

@@ -16,12 +16,11 @@ import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * What differs between servers of different profiles: how spans become series, what shows these,
- * and which documents are kept. The defaults are those of series that are made of attributes as
- * they are.
+ * The differences between servers of different profiles: the mapping of spans to series, the
+ * presentation and the documents. The defaults apply to series that copy attributes.
  */
 public interface ProfileParts {
-  /** The parts of a server with the profile of its configuration, yet to be started. */
+  /** Returns the parts of a server with the configured profile, not started. */
   static ProfileParts of(CoreConfig config) {
     return config.metrics().profile() instanceof MappedSpansProfile mapped
         ? mapped.parts(config)
@@ -30,50 +29,51 @@ public interface ProfileParts {
                 new SpanNaming(config.metrics(), config.series(), config.histogram()), telemetry);
   }
 
-  /** What shows the series to Prometheus. Called once. */
+  /** Returns the feature that shows the series to Prometheus. Called once. */
   Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clock clock);
 
   /**
-   * Says which series spans belong to, by what {@link #components} keep up to date once they are
-   * started; null where series are made of attributes as they are.
+   * Returns the mapping of spans to series, which {@link #components} keep up to date; null for
+   * series that copy attributes.
    */
   default MappedProfile mapping() {
     return null;
   }
 
-  /** Those that start before all others. */
+  /** Returns the components that start before all others. */
   default List<Component> components() {
     return List.of();
   }
 
-  /** Whether the pages show the spans received of each application. */
+  /** Returns whether the pages show the received spans of each application. */
   default boolean showsReceivedSpans() {
     return false;
   }
 
   /**
-   * Whether series that move between servers add up without a label that tells their queues apart.
+   * Returns whether the sums of a series stay correct without a queue label when it moves between
+   * servers.
    */
   default boolean addsUpWithoutQueueLabel() {
     return false;
   }
 
-  /** The layout that the profile names. */
+  /** Returns the document layout of the profile. */
   default ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch) {
     return ElasticsearchLayout.dataStream(elasticsearch);
   }
 
-  /** Whether there are series of events, which are no calls. */
+  /** Returns whether events have series; these are not calls. */
   default boolean countsEvents() {
     return true;
   }
 
-  /** Whether a series has the buckets of the configuration, which are those of the history. */
+  /** Returns whether a series has the configured buckets, which the history uses. */
   default boolean hasBucketsOfHistory(SeriesDefinition definition) {
     return true;
   }
 
-  /** What the number of a kind is called, as pages have it; 0 stands for those it does not know. */
+  /** Returns the name of a kind as on pages; unknown numbers have the name of 0. */
   default String kind(int number) {
     SpanKind[] kinds = SpanKind.values();
     return "SPAN_KIND_" + kinds[number >= 0 && number < kinds.length ? number : 0];

@@ -1,2 +1,2 @@
-/** What a server does by its profile of metrics. */
+/** The parts of a server that depend on its profile. */
 package org.traceetl.server.profile;

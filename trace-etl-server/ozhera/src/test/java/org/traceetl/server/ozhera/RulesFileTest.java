@@ -176,14 +176,14 @@ class RulesFileTest {
         .isEqualTo(
             """
             trace-etl.ozhera.rules-file = rules.yaml:1: slower-than-millis.http = fast: must be whole milliseconds, 0 to 86400000
-            trace-etl.ozhera.rules-file = rules.yaml:1: slower-than-millis.grpc: is no key here; there are http, dubbo, mysql
+            trace-etl.ozhera.rules-file = rules.yaml:1: slower-than-millis.grpc: is not a key of this section; the keys are http, dubbo, mysql
             trace-etl.ozhera.rules-file = rules.yaml:3: exclude.urls = /health: must be a list of texts, at most 1000
-            trace-etl.ozhera.rules-file = rules.yaml:4: exclude.url: is no key here; there are applications, span-names, http-server-methods, threads, urls, user-agents, statements
+            trace-etl.ozhera.rules-file = rules.yaml:4: exclude.url: is not a key of this section; the keys are applications, span-names, http-server-methods, threads, urls, user-agents, statements
             trace-etl.ozhera.rules-file = rules.yaml:5: exclude.threads = a list: must be a list of texts
             trace-etl.ozhera.rules-file = rules.yaml:6: degrade.sql = yes: must be true or false
             trace-etl.ozhera.rules-file = rules.yaml:8: applications.shop = 3: must be a section with slower-than-millis, exclude
-            trace-etl.ozhera.rules-file = rules.yaml:9: applications.shop: must stand once
-            trace-etl.ozhera.rules-file = rules.yaml:12: other: is no key here; there are slower-than-millis, exclude, degrade, applications\
+            trace-etl.ozhera.rules-file = rules.yaml:9: applications.shop: must not occur twice
+            trace-etl.ozhera.rules-file = rules.yaml:12: other: is not a key of this section; the keys are slower-than-millis, exclude, degrade, applications\
             """);
   }
 

@@ -104,7 +104,7 @@ class RulesWatchTest {
 
     assertThatThrownBy(() -> new RulesWatch(file))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("rules.yaml:1: other: is no key here");
+        .hasMessageContaining("rules.yaml:1: other: is not a key of this section");
   }
 
   @Test

@@ -8,8 +8,7 @@ import java.time.Duration;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * What the servers of a fleet know of one another: {@code trace-etl.discovery}. A missing value is
- * its default.
+ * Discovery of the servers of a fleet: {@code trace-etl.discovery}. A missing value is its default.
  *
  * @param address {@code host:port} or {@code host} where scrapers reach this server, as {@code
  *     /api/targets} lists it. Default: its own address towards the name server, or {@code

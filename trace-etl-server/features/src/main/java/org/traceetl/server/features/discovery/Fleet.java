@@ -22,46 +22,46 @@ import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * The servers of the consumer group, this one among them. A server that dies is no longer a member
- * as soon as its connections have ended; brokers that are away, or were started anew and do not
- * know their clients yet, take nobody from the list.
+ * The servers of the consumer group, including this one. A dead server leaves the group once its
+ * connections have ended. Brokers that are away, or were restarted and do not know their clients
+ * yet, remove no server from the list.
  *
- * <p>One thread looks at the brokers; others read what it has seen last.
+ * <p>One thread queries the brokers; other threads read its latest result.
  */
 public final class Fleet implements Feature {
-  /** Also the most that a new server waits for its place. */
+  /** Also the maximum time until a new server is listed. */
   static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** Whoever may join the group may announce something: a bound for what that can make. */
+  /** Limit of the list, because any program may join the group and announce something. */
   static final int MAX_SERVERS = 1_000;
 
   private static final Logger log = LoggerFactory.getLogger(Fleet.class);
 
-  /** Tells who is in the group. */
+  /** Returns the members of the group. */
   public interface Members {
     /**
-     * Names of the clients that are in the group now, as the brokers that answer know them.
+     * Returns the names of the group's clients as known to the brokers that answer.
      *
-     * @throws IOException if none answers
+     * @throws IOException if no broker answers
      */
     Collection<String> names() throws IOException, InterruptedException;
   }
 
   /** Why a member of the group is not listed. */
   private enum LeftOut {
-    /** It announces nothing: a server before this version, or another program. */
+    /** It announces nothing: an older server or another program. */
     UNANNOUNCED,
-    /** What it announces is no endpoint. */
+    /** Its announcement is not an endpoint. */
     MALFORMED,
-    /** There are too many already. */
+    /** The list is full. */
     TOO_MANY
   }
 
   /**
-   * What was seen last. Immutable.
+   * The latest result. Immutable.
    *
    * @param servers in order; null until a broker has answered
-   * @param current whether a broker has answered at the last look
+   * @param current whether a broker answered the latest query
    */
   private record Seen(List<Endpoint> servers, boolean current, Map<String, Integer> leftOut) {}
 
@@ -71,13 +71,15 @@ public final class Fleet implements Feature {
   private final LogThrottle throttle;
   private final SteppedThread thread;
 
-  /** Set before the first look. */
+  /** Set before the first query. */
   private volatile Endpoint own;
 
-  /** When each server was seen last, in the time of {@link #answeredNanos}. The thread's. */
+  /**
+   * When each server was last seen, in the time of {@link #answeredNanos}. Confined to the thread.
+   */
   private final Map<Endpoint, Long> lastSeen = new HashMap<>();
 
-  /** Time between two looks that were both answered, in all: what was not seen in it has left. */
+  /** Total time between consecutive answered queries. Servers are forgotten on this clock. */
   private long answeredNanos;
 
   private long lookNanos;
@@ -92,9 +94,9 @@ public final class Fleet implements Feature {
   }
 
   /**
-   * Begins to look. Once.
+   * Starts the queries. Call once.
    *
-   * @param here where this server is
+   * @param here endpoint of this server
    */
   @Override
   public void start(Endpoint here) {
@@ -103,27 +105,30 @@ public final class Fleet implements Feature {
     thread.start();
   }
 
-  /** Where this server is: before the first look. */
+  /** Sets the endpoint of this server. Called before the first query. */
   void at(Endpoint here) {
     own = here;
   }
 
-  /** Where this server is; empty before it was started. */
+  /** Returns the endpoint of this server; empty before the start. */
   public Optional<Endpoint> here() {
     return Optional.ofNullable(own);
   }
 
-  /** In order; empty while no broker has answered yet: there may be others. Never waits. */
+  /**
+   * Returns the servers in order; empty until a broker has answered, because others may exist. Does
+   * not block.
+   */
   public Optional<List<Endpoint>> servers() {
     return Optional.ofNullable(seen.servers);
   }
 
-  /** Whether the list is of now: a broker has answered at the last look. Never waits. */
+  /** Returns whether a broker answered the latest query. Does not block. */
   public boolean current() {
     return seen.current;
   }
 
-  /** By reason: members of the group that are not in the list. Never waits. */
+  /** Returns the number of unlisted members of the group by reason. Does not block. */
   public Map<String, Integer> leftOut() {
     return seen.leftOut;
   }
@@ -168,7 +173,7 @@ public final class Fleet implements Feature {
     thread.close();
   }
 
-  /** One look at the brokers; on the thread, and in tests. */
+  /** Queries the brokers once. Called by the thread and by tests. */
   long look() throws InterruptedException {
     Collection<String> names;
     try {
@@ -176,7 +181,7 @@ public final class Fleet implements Feature {
     } catch (IOException e) {
       seen = new Seen(seen.servers, false, seen.leftOut);
       if (throttle.permits()) {
-        // Without a list it is as at each start, until this server's own consumer is known.
+        // At each start the list is unknown until the broker has this server's own consumer.
         if (seen.servers == null) {
           log.info(
               "No broker has returned the list of servers yet, trying again: {}", e.getMessage());

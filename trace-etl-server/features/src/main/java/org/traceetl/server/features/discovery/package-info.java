@@ -1,2 +1,2 @@
-/** Which servers live, for who scrapes them: as the brokers know the members of the group. */
+/** The live servers, for scrapers, as the brokers know the members of the group. */
 package org.traceetl.server.features.discovery;

@@ -33,24 +33,23 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Looks at the load of the fleet, decides if this server is the one that does, and writes what it
- * has decided where agents and the other servers read it. The decider is who owns the lowest queue
- * of the span topic; where two believe to be it for a moment, the same record holds for all, also
- * for the other decider: {@link HotspotDecisions#holdsOver}.
+ * Watches the load of the fleet. On the deciding server it decides on hotspots and publishes the
+ * decisions to agents and servers. The owner of the lowest queue of the span topic decides. If two
+ * servers briefly decide, {@link HotspotDecisions#holdsOver} selects the same record everywhere.
  *
- * <p>Concurrency: one thread looks and decides, and owns everything but the meter, which the
- * journal's follower adds to, and what is published for any thread: counters and the last picture.
+ * <p>Concurrency: one thread checks and decides, and owns all state, except the load meter, which
+ * the journal's follower updates, and the published counters and picture.
  */
 public final class HotspotDecider implements FleetWindows.Listener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
 
-  /** Applications in the picture that have no decision: those with most load. */
+  /** Applications without a decision in the picture: those with most load. */
   private static final int OTHERS_SHOWN = 20;
 
-  /** Queues in the picture that are behind: those with most that waits. */
+  /** Queues with a backlog in the picture: those with the largest one. */
   private static final int BEHIND_SHOWN = 10;
 
-  /** Characters of a name, and of all that changed, in a line of the log. */
+  /** Maximum length of a name, and of all changes, in a log line. */
   private static final int MOST_NAME = 200;
 
   private static final int MOST_CHANGES = 2_000;
@@ -68,13 +67,13 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
   private final LongAdder lost = new LongAdder();
   private volatile Hotspots picture = Hotspots.NONE;
 
-  // The thread's own.
+  // Confined to the thread.
 
   private final PublishedRecord<HotspotDecisions> published;
   private boolean wasDecider;
   private long dueNanos;
 
-  /** A decider that is yet to be started. */
+  /** Creates a decider that is not started. */
   public HotspotDecider(HotspotsConfig config, DecisionLog decisions, InstantSource clock) {
     this(config, decisions, clock, System::nanoTime);
   }
@@ -102,44 +101,44 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
   }
 
-  /** Begins to look. Once. */
+  /** Starts the thread. Call once. */
   public void start() {
     thread.start();
   }
 
-  /** Ends the looking. Idempotent. */
+  /** Ends the thread. Idempotent. */
   @Override
   public void close() {
     thread.close();
   }
 
-  /** Whether its thread has not ended by an error. */
+  /** Returns whether no error has ended the thread. */
   public boolean alive() {
     return thread.alive();
   }
 
-  /** Counts a window of any queue of the fleet. Any thread. */
+  /** Counts a window of any queue. Thread-safe. */
   @Override
   public void window(SealedWindow window) {
     meter.add(window);
   }
 
-  /** What is decided, as of the last look. */
+  /** Returns the decisions and loads as of the latest check. */
   public Hotspots picture() {
     return picture;
   }
 
-  /** Decisions that this server has written. */
+  /** Returns the number of decisions that this server has written. */
   public long decided() {
     return decided.sum();
   }
 
-  /** Decisions of this server that another one's came before. */
+  /** Returns the number of this server's decisions that another server's decision preceded. */
   public long lost() {
     return lost.sum();
   }
 
-  /** Records in the topic that could not be read. */
+  /** Returns the number of records that could not be read. */
   public long refused() {
     return published.refused();
   }
@@ -190,14 +189,17 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     picture = picture(decider ? State.DECIDER : State.FOLLOWER, loads, queues.size());
   }
 
-  /** Those that their brokers tell; one that does not is not asked again in this look. */
+  /**
+   * Returns the ends of the queues whose brokers answer. A broker that fails is not asked again in
+   * this check.
+   */
   private Map<QueueId, End> ends(Set<QueueId> queues) throws InterruptedException {
     Map<QueueId, End> ends = new HashMap<>();
     Set<String> silent = new HashSet<>();
     for (QueueId queue : queues) {
       if (!silent.contains(queue.broker())) {
         try {
-          // Each with its own time: a broker that is slow to answer holds those after it up.
+          // Each end has its own time: a slow broker delays those after it.
           ends.put(queue, new End(decisions.end(queue), nanoTime.getAsLong()));
         } catch (IOException e) {
           silent.add(queue.broker());
@@ -219,7 +221,8 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
   }
 
   private boolean pinned(String application) {
-    // These stand for several: spans refused before their application was known, or without room.
+    // These names stand for several applications: spans rejected before their application was
+    // known, or beyond a limit.
     return application.isEmpty()
         || application.equals(Books.OTHER)
         || pinned.stream().anyMatch(glob -> glob.matches(application));
@@ -233,7 +236,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     try {
       holds = published.put(next);
     } catch (IOException e) {
-      // It may be there or not: the next look reads it, or decides anew.
+      // The record may or may not be stored: the next check reads it, or decides again.
       policy.adopt(published.current().applications());
       throw e;
     }

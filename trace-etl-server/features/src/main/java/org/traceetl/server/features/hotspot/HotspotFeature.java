@@ -11,7 +11,7 @@ import org.traceetl.server.window.QueueId;
 /**
  * Automatic hotspots.
  *
- * @param hotspots null where they are disabled
+ * @param hotspots null if they are disabled
  */
 public record HotspotFeature(HotspotDecider hotspots) implements Feature {
   private static final int MOST_HOTSPOTS_IN_METRICS = 50;
@@ -76,7 +76,7 @@ public record HotspotFeature(HotspotDecider hotspots) implements Feature {
     return List.of(new HotspotsResource(() -> hotspots == null ? null : hotspots.picture()));
   }
 
-  /** Queues whose servers do not keep up with them. Never waits. */
+  /** Returns the queues whose servers do not keep up. Does not block. */
   public Set<QueueId> growing() {
     return hotspots == null
         ? Set.of()

@@ -14,58 +14,60 @@ import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Decides which applications live on more queues, look by look, from nothing but their loads.
+ * Decides which applications get more queues, check by check, from their loads only.
  *
- * <p>A queue is overloaded when more than {@code growAbove} times the mean arrives on it for {@code
- * growAfter} looks; one with little to do only if the fleet falls behind with it. Then those that
- * carry most of it get more queues, twice as many at most (or all, where twice as many are two
- * thirds of them), as many applications as halving their part of the queue needs to bring it to the
- * mean. After that their queues are watched anew.
+ * <p>A queue is overloaded if more than {@code growAbove} times the mean arrives on it for {@code
+ * growAfter} checks; a queue with little load only if the fleet falls behind with it. Then the
+ * applications with most of its load get more queues: at most twice as many, or all if twice as
+ * many are two thirds of all. As many applications grow as are needed to bring the queue to the
+ * mean if each halves its part. After that, their queues are observed from the beginning.
  *
- * <p>An application gives half of its queues back when its load per queue, on the half, has been
- * below {@code shrinkBelow} times the load per queue at which it got more, for {@code shrinkAfter}
- * looks. So a load that stays what it is, or rises and falls by less than that, changes nothing:
- * the sizes only rise while somebody is overloaded, they are bounded, hence they settle.
+ * <p>An application loses half of its queues if its load per queue, on that half, was below {@code
+ * shrinkBelow} times the load per queue at which it grew, for {@code shrinkAfter} checks. So a load
+ * that is constant, or varies by less, changes nothing. Sizes only grow while a queue is
+ * overloaded, and they are bounded, so they settle.
  *
- * <p>One that grew twice without its heaviest queue losing a tenth of the application's load, or
- * that has all queues and lies on them very unevenly, or unevenly with a queue that the fleet falls
- * behind with, is stuck: it has few hot series, or the agents do not follow. It does not grow again
- * until that changes, or is spread at random where that is allowed.
+ * <p>An application is stuck if it grew twice and its heaviest queue did not lose a tenth of the
+ * application's load; or if it has all queues and its load is distributed very unevenly, or
+ * unevenly with a queue that the fleet falls behind with. Then it has few hot series, or the agents
+ * do not apply the decisions. It does not grow until that changes, or is spread at random if the
+ * configuration allows it.
  *
- * <p>One thread at a time.
+ * <p>Not thread-safe.
  */
 public final class HotspotPolicy {
-  /** Less of the mean on a queue is not worth moving. */
+  /** A smaller part of the mean is not worth moving. */
   static final double LEAST_PART = 0.05;
 
-  /** More of the heaviest part than this must go when queues are added. */
+  /** The heaviest part must shrink by more than this when queues are added. */
   private static final double RELIEVED_BELOW = 0.9;
 
   private static final int FAILED_GROWTHS_UNTIL_STUCK = 2;
 
   /**
-   * So many times as far above its mean as a queue may be above that of all, the heaviest queue of
-   * an application with all queues may be as long as its server keeps up: many series that are all
-   * alike lie as unevenly by chance, servers have several queues, and spreading at random costs
-   * each series a place on all of them.
+   * Factor on the allowed excess over the mean for an application with all queues, while its server
+   * keeps up: many equal series are as uneven by chance, servers own several queues, and spreading
+   * at random costs each series a row on all queues.
    */
   private static final int UNEVEN_BY_CHANCE = 2;
 
   private static final double MILLI = 1_000;
 
-  /** What is known of an application that has more queues, besides the decision. */
+  /** State of an application with more queues, in addition to the decision. */
   private static final class Watched {
     private int looksBelow;
     private int looksRelieved;
     private int failedGrowths;
     private boolean stuck;
 
-    /** Part of its load on its heaviest queue when it grew last; NaN where that was not seen. */
+    /** Part of its load on its heaviest queue at its last growth; NaN if unknown. */
     private double concentration = Double.NaN;
 
     private boolean judged;
 
-    /** Counts the last growth as failed, once, if its heaviest queue carries as much of it. */
+    /**
+     * Counts the last growth as failed, once, if the heaviest queue still has as much of the load.
+     */
     void judge(double now) {
       if (Double.isNaN(concentration) || now <= RELIEVED_BELOW * concentration) {
         failedGrowths = 0;
@@ -94,32 +96,32 @@ public final class HotspotPolicy {
     this.config = config;
   }
 
-  /** Goes on from what was decided elsewhere. */
+  /** Continues from decisions of another server. */
   public void adopt(Map<String, Decision> decisions) {
     decided.clear();
     decided.putAll(decisions);
     watched.keySet().retainAll(decided.keySet());
   }
 
-  /** What holds now, by application. */
+  /** Returns the decisions in force, by application. */
   public Map<String, Decision> decided() {
     return Map.copyOf(decided);
   }
 
-  /** Whether more queues have not helped an application. */
+  /** Returns whether more queues have not helped an application. */
   public boolean stuck(String application) {
     Watched known = watched.get(application);
     return known != null && known.stuck;
   }
 
-  /** Applications that have become stuck since this was asked last. */
+  /** Returns the applications that became stuck since the last call. */
   Set<String> takeNewlyStuck() {
     Set<String> taken = Set.copyOf(newlyStuck);
     newlyStuck.clear();
     return taken;
   }
 
-  /** What was seen in looks before counts no more: somebody else has decided meanwhile. */
+  /** Forgets earlier checks, because another server has decided meanwhile. */
   public void forget() {
     Arrays.fill(looksOverloaded, 0);
     Arrays.fill(looksGrowing, 0);
@@ -127,11 +129,11 @@ public final class HotspotPolicy {
   }
 
   /**
-   * One look.
+   * Does one check.
    *
-   * @param pinned applications that are left alone
-   * @param nowMillis milliseconds since 1970, for the decisions made now
-   * @return whether something was decided
+   * @param pinned applications that are not changed
+   * @param nowMillis milliseconds since 1970, for new decisions
+   * @return whether a decision changed
    */
   public boolean look(QueueLoads loads, Predicate<String> pinned, long nowMillis) {
     if (!loads.queues().equals(queues)) {
@@ -144,7 +146,7 @@ public final class HotspotPolicy {
     if (mean <= 0) {
       return false;
     }
-    // Not "or": both are to see this look.
+    // Not "||": both must observe this check.
     boolean unpinned = decided.keySet().removeIf(pinned);
     boolean shrunk = shrink(loads, mean, nowMillis);
     release(loads, totals, mean);
@@ -169,7 +171,7 @@ public final class HotspotPolicy {
     for (int queue : heaviestFirst) {
       relieve(queue, totals[queue] - mean, loads, mean, pinned, grown, nowMillis);
     }
-    // Where they live, what comes next is only seen after the agents have followed.
+    // The effect on their queues is visible only after the agents have applied the decision.
     for (String application : grown) {
       double[] rates = loads.rates().get(application);
       for (int queue = 0; queue < rates.length; queue++) {
@@ -220,7 +222,7 @@ public final class HotspotPolicy {
     }
   }
 
-  /** Whether it could be given more queues, or else be spread at random. */
+  /** Returns whether it could get more queues, or be spread at random. */
   private boolean grow(
       String application, double[] rates, int overloaded, double mean, long nowMillis) {
     Decision before = decided.get(application);
@@ -262,7 +264,7 @@ public final class HotspotPolicy {
     return true;
   }
 
-  /** Who was stuck is not, once none of its queues has been overloaded for as long. */
+  /** An application is no longer stuck if none of its queues was overloaded for as long. */
   private void release(QueueLoads loads, double[] totals, double mean) {
     watched.forEach((application, state) -> {
       double[] rates = loads.rates().getOrDefault(application, new double[0]);

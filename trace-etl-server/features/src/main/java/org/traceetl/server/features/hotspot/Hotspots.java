@@ -4,16 +4,16 @@ import java.util.List;
 import org.traceetl.server.window.QueueId;
 
 /**
- * What is decided, and what it is about. Immutable.
+ * The decisions and their reasons. Immutable.
  *
- * @param state what this server does
- * @param epoch of the decisions in force; 0 for none yet
- * @param decidedMillis when they were decided, milliseconds since 1970
- * @param queues of the span topic
- * @param loadMillis when the load was looked at last; 0 for never
- * @param maxToMean heaviest queue by the mean of all; NaN while there is no load
- * @param applications those that live on more queues, then others with much load; bounded
- * @param behind queues with messages that wait, those with most first; bounded
+ * @param state role of this server
+ * @param epoch epoch of the decisions in force; 0 for none
+ * @param decidedMillis time of the decision, milliseconds since 1970
+ * @param queues queues of the span topic
+ * @param loadMillis time of the latest check; 0 for never
+ * @param maxToMean load of the heaviest queue divided by the mean; NaN without load
+ * @param applications applications with more queues, then others with much load; bounded
+ * @param behind queues with a backlog, the largest first; bounded
  */
 public record Hotspots(
     State state,
@@ -24,15 +24,15 @@ public record Hotspots(
     double maxToMean,
     List<Application> applications,
     List<Queue> behind) {
-  /** Before the first look. */
+  /** The state before the first check. */
   static final Hotspots NONE =
       new Hotspots(State.AWAY, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
 
-  /** What a server does about hotspots. */
+  /** The role of a server for hotspots. */
   public enum State {
     /** The topic of the decisions does not exist. */
     NO_TOPIC,
-    /** The broker could not be asked yet, or cannot be asked now. */
+    /** The broker does not answer. */
     AWAY,
     /** Another server decides. */
     FOLLOWER,
@@ -43,17 +43,17 @@ public record Hotspots(
   /**
    * One application.
    *
-   * @param rate spans a second that arrive
-   * @param share of all spans, 0 to 1
-   * @param queues on how many it is to live
-   * @param usedQueues on how many it has spans; fewer where it has fewer series
-   * @param heaviest its spans a second on the queue with most of them
+   * @param rate arriving spans per second
+   * @param share part of all spans, 0 to 1
+   * @param queues number of queues decided
+   * @param usedQueues number of queues with its spans; smaller if it has fewer series
+   * @param heaviest its spans per second on its most loaded queue
    * @param random whether it is spread at random
-   * @param sinceMillis since when; 0 for ever
-   * @param pinned whether it is left alone by configuration
-   * @param stuck whether more queues have not helped: few hot series, or agents that do not follow;
-   *     only the decider knows
-   * @param lag its spans that wait to be counted, about
+   * @param sinceMillis time of the decision; 0 for always
+   * @param pinned whether the configuration excludes it
+   * @param stuck whether more queues have not helped: few hot series, or agents that do not apply
+   *     decisions; known only to the decider
+   * @param lag approximate number of its spans that are not counted yet
    */
   public record Application(
       String application,
@@ -71,11 +71,11 @@ public record Hotspots(
   /**
    * One queue.
    *
-   * @param rate spans a second that arrive
-   * @param recorded spans a second that were taken in
-   * @param lagMessages that wait to be counted; those of the open window are among them
-   * @param lag spans in them, about; NaN for not known
-   * @param growing whether its server does not keep up with it
+   * @param rate arriving spans per second
+   * @param recorded recorded spans per second
+   * @param lagMessages messages that are not counted yet, including those of the open window
+   * @param lag approximate number of spans in them; NaN if unknown
+   * @param growing whether its server does not keep up
    */
   public record Queue(
       QueueId queue, double rate, double recorded, long lagMessages, double lag, boolean growing) {}

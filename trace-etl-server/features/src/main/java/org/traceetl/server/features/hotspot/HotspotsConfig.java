@@ -95,8 +95,8 @@ public record HotspotsConfig(
   }
 
   /**
-   * The same for windows of this length: between two looks each queue must have one, or they would
-   * be void.
+   * Returns the same configuration for windows of this length: each queue must have a window
+   * between two checks, or the check would be void.
    */
   public HotspotsConfig over(Duration window) {
     Duration least = window.multipliedBy(2);

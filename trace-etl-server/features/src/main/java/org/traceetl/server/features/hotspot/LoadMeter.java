@@ -13,30 +13,31 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Adds up what arrives of each application by queue, for the whole fleet. How many messages come is
- * told by how far the queue's end moves; whose spans are in them, and how many, by the windows: so
- * a server that is behind with a queue hides nothing, and one that works a backlog off adds
- * nothing. Where ends are not known, or their begin was not, what is in the windows counts alone.
- * Safe for any thread: one adds, one takes.
+ * Measures the arriving spans of each application by queue, for the whole fleet. The movement of a
+ * queue's end gives the number of messages; the windows give the applications and the number of
+ * spans in them. So a server that is behind with a queue hides nothing, and one that works off a
+ * backlog adds nothing. If the end of a queue is unknown now or was before, only the windows count.
+ * Thread-safe: one thread adds, one takes.
  *
- * <p>Bounded: so many applications on a queue; the spans of others count for the queue only, under
- * the empty name.
+ * <p>Bounded: a maximum number of applications on a queue; spans of further applications count for
+ * the queue only, under the empty name.
  */
 final class LoadMeter {
   private static final int MAX_APPLICATIONS = 20_000;
 
-  /** A queue without a window for so many takes in a row is not waited for any more. */
+  /** Number of consecutive takes without a window after which a queue is not waited for. */
   private static final int SILENT_TAKES = 3;
 
   /**
-   * Windows with a smaller part of what arrived meanwhile say too little of it: those of the last
-   * take that had more stand for it. Without such, no more than that is made of them.
+   * Windows with a smaller part of the arrived messages are not representative: the latest
+   * representative windows replace them. Without those, the extrapolation is limited to this
+   * factor.
    */
   private static final int MOST_FACTOR = 16;
 
   private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** What was in so many messages of a queue. */
+  /** The content of a number of messages of a queue. */
   private record Sample(Map<String, Long> spans, long messages) {
     static final Sample NONE = new Sample(Map.of(), 0);
 
@@ -51,12 +52,12 @@ final class LoadMeter {
 
   /** One queue. */
   private static final class Tally {
-    // Since the last take
+    // Since the last take.
     private Map<String, Long> spans = new HashMap<>();
     private long messages;
     private long coveredMillis;
 
-    /** The last windows that had enough of what arrived. */
+    /** The latest representative windows. */
     private Sample fair = Sample.NONE;
 
     private int silentTakes;
@@ -64,26 +65,26 @@ final class LoadMeter {
     /** Offset after the newest window. */
     private long to = JournalLog.NONE;
 
-    // The queue's end when it was last known
+    // The queue's end when it was last known.
     private long end = JournalLog.NONE;
     private long endNanos;
 
-    // As of this take
+    // Of this take.
     private Sample sample = Sample.NONE;
 
-    /** Spans a second for each of the sample. */
+    /** Spans per second for each span of the sample. */
     private double scale;
 
     private double rate;
     private QueueLag lag = QueueLag.UNKNOWN;
 
-    /** No window says what becomes of messages that come. */
+    /** No window shows whether arriving messages are counted. */
     private boolean silent;
 
     void add(SealedWindow window) {
       coveredMillis += Math.max(1, window.sealedMillis() - window.openedMillis());
       if (window.to() < window.from()) {
-        // The topic was made anew, with offsets that have nothing to do with those before.
+        // The topic was created again; its offsets are unrelated to the previous ones.
         end = JournalLog.NONE;
       } else {
         messages += window.to() - window.from();
@@ -98,7 +99,7 @@ final class LoadMeter {
       }
     }
 
-    /** Comes to terms with what was added; begins anew. */
+    /** Evaluates the windows since the last take, and starts again. */
     void settle(End asked) {
       long newEnd = asked.offset;
       long nowNanos = asked.nanos;
@@ -150,7 +151,7 @@ final class LoadMeter {
       rate = shown.allSpans() * perSecond;
     }
 
-    /** What messages that wait are taken to be like. */
+    /** Returns the assumed content of messages that wait. */
     Sample told() {
       return sample.messages > 0 ? sample : fair;
     }
@@ -167,10 +168,10 @@ final class LoadMeter {
   }
 
   /**
-   * How far a queue goes.
+   * The end of a queue.
    *
-   * @param offset after its newest message
-   * @param nanos when the broker said so
+   * @param offset offset after its newest message
+   * @param nanos time of the broker's answer
    */
   record End(long offset, long nanos) {
     private static final End UNKNOWN = new End(JournalLog.NONE, 0);
@@ -178,19 +179,18 @@ final class LoadMeter {
 
   private final Map<QueueId, Tally> tallies = new HashMap<>();
 
-  /** Counts a window, however old: what it says is by the time and the offsets that it covers. */
+  /** Counts a window of any age: its times and offsets say what it covers. */
   synchronized void add(SealedWindow window) {
     tallies.computeIfAbsent(window.queue(), absent -> new Tally()).add(window);
   }
 
   /**
-   * The loads since the last time, which begin anew.
+   * Takes the loads since the last call.
    *
    * @param present all queues of the topic
-   * @param ends of each; absent where it is not known
-   * @return null if a queue that had windows before has none now though messages may come, and
-   *     carried enough to matter: its owner may be changing, and what it will say of them is not
-   *     known
+   * @param ends ends of the queues; absent if unknown
+   * @return null if a queue with a relevant load had windows before and has none now, although
+   *     messages may arrive: its owner may be changing, and its load is not known
    */
   synchronized QueueLoads take(Collection<QueueId> present, Map<QueueId, End> ends) {
     tallies.keySet().retainAll(present);

@@ -6,25 +6,25 @@ import java.util.Map;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Who sent how much of late.
+ * The latest loads.
  *
  * @param queues all queues of the topic, in order
- * @param rates spans a second of each application by queue, in that order; nobody writes to them
- * @param lags of the queues, in that order
- * @param waiting spans of each application that have arrived and are not counted yet, about; of
- *     queues whose end is known
+ * @param rates spans per second of each application by queue, in that order; must not be written
+ * @param lags backlogs of the queues, in that order
+ * @param waiting approximate number of spans of each application that are not counted yet, on
+ *     queues with a known end
  */
 public record QueueLoads(
     List<QueueId> queues,
     Map<String, double[]> rates,
     List<QueueLag> lags,
     Map<String, Double> waiting) {
-  /** Loads of which nothing else is known. */
+  /** Creates loads without backlogs. */
   public QueueLoads(List<QueueId> queues, Map<String, double[]> rates) {
     this(queues, rates, Collections.nCopies(queues.size(), QueueLag.UNKNOWN), Map.of());
   }
 
-  /** Spans a second of all applications on each queue. */
+  /** Returns the spans per second of all applications on each queue. */
   double[] totals() {
     double[] totals = new double[queues.size()];
     for (double[] ofApplication : rates.values()) {

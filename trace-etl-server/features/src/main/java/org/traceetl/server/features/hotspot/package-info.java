@@ -1,2 +1,2 @@
-/** Automatic hotspots: who carries how much, and who is to live on more queues or on fewer. */
+/** Automatic hotspots: measures loads, and decides which applications get more or fewer queues. */
 package org.traceetl.server.features.hotspot;

@@ -8,9 +8,9 @@ import org.traceetl.server.http.Feature;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * Span names that are learnt, and the applications near a limit of series.
+ * Learnt span names, and the applications near a limit of series.
  *
- * @param names null where none are learnt
+ * @param names null if learning is off
  */
 public record LearnFeature(NameDecider names, CardinalityReports reports) implements Feature {
   @Override

@@ -34,18 +34,19 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Follows the learnt names, learns further ones if this server is the one that decides, and writes
- * what it has learnt where agents and the other servers read it. The decider is who owns the lowest
- * queue of the span topic; where two believe to be it for a moment, the same record holds for all:
- * {@link RoutingRecord#holdsOver}.
+ * Follows the learnt names. On the deciding server it also learns new ones and publishes them to
+ * agents and servers. The owner of the lowest queue of the span topic decides. If two servers
+ * briefly decide, {@link RoutingRecord#holdsOver} selects the same record everywhere.
  *
- * <p>Concurrency: one thread looks and decides, and owns everything but the variety, which the
- * journal's follower adds to, and what is published for any thread.
+ * <p>Concurrency: one thread reads and decides, and owns all state, except the name variety, which
+ * the journal's follower updates, and the published values.
  */
 public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NameDecider.class);
 
-  /** Between two looks until one has succeeded: spans before it are counted by their own names. */
+  /**
+   * Interval of reads until the first success: until then spans are counted under their own names.
+   */
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final int MOST_TEXT = 300;
@@ -63,7 +64,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private final SteppedThread thread;
   private volatile LearntNames current = LearntNames.NONE;
 
-  // The thread's own.
+  // Confined to the thread.
 
   private final PublishedRecord<LearntNames> published;
   private final Duration interval;
@@ -72,13 +73,13 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private long dueNanos;
 
   /**
-   * A decider that is yet to be started.
+   * Creates a decider that is not started.
    *
-   * @param topic where the record stands
-   * @param interval between two looks at it
-   * @param series how names are learnt, and what becomes of them otherwise
-   * @param decides whether it may learn; if not, it follows
-   * @param listener told of what holds each time that it has changed, on the decider's thread
+   * @param topic topic of the record
+   * @param interval interval of reads
+   * @param series configuration of learnt names and of span names
+   * @param decides whether this server may decide; otherwise it only follows
+   * @param listener receives the names in force after each change, on the decider's thread
    */
   public NameDecider(
       String topic,
@@ -140,23 +141,23 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     dueNanos = nanoTime.getAsLong();
   }
 
-  /** Begins to look. Once. */
+  /** Starts the thread. Call once. */
   public void start() {
     thread.start();
   }
 
-  /** Ends the looking. Idempotent. */
+  /** Ends the thread. Idempotent. */
   @Override
   public void close() {
     thread.close();
   }
 
-  /** Whether its thread has not ended by an error. */
+  /** Returns whether no error has ended the thread. */
   public boolean alive() {
     return thread.alive();
   }
 
-  /** Looks at the names of a window of any queue of the fleet. Any thread. */
+  /** Adds the names of a window of any queue. Thread-safe. */
   @Override
   public void window(SealedWindow window) {
     if (decides) {
@@ -164,7 +165,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     }
   }
 
-  /** Looks at the names of the series that a queue of the fleet has. Any thread. */
+  /** Adds the names of all series of a queue. Thread-safe. */
   @Override
   public void series(QueueImage image) {
     if (decides) {
@@ -172,17 +173,17 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     }
   }
 
-  /** What is learnt, as of the last look. Any thread. */
+  /** Returns the learnt names as of the latest read. Thread-safe. */
   public LearntNames current() {
     return current;
   }
 
-  /** Records in the topic that could not be read. */
+  /** Returns the number of records that could not be read. */
   public long refused() {
     return published.refused();
   }
 
-  /** Times that what was known of an application's names was forgotten, for there were too many. */
+  /** Returns how often an application's names were dropped because there were too many. */
   public long forgotten() {
     return variety.forgotten();
   }
@@ -211,7 +212,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
       return;
     }
     boolean readAll = published.read();
-    // What is not read yet may hold: without it, its rules would be gone.
+    // An unread record may be in force; deciding without it would remove its rules.
     if (!decides || !readAll || !isDecider()) {
       return;
     }
@@ -228,7 +229,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     return !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
   }
 
-  /** What is learnt already, with what was found since, without what is to be kept apart. */
+  /** Returns the rules in force with the new ones, without those that must not be joined. */
   private Map<String, NameRules> wanted() {
     Map<String, List<NameRule>> rules = new HashMap<>();
     published
@@ -284,14 +285,14 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private void decide(Map<String, NameRules> wanted) throws IOException, InterruptedException {
     Map<String, NameRules> before = published.current().applications();
     LearntNames next = new LearntNames(published.nextEpoch(), clock.millis(), wanted);
-    // Where another one holds, the next look goes on from it.
+    // If another server's record is in force, the next step continues from it.
     if (published.put(next)) {
       tell(before, wanted, "are joined from now on");
       tell(wanted, before, "are no longer joined");
     }
   }
 
-  /** Of each rule that only the second ones have. */
+  /** Logs each rule that only the second map contains. */
   private static void tell(
       Map<String, NameRules> without, Map<String, NameRules> with, String what) {
     new TreeMap<>(with)

@@ -27,19 +27,19 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Counts how many different tokens stand at each place in the span names of an application: behind
- * the same bytes, with as many tokens behind. It is told of every series of the fleet once, when it
- * is made, and not of the names that found no series. Names that are never joined as they stand
- * here do not count: those that may have been cut, and those that a pattern may have made. Safe for
- * any thread.
+ * Counts the distinct tokens at each place in the span names of an application: after the same
+ * bytes and with the same number of following tokens. It receives every series of the fleet once,
+ * when the series is created, but no names that got no series. Names that are never joined as they
+ * are do not count: names that may have been cut, and names that a pattern may have made.
+ * Thread-safe.
  *
- * <p>Bounded: tokens are remembered by their hashes, each with some 100 bytes. An application with
- * {@value #MAX_OF_APPLICATION} of them begins anew, as does one that had no new one for an hour;
- * where all have {@value #MAX}, or are more than {@value #MAX_APPLICATIONS}, the one that had no
- * name for longest is forgotten.
+ * <p>Bounded: each token is stored as a hash of about 100 bytes. An application with {@value
+ * #MAX_OF_APPLICATION} tokens, or without a new one for an hour, starts again from zero. At {@value
+ * #MAX} tokens or {@value #MAX_APPLICATIONS} applications in all, the application without a name
+ * for longest is dropped.
  */
 final class NameVariety {
-  /** Of one application, so that it does not take the room of all. */
+  /** Limit of one application, so that it cannot use up the common limit. */
   static final int MAX_RULES_OF_APPLICATION = 100;
 
   private static final int MAX = 250_000;
@@ -48,18 +48,18 @@ final class NameVariety {
   private static final int MAX_FOUND = LearntNames.MAX_RULES;
   private static final int MAX_NAME_BYTES = 1_024;
 
-  /** A name that was cut may be so much shorter than the longest value: within a character. */
+  /** A cut name may be shorter than the limit by a part of a character. */
   private static final int CHARACTER_BYTES = 4;
 
   private static final long IDLE_MILLIS = TimeUnit.HOURS.toMillis(1);
   private static final HashFunction HASH = Hashing.farmHashFingerprint64();
 
-  /** What an application's names are made of. */
+  /** The names of one application. */
   private static final class Names {
-    /** Hashes of what stands before a token, and of the token. */
+    /** Hashes of each token with the bytes before it. */
     private Set<Long> seen = new HashSet<>();
 
-    /** By the hash of what stands before them: how many different tokens. */
+    /** Number of distinct tokens by the hash of the bytes before them. */
     private Map<Long, Integer> values = new HashMap<>();
 
     private long newestMillis;
@@ -72,21 +72,21 @@ final class NameVariety {
   private final InstantSource clock;
   private final NameJoiner joiner = new NameJoiner();
 
-  /** The one that had no name for longest first. */
+  /** The application without a name for longest first. */
   private final Map<String, Names> applications = new LinkedHashMap<>(16, 0.75f, true);
 
   /**
-   * Also what is learnt since: a record may come to hold that lacks it. At most {@value #MAX_FOUND}
-   * that are not learnt, and those of a whole record.
+   * Rules found, including those in force, because a later record may lack them. At most {@value
+   * #MAX_FOUND} that are not in force, and those of a whole record.
    */
   private final Set<Variety> found = new LinkedHashSet<>();
 
-  /** Of what is found, what is not learnt now. */
+  /** Rules found that are not in force. */
   private final List<Variety> pending = new ArrayList<>();
 
   /**
-   * What is learnt and what is found, by application: names are looked at as these join them, so
-   * that behind a token that varies the next one is found, and not each of its values.
+   * Rules in force and found, by application. Names are examined after these rules joined them, so
+   * that the next place is found behind a varying token once, not for each of its values.
    */
   private final Map<String, NameRules> rules = new HashMap<>();
 
@@ -94,10 +94,10 @@ final class NameVariety {
   private long forgotten;
 
   /**
-   * @param moreThan different tokens make a variety
-   * @param maxValueBytes to which names are cut where series are made
-   * @param patterned whether a name, behind its application, may be what a pattern made
-   * @param kept whether a variety is to be left as it is; asked within, on any thread
+   * @param moreThan number of distinct tokens above which a place varies
+   * @param maxValueBytes length to which names of series are cut
+   * @param patterned whether a pattern may have made the name of an application
+   * @param kept whether a variety must not be joined; called under the lock by any thread
    */
   NameVariety(
       int moreThan,
@@ -112,12 +112,12 @@ final class NameVariety {
     this.clock = clock;
   }
 
-  /** Looks at the series that begin in a window. */
+  /** Adds the series that begin in a window. */
   synchronized void window(SealedWindow window) {
     window.created().forEach(this::add);
   }
 
-  /** Looks at the series that there are. */
+  /** Adds all series of a queue. */
   synchronized void series(QueueImage image) {
     for (int series = 0; series < image.slots(); series++) {
       SeriesDefinition definition = image.definition(series);
@@ -127,7 +127,7 @@ final class NameVariety {
     }
   }
 
-  /** What is learnt now. */
+  /** Sets the rules in force. */
   synchronized void learnt(LearntNames now) {
     rules.clear();
     rules.putAll(now.applications());
@@ -152,12 +152,15 @@ final class NameVariety {
     rules.put(variety.application(), new NameRules(all));
   }
 
-  /** Places with too many different tokens that are not learnt yet; the one found first first. */
+  /**
+   * Returns the places with too many distinct tokens that are not in force yet, in the order of
+   * their discovery.
+   */
   synchronized List<Variety> found() {
     return List.copyOf(pending);
   }
 
-  /** Times that an application began anew, or was forgotten, for there was too much to know. */
+  /** Returns how often an application was reset or dropped because of a limit. */
   synchronized long forgotten() {
     return forgotten;
   }
@@ -210,7 +213,7 @@ final class NameVariety {
           && names.seen.add(hash(name, end, behind))) {
         names.newestMillis = nowMillis;
         tokens++;
-        // Again with each further one: what there is no room for now may find some later.
+        // Found again with each further token: there may be room later.
         if (names.values.merge(hash(name, at, behind), 1, Integer::sum) > moreThan) {
           find(application, name, at, behind);
         }
@@ -235,7 +238,7 @@ final class NameVariety {
 
   private void clear(Names names) {
     tokens -= names.seen.size();
-    // Not emptied: that would keep tables as large as they ever were.
+    // Not cleared: a cleared table would keep its largest size.
     names.seen = new HashSet<>();
     names.values = new HashMap<>();
   }

@@ -1,4 +1,2 @@
-/**
- * Names learnt by their variety: which tokens of span names vary, told to all agents and servers.
- */
+/** Learns which tokens of span names vary, and publishes the rules to all agents and servers. */
 package org.traceetl.server.features.learn;

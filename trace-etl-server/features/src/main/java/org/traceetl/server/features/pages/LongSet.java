@@ -1,6 +1,6 @@
 package org.traceetl.server.features.pages;
 
-/** A set of longs in one array: linear probing, at most half full, holes closed at removal. */
+/** A set of longs in one array, with linear probing, at most half full. Removal closes holes. */
 final class LongSet {
   private static final int INITIAL_SLOTS = 64;
 
@@ -8,7 +8,7 @@ final class LongSet {
   private int size;
   private boolean hasZero;
 
-  /** True if the value was not there. */
+  /** Adds a value; returns false if it is already present. */
   boolean add(long value) {
     if (value == 0) {
       boolean added = !hasZero;
@@ -37,7 +37,7 @@ final class LongSet {
       return;
     }
     size--;
-    // Whatever was pushed past the hole moves back into it, so that no search ends there early.
+    // Move entries that were placed beyond the hole back, so that no search ends too early.
     for (int next = (hole + 1) & mask; slots[next] != 0; next = (next + 1) & mask) {
       int home = home(slots[next]);
       if (((next - home) & mask) >= ((next - hole) & mask)) {
@@ -52,7 +52,7 @@ final class LongSet {
     return size + (hasZero ? 1 : 0);
   }
 
-  /** The value's slot, or the empty one where it would be put. */
+  /** Returns the value's slot, or the empty slot for it. */
   private int find(long value) {
     int mask = slots.length - 1;
     int slot = home(value);

@@ -12,11 +12,14 @@ import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
-/** {@code GET /metrics}: the span families, then the server's own. Never a 200 without a page. */
+/**
+ * {@code GET /metrics}: the span families, then the server's own metrics. Never a 200 without a
+ * page.
+ */
 final class MetricsServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
 
-  /** Prometheus gives up after 10 s unless told otherwise. */
+  /** Prometheus gives up after 10 s by default. */
   private static final Duration MAX_WAIT = Duration.ofSeconds(9);
 
   private final transient SpanPages pages;
@@ -46,7 +49,7 @@ final class MetricsServlet extends HttpServlet {
     Negotiation.send(page, response);
   }
 
-  /** A page that may still be shown after all that takes time is done. */
+  /** Returns a page that may still be shown after the slow steps. */
   private Page page(Encoding encoding) throws TimeoutException, InterruptedException {
     long deadlineNanos = System.nanoTime() + MAX_WAIT.toNanos();
     Page page;

@@ -13,12 +13,12 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**
- * The pages of all series, and the server's own metrics behind them.
+ * The pages of all series and the server's own metrics.
  *
  * @param telemetry its families end each page
  */
 public record PagesFeature(SpanPages pages, ServerTelemetry telemetry) implements Feature {
-  /** Pages with these names. */
+  /** Returns the feature with the given names of metrics. */
   public static PagesFeature of(Naming naming, ServerTelemetry telemetry) {
     return new PagesFeature(
         new SpanPages(

@@ -14,15 +14,15 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * The cumulative series of one queue, in blocks by series number. Owned by the fold thread.
+ * The cumulative series of one queue, in blocks by series number. Confined to the fold thread.
  *
- * <p>Blocks come and go with the series in them, so that nothing large is ever copied, and a number
- * that is high takes no memory for those below it.
+ * <p>Blocks appear and disappear with their series. So nothing large is copied, and a high number
+ * needs no memory for the numbers below it.
  */
 final class QueueSeries {
   private static final int INITIAL_BLOCKS = 4;
 
-  /** Odd, so that different bits stay different. */
+  /** Odd, so that distinct bits stay distinct. */
   private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
   private final QueueId queue;
@@ -34,20 +34,20 @@ final class QueueSeries {
 
   private final SeriesText text;
 
-  /** By series number / {@link SeriesBlock#SERIES}; null where there is no series. */
+  /** By series number / {@link SeriesBlock#SERIES}; null without series. */
   private SeriesBlock[] blocks = new SeriesBlock[INITIAL_BLOCKS];
 
   private int size;
   private long labelBytes;
 
-  /** Null where pages do not have them. */
+  /** Null if pages do not show them. */
   private final ReceivedSpans received;
 
-  /** By format, of {@link #received}; null: to be rendered anew. */
+  /** Sections of {@link #received} by format; null if they must be rendered. */
   private final Section[] receivedSections = new Section[Format.values().length];
 
   /**
-   * @param labelSets hashes of the labels of every series on the page, of all queues
+   * @param labelSets hashes of the labels of all series on the page, shared by all queues
    */
   QueueSeries(QueueId queue, Naming naming, LongSet labelSets) {
     this.queue = queue;
@@ -62,7 +62,7 @@ final class QueueSeries {
     return size;
   }
 
-  /** About as many bytes as its sections have in text. */
+  /** Returns the approximate size of the sections in text. */
   long textBytes() {
     return text.lines() * (labelBytes + (long) size * text.lineBytes());
   }
@@ -70,7 +70,7 @@ final class QueueSeries {
   /**
    * Adds a window.
    *
-   * @return rows that belong to no series, which a window in order never has
+   * @return the rows without a series; 0 if windows arrive in order
    */
   int fold(SealedWindow window) {
     if (received != null) {
@@ -94,7 +94,7 @@ final class QueueSeries {
     return unknown;
   }
 
-  /** Goes on with the series of another process. The image is read in this call alone. */
+  /** Continues the series of another process. The image is read during this call only. */
   void restore(QueueImage image) {
     if (received != null && image.received() != null) {
       received.set(image.received());
@@ -108,7 +108,7 @@ final class QueueSeries {
     }
   }
 
-  /** Lets all series go. */
+  /** Removes all series. */
   void release() {
     for (SeriesBlock block : blocks) {
       for (int place = 0; block != null && place < SeriesBlock.SERIES; place++) {
@@ -140,9 +140,9 @@ final class QueueSeries {
   }
 
   /**
-   * Names a series. Two series of one page with the same labels would cost one of them its counts,
-   * as Prometheus keeps the first; adding them up would look like a reset when one of the queues
-   * leaves. So the later one is told apart by its queue, and if need be by its number as well.
+   * Sets the labels of a series. Prometheus keeps only the first of two series with equal labels on
+   * a page, and a sum of both would look like a counter reset when one queue leaves. So the later
+   * series also gets its queue as a label, and if necessary its number.
    */
   private byte[] label(SeriesDefinition definition, long familyBits) {
     String queueLabel = naming.queueLabel(queue, definition.overflow());
@@ -170,7 +170,7 @@ final class QueueSeries {
     }
   }
 
-  /** The block that has the series; null if there is no such series. */
+  /** Returns the block of a series; null if the series does not exist. */
   private SeriesBlock block(int series) {
     int number = series / SeriesBlock.SERIES;
     SeriesBlock block = number < blocks.length ? blocks[number] : null;
@@ -182,14 +182,14 @@ final class QueueSeries {
   }
 
   /**
-   * In other families the same labels are another series. Series that share one family share all,
-   * or differ in a label.
+   * Returns the hash of labels and families: equal labels in other families are another series. Two
+   * series that share one family share all families, or differ in a label.
    */
   private static long hash(byte[] labels, long familyBits) {
     return Hashing.farmHashFingerprint64().hashBytes(labels).asLong() ^ familyBits * SPREAD;
   }
 
-  /** Adds the sections of a family, rendering those that are not there in the wanted forms. */
+  /** Appends the sections of a family, rendering missing ones in the requested forms. */
   void sections(
       Family family,
       Format format,
@@ -236,7 +236,7 @@ final class QueueSeries {
     }
   }
 
-  /** Forgets the sections of a format that nobody asks for any more. */
+  /** Drops the sections of a format that is no longer requested. */
   void forget(Format format) {
     receivedSections[format.ordinal()] = null;
     for (SeriesBlock block : blocks) {

@@ -12,18 +12,18 @@ import org.traceetl.server.expose.LineBuffer;
 import org.traceetl.server.expose.Section;
 
 /**
- * Writes one section after the other through one buffer that stays in the processor's cache; from
- * there bytes are kept, compressed or both. Owned by the fold thread.
+ * Writes sections one after the other through a buffer that stays in the processor's cache, and
+ * stores their bytes plain, compressed or both. Confined to the fold thread.
  *
- * <p>Bytes are compressed in pieces that look back at no other. A piece fits zlib's window twice,
- * so that zlib never has to move its window and to correct its hash table, which takes longer than
- * to begin anew and costs a twentieth of the compression.
+ * <p>Bytes are compressed in independent pieces. A piece is at most two zlib windows long, so that
+ * zlib never moves its window and its hash table; that would cost more time than a new start, which
+ * costs a twentieth of the compression.
  *
- * <p>Use: {@link #begin}; {@link #ensure} before every few lines, which says how long they can get;
- * the lines; {@link #finish}.
+ * <p>Usage: {@link #begin}; {@link #ensure} with the maximum length of the next lines; the lines;
+ * {@link #finish}.
  */
 final class SectionWriter extends LineBuffer implements AutoCloseable {
-  /** Most bytes that are compressed in one go: two windows less zlib's longest look ahead. */
+  /** Maximum size of a piece: two windows less zlib's longest look-ahead. */
   static final int PIECE_BYTES = 2 * 32 * 1024 - 262;
 
   private static final int MILLI_DIGITS = 3;
@@ -46,7 +46,7 @@ final class SectionWriter extends LineBuffer implements AutoCloseable {
     length = 0;
   }
 
-  /** Writes milliseconds as seconds. */
+  /** Writes milliseconds in seconds. */
   void writeSeconds(long millis) {
     write(millis / 1_000, millis % 1_000, MILLI_DIGITS);
   }
@@ -80,7 +80,7 @@ final class SectionWriter extends LineBuffer implements AutoCloseable {
     return section;
   }
 
-  /** Sections written so far. */
+  /** Returns the number of sections written. */
   long sections() {
     return sections;
   }
@@ -101,7 +101,7 @@ final class SectionWriter extends LineBuffer implements AutoCloseable {
     }
   }
 
-  /** Compresses a piece so that it ends on a byte. */
+  /** Compresses a piece so that it ends on a byte boundary. */
   private void deflate(byte[] bytes, int from, int to) {
     deflater.reset();
     deflater.setInput(bytes, from, to - from);
@@ -118,7 +118,7 @@ final class SectionWriter extends LineBuffer implements AutoCloseable {
     }
   }
 
-  /** Frees the compressor's memory. */
+  /** Frees the memory of the compressor. */
   @Override
   public void close() {
     deflater.close();

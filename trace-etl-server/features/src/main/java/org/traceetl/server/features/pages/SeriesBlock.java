@@ -11,16 +11,17 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * The cumulative numbers of {@link #SERIES} neighbours of one queue, as arrays by place, and the
- * sections of pages made of them. A section covers a run of places and is forgotten when one of its
- * series changes: so only what changed is rendered and compressed again. Owned by the fold thread.
+ * The cumulative numbers of {@link #SERIES} adjacent series of one queue, as arrays by position,
+ * and their rendered sections. A section covers a range of positions and is dropped when one of its
+ * series changes, so only changed sections are rendered and compressed. Confined to the fold
+ * thread.
  *
- * <p>Bytes of a series: 4 a bucket and 32, and what its labels take.
+ * <p>Memory of a series: 4 bytes for each bucket, 32 bytes, and its labels.
  */
 final class SeriesBlock {
   static final int SERIES = Family.BLOCK_SERIES;
 
-  /** As a window has it at most once: any scraper has seen one after so long. */
+  /** At most one for each window, so every scraper has seen an older exemplar. */
   private static final long EXEMPLAR_MILLIS = 5 * 60_000;
 
   private static final int NANOS_PER_MILLI = 1_000_000;
@@ -29,39 +30,39 @@ final class SeriesBlock {
   private final int stride;
   private int size;
 
-  /** Rendered labels; null: no such series. */
+  /** Rendered labels; null without a series. */
   private final byte[][] labels = new byte[SERIES][];
 
   private final long[] createdMillis = new long[SERIES];
 
-  /** The families in which each series stands, as {@link Family#bit}s. */
+  /** The families of each series, as {@link Family#bit}s. */
   private final long[] familyBits = new long[SERIES];
 
-  /** Those in which any series has stood. */
+  /** The families of all series so far. */
   private long anyFamilyBits;
 
-  /** Lower halves of the counts, by place, then bucket; not cumulative over the buckets. */
+  /** Lower halves of the counts, by position, then bucket; not cumulative over the buckets. */
   private final int[] counts;
 
-  /** Upper halves; null until the first count that needs one. */
+  /** Upper halves; null until a count needs one. */
   private int[] highCounts;
 
-  // The sum of durations, in two parts: as nanoseconds it would not fit after 292 years of spans.
+  // The sum of durations, in two parts: in nanoseconds it would overflow after 292 years of spans.
   private final long[] sumMillis = new long[SERIES];
   private final int[] sumNanos = new int[SERIES];
 
-  /** Without any for series that have classic buckets alone. */
+  /** Null for series with classic buckets only. */
   private final NativeTotals natives = new NativeTotals();
 
   /** Null while no series has one, which is usual. */
   private Exemplar[] exemplars;
 
-  /** By format, family and section; null: to be rendered anew. */
+  /** By format, family and section; null if it must be rendered. */
   private final Section[][][] sections;
 
   /**
-   * @param stride buckets of a series
-   * @param families that there are
+   * @param stride number of buckets of a series
+   * @param families number of families
    */
   SeriesBlock(int stride, int families) {
     this.stride = stride;
@@ -70,9 +71,9 @@ final class SeriesBlock {
   }
 
   /**
-   * A span that stands for others on an OpenMetrics page.
+   * An exemplar on an OpenMetrics page.
    *
-   * @param keptMillis end of the window that it came with, milliseconds since 1970
+   * @param keptMillis end of its window, milliseconds since 1970
    */
   record Exemplar(
       int bucket,
@@ -88,29 +89,29 @@ final class SeriesBlock {
     return size;
   }
 
-  /** The labels of a series, without braces; null if there is no such series. */
+  /** Returns the labels of a series without braces; null if it does not exist. */
   byte[] labels(int place) {
     return labels[place];
   }
 
-  /** The families in which a series stands, as {@link Family#bit}s. */
+  /** Returns the families of a series, as {@link Family#bit}s. */
   long familyBits(int place) {
     return familyBits[place];
   }
 
-  /** When the first span of a series was recorded, milliseconds since 1970. */
+  /** Returns the time of the first recorded span, milliseconds since 1970. */
   long createdMillis(int place) {
     return createdMillis[place];
   }
 
-  /** Spans of a series in one bucket, not cumulative. */
+  /** Returns the spans in one bucket, not cumulative. */
   long count(int place, int bucket) {
     int at = place * stride + bucket;
     long low = counts[at] & LOW;
     return highCounts == null ? low : (long) highCounts[at] << 32 | low;
   }
 
-  /** Spans of a series. */
+  /** Returns the number of spans. */
   long count(int place) {
     long spans = 0;
     for (int bucket = 0; bucket < stride; bucket++) {
@@ -119,27 +120,27 @@ final class SeriesBlock {
     return spans;
   }
 
-  /** Sum of the durations of a series, whole milliseconds. */
+  /** Returns the sum of the durations in whole milliseconds. */
   long sumMillis(int place) {
     return sumMillis[place];
   }
 
-  /** What the sum has beyond {@link #sumMillis}, below a millisecond. */
+  /** Returns the part of the sum below a millisecond. */
   int sumNanos(int place) {
     return sumNanos[place];
   }
 
-  /** Native buckets, by place. */
+  /** Returns the native buckets, by position. */
   NativeTotals natives() {
     return natives;
   }
 
-  /** Null without one. */
+  /** Returns the exemplar; null for none. */
   Exemplar exemplar(int place) {
     return exemplars == null ? null : exemplars[place];
   }
 
-  /** Begins a series with nothing in it at a place that is free. */
+  /** Adds an empty series at a free position. */
   void create(int place, byte[] ofSeries, long sinceMillis, long ofFamilies) {
     familyBits[place] = ofFamilies;
     anyFamilyBits |= ofFamilies;
@@ -149,7 +150,7 @@ final class SeriesBlock {
     createdMillis[place] = sinceMillis;
   }
 
-  /** Adds a row of a window to a series that there is. */
+  /** Adds a row of a window to an existing series. */
   void add(int place, SealedWindow window, int row) {
     touch(place);
     int from = row * stride;
@@ -172,7 +173,7 @@ final class SeriesBlock {
     }
   }
 
-  /** Sets a series that is new to what another process left. */
+  /** Sets a new series to the values of another process. */
   void restore(int place, QueueImage image, int series) {
     for (int bucket = 0; bucket < stride; bucket++) {
       add(place * stride + bucket, image.count(series, bucket));
@@ -194,7 +195,7 @@ final class SeriesBlock {
     }
   }
 
-  /** Takes an exemplar; those of the block that every scraper has seen leave. */
+  /** Stores an exemplar, and drops those of the block that every scraper has seen. */
   private void keep(int place, TraceDocument document, int bucket, long nowMillis) {
     if (exemplars == null) {
       exemplars = new Exemplar[SERIES];
@@ -212,13 +213,13 @@ final class SeriesBlock {
             Long.parseUnsignedLong(document.traceId(), 16, 32, 16),
             Long.parseUnsignedLong(document.spanId(), 0, 16, 16),
             document.durationNanos(),
-            // Both are what a client says: a start may lie before 1970, a sum overflow.
+            // Both values come from a client: a start may be before 1970, and the sum may overflow.
             Math.max(0, document.startUnixNanos()) / NANOS_PER_MILLI
                 + document.durationNanos() / NANOS_PER_MILLI,
             nowMillis);
   }
 
-  /** Ends a series that there is. */
+  /** Removes an existing series. */
   void evict(int place) {
     touch(place);
     size--;
@@ -235,7 +236,7 @@ final class SeriesBlock {
     }
   }
 
-  /** Forgets the sections that show a series. */
+  /** Drops the sections that contain a series. */
   private void touch(int place) {
     for (Section[][] format : sections) {
       for (int family = 0; family < format.length; family++) {
@@ -246,7 +247,7 @@ final class SeriesBlock {
     }
   }
 
-  /** Adds the sections of a family, rendering those that are not there in the wanted forms. */
+  /** Appends the sections of a family, rendering missing ones in the requested forms. */
   void sections(
       Family family,
       Format format,
@@ -281,7 +282,7 @@ final class SeriesBlock {
     }
   }
 
-  /** Forgets the sections of a format that nobody asks for any more. */
+  /** Drops the sections of a format that is no longer requested. */
   void forget(Format format) {
     Arrays.fill(sections[format.ordinal()], null);
   }

@@ -3,11 +3,11 @@ package org.traceetl.server.features.pages;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
 
-/** Writes series in one {@link Format}. Owned by the fold thread. */
+/** Writes series in one {@link Format}. Confined to the fold thread. */
 interface SeriesForm {
-  /** Writes what one family has of a series that there is. */
+  /** Writes the samples of one family for an existing series. */
   void write(Family family, SeriesBlock block, int place, SectionWriter writer);
 
-  /** Writes a counter with a value of its own. */
+  /** Writes a counter with the given value. */
   void write(Family family, byte[] labels, long value, long createdMillis, SectionWriter writer);
 }

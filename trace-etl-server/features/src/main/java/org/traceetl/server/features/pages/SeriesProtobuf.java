@@ -11,14 +11,16 @@ import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.NativeTotals;
 
 /**
- * Series as metrics of a family's message. The family's head, with the length of all, is made once
- * the lengths of all sections are known. What stands first in a message is written last.
+ * Writes series as metrics of a family's message. The family's header, which contains the total
+ * length, is written once the lengths of all sections are known. The first field of a message is
+ * written last.
  */
 final class SeriesProtobuf implements SeriesForm {
   private static final int NANOS_PER_MILLI = 1_000_000;
 
   /**
-   * As client libraries have it: below any duration, and above 0 so that the kind is told by it.
+   * The value that client libraries use: below any duration, and above 0 because it marks the
+   * histogram as native.
    */
   private static final double ZERO_THRESHOLD = 0x1p-128;
 
@@ -29,10 +31,10 @@ final class SeriesProtobuf implements SeriesForm {
   private final MessageBuffer out = new MessageBuffer();
   private final byte[] hex = new byte[TraceId.HEX_LENGTH];
 
-  /** Where the labels of the series at hand begin in their text. */
+  /** Start of the current labels in their text. */
   private int[] begins = new int[8];
 
-  /** The value of the label at hand, without what escapes it. */
+  /** The unescaped value of the current label. */
   private byte[] value = {};
 
   SeriesProtobuf(Naming naming) {
@@ -92,7 +94,7 @@ final class SeriesProtobuf implements SeriesForm {
     out.enclose(MetricProto.METRIC_HISTOGRAM, before);
   }
 
-  /** Counts are of all spans up to a bound: those of all, less what the buckets above have. */
+  /** Writes cumulative counts: the count of all spans, less the buckets above. */
   private void writeClassic(
       Family family, SeriesBlock block, int place, long calls, SeriesBlock.Exemplar exemplar) {
     int last = family.buckets() - 1;
@@ -124,7 +126,7 @@ final class SeriesProtobuf implements SeriesForm {
     out.zigZag(MetricProto.HISTOGRAM_SCHEMA, buckets.schema());
   }
 
-  /** Each count less the one before. */
+  /** Differences between consecutive counts. */
   private void writeDeltas(NativeTotals natives, int place, int first, int size) {
     if (first == size) {
       return;
@@ -137,11 +139,11 @@ final class SeriesProtobuf implements SeriesForm {
     out.enclose(MetricProto.HISTOGRAM_POSITIVE_DELTA, before);
   }
 
-  /** Runs of neighbours: how far from the end of the one before, and how many. */
+  /** Runs of adjacent buckets: distance from the previous run, and length. */
   private void writeSpans(
       NativeBuckets buckets, NativeTotals natives, int place, int first, int size) {
     if (first == size) {
-      // Without a span, readers would take it for a classic histogram.
+      // Without a span, readers would treat it as a classic histogram.
       writeSpan(0, 0);
       return;
     }
@@ -189,8 +191,8 @@ final class SeriesProtobuf implements SeriesForm {
   }
 
   /**
-   * The double next to a duration in the page's unit, as the text would be read; for sums of more
-   * than 104 days that next to it.
+   * Returns the double nearest to a duration in the page's unit, which equals the parsed text; an
+   * adjacent one for sums of more than 104 days.
    */
   private double inUnit(long millis, int nanos) {
     double unitNanos = naming.seconds() ? 1e9 : 1e6;
@@ -199,7 +201,7 @@ final class SeriesProtobuf implements SeriesForm {
         : millis / (unitNanos / NANOS_PER_MILLI);
   }
 
-  /** Labels stand ready as those of text pages: {@code a="x",b="y"}, with \ before \, " and n. */
+  /** Writes the labels, given in the text form {@code a="x",b="y"} with \ before \, " and n. */
   private void writeLabels(byte[] labels) {
     int count = 0;
     int at = 0;
@@ -220,7 +222,7 @@ final class SeriesProtobuf implements SeriesForm {
     }
   }
 
-  /** At the equals sign behind a name. */
+  /** Returns the position of the equals sign after a name. */
   private static int nameEnd(byte[] labels, int begin) {
     int end = begin;
     while (labels[end] != '=') {
@@ -229,7 +231,7 @@ final class SeriesProtobuf implements SeriesForm {
     return end;
   }
 
-  /** At the quote that ends a value. */
+  /** Returns the position of the quote that ends a value. */
   private static int valueEnd(byte[] labels, int begin) {
     int end = begin;
     while (labels[end] != '"') {
@@ -238,7 +240,7 @@ final class SeriesProtobuf implements SeriesForm {
     return end;
   }
 
-  /** Copies a value as it was before quotes, backslashes and ends of lines were escaped. */
+  /** Copies a value, unescaping quotes, backslashes and line ends. */
   private int unescape(byte[] labels, int begin) {
     if (value.length < labels.length) {
       value = new byte[Math.max(labels.length, value.length * 2)];

@@ -5,19 +5,19 @@ import java.util.Arrays;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Naming;
 
-/** Series as lines of a page. */
+/** Writes series as lines of a text page. */
 final class SeriesText implements SeriesForm {
   private static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MILLI_DIGITS = 6;
   private static final int SECOND_DIGITS = 9;
 
-  /** What a series has beside its buckets: sum, count, creation. */
+  /** Lines of a series in addition to its buckets: sum, count, creation time. */
   private static final int OTHER_LINES = 3;
 
-  /** What a line holds besides name, labels and le: value, exemplar, line end. */
+  /** Length of a line without name, labels and le: value, exemplar, line end. */
   private static final int MAX_VALUE_BYTES = 4 * SectionWriter.MAX_NUMBER_BYTES;
 
-  /** What a line usually holds besides name and labels. */
+  /** Usual length of a line without name and labels. */
   private static final int USUAL_VALUE_BYTES = 20;
 
   private static final byte[] EXEMPLAR_TRACE = ascii(" # {trace_id=\"");
@@ -49,12 +49,12 @@ final class SeriesText implements SeriesForm {
         naming.families().stream().mapToInt(family -> family.bucket.length).max().orElseThrow();
   }
 
-  /** Lines of a series on an OpenMetrics page. */
+  /** Returns the number of lines of a series on an OpenMetrics page. */
   int lines() {
     return stride + OTHER_LINES + 2;
   }
 
-  /** About as many bytes as a line has besides the labels of its series. */
+  /** Returns the approximate length of a line without the labels of the series. */
   int lineBytes() {
     return usualNameBytes + USUAL_VALUE_BYTES;
   }
@@ -93,7 +93,7 @@ final class SeriesText implements SeriesForm {
     int prefixBytes = nameBytes + labels.length;
     long count = 0;
     for (int bucket = 0; bucket <= last; bucket++) {
-      // A window has nothing above the last bucket of a family that has fewer than others.
+      // A window has no counts above the last bucket of a family with fewer buckets.
       count = bucket == last ? block.count(place) : count + block.count(place, bucket);
       if (bucket == 0) {
         writer.write(family.bucket);

@@ -17,7 +17,7 @@ import org.traceetl.server.window.SeriesDefinition;
 
 /** The families of spans: calls, durations and events. */
 public final class SpanNaming implements Naming {
-  /** Of histograms, in a section. */
+  /** Histograms in a section. */
   static final int SECTION_SERIES = 16;
 
   private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
@@ -42,7 +42,7 @@ public final class SpanNaming implements Naming {
   private final boolean seconds;
   private final boolean namesQueues;
 
-  /** Null where there are classic buckets alone. */
+  /** Null for classic buckets only. */
   private final NativeBuckets nativeBuckets;
 
   private final boolean classic;
@@ -52,7 +52,7 @@ public final class SpanNaming implements Naming {
   private final long ofSpans;
   private final long ofEvents;
 
-  /** The parts of one configuration, which has settled that no label stands twice. */
+  /** Creates the naming of a valid configuration, in which all labels are distinct. */
   public SpanNaming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
     seconds = metrics.unit() == Unit.SECONDS;
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
@@ -122,14 +122,14 @@ public final class SpanNaming implements Naming {
   public byte[] labels(SeriesDefinition definition, String queue) {
     StringBuilder out = new StringBuilder(128);
     String application = definition.values().get(SeriesDefinition.APPLICATION);
-    // Written even if it is empty, so that what follows can begin with a comma.
+    // Written even if it is empty, so that the next label can begin with a comma.
     LabelText.append(out, labels.getFirst(), application == null ? "" : application);
     if (definition.overflow()) {
       LabelText.append(out, MetricsConfig.OVERFLOW_LABEL, "true");
     } else {
       for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
         String value = definition.values().get(i);
-        // To Prometheus an empty label is an absent one.
+        // Prometheus treats an empty label as absent.
         if (value != null && !value.isEmpty()) {
           LabelText.append(out, labels.get(i), shown(i, value));
         }

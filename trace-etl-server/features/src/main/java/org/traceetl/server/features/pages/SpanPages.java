@@ -30,29 +30,29 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The pages of the span families. One thread, the fold thread, owns all series: windows, releases
- * and wishes for a page come to it through one bounded queue; it folds what waits, renders the
- * queues that changed, and publishes all pages by one reference. A page so holds whole windows, and
- * a scrape reads it without a lock.
+ * The pages of the span families. The fold thread owns all series: windows, releases and requests
+ * for a page reach it through one bounded queue. It folds the messages that wait, renders the
+ * changed queues and publishes all pages by one reference. So a page contains whole windows, and a
+ * scrape reads it without a lock.
  *
- * <p>Only encodings that were asked for lately are kept up to date; the first request for another
- * one waits until the fold thread has rendered it.
+ * <p>Only recently requested encodings are kept up to date. The first request for another encoding
+ * waits until the fold thread has rendered it.
  *
- * <p>A queue restored is shown from the moment on at which its last owner shows it no more, and
- * while this process holds its lease; one that was never restored has no lease and is shown until
- * its release. Owners extend leases by a volatile write, so that a fold thread that is behind lets
- * no lease run out; a page knows the leases of the queues on it. Whoever serves a page asks the
- * clock after it has the page: when a lease on it has run out, the page is not served, and the fold
- * thread is asked for one without that queue. So a process that was stopped and goes on shows
- * nothing that another owner may show by then, not even once. A lease that is extended late brings
- * its queue back, and the fold thread wakes up for a queue whose time comes.
+ * <p>A restored queue is shown once its previous owner no longer shows it, and while this process
+ * holds its lease. A queue that was never restored has no lease and is shown until its release.
+ * Owners extend leases by a volatile write, so that no lease expires because the fold thread is
+ * slow. A page knows the leases of its queues, and the server checks the clock after it has the
+ * page: if a lease has expired, the page is not sent, and the fold thread renders one without that
+ * queue. So a process that pauses and continues never shows a queue that another owner may show. A
+ * lease that is extended late brings its queue back, and the fold thread wakes up when a queue's
+ * period starts.
  */
 public final class SpanPages implements WindowFollower, AutoCloseable {
   private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
   /**
-   * Of the heap, for a plain page: there are two while the next one is made, in each of three
-   * formats, so that all of them take half of it at most.
+   * Part of the heap for one plain page. Old and new pages coexist in three formats, so all of them
+   * take at most half of the heap.
    */
   private static final int PLAIN_SHARE = 12;
 
@@ -62,16 +62,16 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private final long maxPlainBytes;
   private final FoldThread<Message> thread;
 
-  /** When each encoding was last asked for, on the nano clock; {@code MIN_VALUE}: never. */
+  /** Time of the latest request of each encoding, on the nano clock; {@code MIN_VALUE}: never. */
   private final AtomicLongArray askedNanos = new AtomicLongArray(Encoding.values().length);
 
   private volatile Map<Encoding, Page> pages = Map.of();
   private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0);
 
-  /** Of the queues that were restored and are not released. */
+  /** Leases of the queues that were restored and are not released. */
   private final Map<QueueId, Lease> leases = new ConcurrentHashMap<>();
 
-  // The fold thread's
+  // Confined to the fold thread.
   private final Map<QueueId, Held> queues = new TreeMap<>();
   private final List<QueueSeries> shown = new ArrayList<>();
   private final LongSet labelSets = new LongSet();
@@ -82,20 +82,19 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   private long unknownRows;
   private long expiries;
 
-  /** Of the pages being made: whether they may still be served. */
+  /** Whether the pages that are being rendered may still be served. */
   private BooleanSupplier current = () -> true;
 
   /**
-   * @param nanoClock as {@link System#nanoTime}
-   * @param renderedNanos is told on the fold thread how long each publishing took
+   * @param renderedNanos receives, on the fold thread, the duration of each publication
    */
   public SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos) {
     this(naming, nanoClock, renderedNanos, Runtime.getRuntime().maxMemory() / PLAIN_SHARE);
   }
 
   /**
-   * @param maxPlainBytes about as long a page is kept as it is sent; plain pages above that are
-   *     kept deflated, and inflated while they are sent
+   * @param maxPlainBytes approximate size up to which a plain page is stored as it is sent; larger
+   *     pages are stored deflated and inflated during sending
    */
   SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos, long maxPlainBytes) {
     this.naming = naming;
@@ -113,8 +112,8 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   }
 
   /**
-   * Hands the window to the fold thread. Waits while its queue is full: the window is kept in the
-   * journal already, so dropping it would make the page wrong.
+   * Passes the window to the fold thread. Waits while the thread's queue is full: the journal has
+   * the window already, so dropping it would make the page wrong.
    *
    * @throws IllegalArgumentException if the window's buckets are not the configured ones
    * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
@@ -137,7 +136,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   }
 
   /**
-   * The queue begins with what its image holds, in place of what was there.
+   * Replaces the series of a queue by those of an image.
    *
    * @throws IllegalArgumentException if the image's buckets are not the configured ones
    * @throws IllegalStateException after {@link #close}, or if the fold thread has ended
@@ -177,11 +176,11 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   }
 
   /**
-   * The page as it is now; after {@link #close}, as it was last, for as long as it is current.
+   * Returns the current page; after {@link #close} the last one, while it is current.
    *
-   * @throws TimeoutException if it has to be rendered first and that took longer than {@code most}
-   * @throws IllegalStateException if the fold thread has failed: the page would never change again
-   *     and look well; or if it has to be rendered first after {@link #close}
+   * @throws TimeoutException if it must be rendered first and that takes longer than {@code most}
+   * @throws IllegalStateException if the fold thread has failed, because the page would never
+   *     change again; or if it must be rendered first after {@link #close}
    */
   public Page page(Encoding encoding, Duration most) throws TimeoutException, InterruptedException {
     if (thread.failed()) {
@@ -200,7 +199,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     return page;
   }
 
-  /** Waits until all windows given before are on the pages. */
+  /** Waits until all earlier windows are on the pages. */
   public void await(Duration most) throws TimeoutException, InterruptedException {
     long deadlineNanos = System.nanoTime() + most.toNanos();
     var done = new CompletableFuture<Void>();
@@ -214,29 +213,31 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     }
   }
 
-  /** What the pages hold. */
+  /** Returns the counts of the pages. */
   public Totals totals() {
     return totals;
   }
 
-  /** Bytes of each page that is kept up to date. */
+  /** Returns the size of each page that is kept up to date. */
   public Map<Encoding, Long> pageBytes() {
     return Maps.transformValues(pages, Page::bytes);
   }
 
-  /** False once the fold thread has ended, by {@link #close} or by an error. */
+  /** Returns false once the fold thread has ended, by {@link #close} or by an error. */
   public boolean running() {
     return !thread.ended();
   }
 
-  /** Ends the fold thread after what waits. The last pages stay readable. Idempotent. */
+  /**
+   * Ends the fold thread after the messages that wait. The last pages stay readable. Idempotent.
+   */
   @Override
   public void close() {
     thread.close();
   }
 
   private final class OnFoldThread implements FoldThread.Fold<Message> {
-    /** Until the time of a queue comes. */
+    /** Returns the time until a queue's period starts. */
     @Override
     public long idleNanos() {
       long nowNanos = nanoClock.getAsLong();
@@ -350,7 +351,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       queues.values().forEach(held -> held.series.forget(format));
       return;
     }
-    // An asked-for page that is not there is worse than one that takes long to send.
+    // A page that is slow to send is better than none.
     boolean inflated = plain && textBytes() > maxPlainBytes;
     List<Section> sections = new ArrayList<>();
     for (Family family : naming.families()) {
@@ -374,7 +375,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     rendered.put(encoding, Page.of(encoding, sections, inflated, current));
   }
 
-  /** About as many bytes as a plain page of what is shown has. */
+  /** Returns the approximate size of a plain page of the shown queues. */
   private long textBytes() {
     return shown.stream().mapToLong(QueueSeries::textBytes).sum();
   }
@@ -392,20 +393,20 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
   }
 
   /**
-   * What the pages hold.
+   * Counts of the pages.
    *
-   * @param queues whose series are held
-   * @param hidden those of them that are not shown: a former owner may show them, or their lease
-   *     has run out
-   * @param series shown
-   * @param windows folded since the start
-   * @param unknownRows rows of windows that belonged to no series: 0 unless something is broken
-   * @param expiries times that a queue was hidden because its lease had run out
+   * @param queues queues with series in memory
+   * @param hidden queues of these that are not shown: a previous owner may show them, or their
+   *     lease has expired
+   * @param series series on the page
+   * @param windows windows folded since the start
+   * @param unknownRows rows of windows without a series; 0 unless the program has a fault
+   * @param expiries times that a queue was hidden because its lease had expired
    */
   public record Totals(
       int queues, int hidden, int series, long windows, long unknownRows, long expiries) {}
 
-  /** A queue's series, and when they may be shown. */
+  /** A queue's series, and its lease. */
   private record Held(QueueSeries series, Lease lease) {}
 
   private sealed interface Message {}
@@ -416,7 +417,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   private record Release(QueueId queue) implements Message {}
 
-  /** A queue that was hidden may be shown again. */
+  /** A hidden queue may be shown again. */
   private record Refresh() implements Message {}
 
   private record Publish(CompletableFuture<Void> done) implements Message {}

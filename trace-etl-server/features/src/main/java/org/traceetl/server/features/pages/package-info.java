@@ -1,2 +1,2 @@
-/** Sealed windows folded into cumulative series, and those written as pages for Prometheus. */
+/** Folds sealed windows into cumulative series, and renders these as pages for Prometheus. */
 package org.traceetl.server.features.pages;

@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What one application's spans would be: sets of hashes, of keys and of values. */
+/** The size of one application's spans: sets of hashes of keys and values. */
 final class ApplicationEstimate {
   private final Set<Long> plain = new HashSet<>();
   private final Set<Long> full = new HashSet<>();
@@ -24,10 +24,10 @@ final class ApplicationEstimate {
   /**
    * Adds spans of one key.
    *
-   * @param kindAndStatus as one number
-   * @param dimensions hashes of their values, 0 for none
-   * @param count how many
-   * @return hashes that are new, to be remembered
+   * @param kindAndStatus both as one number
+   * @param dimensions hashes of the values, 0 for none
+   * @param count number of spans
+   * @return number of new hashes
    */
   int add(long name, int kindAndStatus, long[] dimensions, int count) {
     spans += count;
@@ -65,12 +65,12 @@ final class ApplicationEstimate {
     return spans;
   }
 
-  /** Series without any configured dimension. */
+  /** Returns the series without any configured dimension. */
   int plain() {
     return plain.size();
   }
 
-  /** Series with all of them. */
+  /** Returns the series with all dimensions. */
   int series() {
     return full.size();
   }
@@ -83,7 +83,7 @@ final class ApplicationEstimate {
     return values.get(dimension).size();
   }
 
-  /** Series with all of them but one. */
+  /** Returns the series with all dimensions except one. */
   int without(int dimension) {
     return without.get(dimension).size();
   }

@@ -14,8 +14,8 @@ import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Reads messages that the broker still has and prints how many series the configuration would make
- * of them. Belongs to no consumer group and marks nothing.
+ * Reads messages from the broker and prints how many series the configuration would create from
+ * them. Joins no consumer group and stores no offset.
  */
 public final class DryRun {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -31,7 +31,7 @@ public final class DryRun {
   private long saidMillis;
 
   /**
-   * @param profile null for messages that need no mapping
+   * @param profile null if the messages need no mapping
    */
   public DryRun(
       RocketMqConfig rocketmq,
@@ -52,8 +52,8 @@ public final class DryRun {
   /**
    * Reads the newest messages.
    *
-   * @param messages at most so many, in equal parts of all queues
-   * @param since none that came longer ago; null for any
+   * @param messages maximum number, divided equally among the queues
+   * @param since maximum age of a message; null for any
    * @throws IOException if the topic cannot be read
    */
   public void run(long messages, Duration since) throws IOException, InterruptedException {

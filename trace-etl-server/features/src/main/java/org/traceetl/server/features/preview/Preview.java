@@ -29,9 +29,8 @@ import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.Utf8;
 
 /**
- * Counts the series that a configuration would make of batches of spans, without its limits and
- * without what is learnt of names. Keys are remembered by hashes of 64 bits, a bounded number of
- * them. One thread.
+ * Counts the series that a configuration would create from batches of spans, without limits and
+ * learnt names. Stores a bounded number of 64-bit hashes of keys. Not thread-safe.
  */
 final class Preview {
   private static final HashFunction HASH = Hashing.farmHashFingerprint64();
@@ -51,9 +50,9 @@ final class Preview {
   private long filtered;
 
   /**
-   * @param messages what spans come in
-   * @param profile null where series are made of attributes as they are
-   * @param maxKeys hashes remembered at most, each some 60 bytes
+   * @param messages format of the messages
+   * @param profile null for series that copy attributes
+   * @param maxKeys maximum number of stored hashes, each about 60 bytes
    */
   Preview(SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys) {
     this.config = config;
@@ -73,7 +72,7 @@ final class Preview {
     values = new long[config.dimensions().size()];
   }
 
-  /** Whether as much is remembered as may be: no more is to be added. */
+  /** Returns whether the preview is full and must receive no more messages. */
   boolean isFull() {
     return keys >= maxKeys;
   }
@@ -116,7 +115,7 @@ final class Preview {
     }
   }
 
-  /** Events make series, and are no spans. */
+  /** Counts events, which have series but are not spans. */
   private static int counted(SpanColumns spans, int entry) {
     return entry < spans.firstEvent() ? spans.spans(entry) : 0;
   }

@@ -1,2 +1,2 @@
-/** How many series a configuration would make of the messages that the broker still has. */
+/** Estimates the series that a configuration would create from the messages on the broker. */
 package org.traceetl.server.features.preview;
