@@ -12,23 +12,23 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The agents whose batches counted in the last hour. One thread at a time.
+ * The agents whose batches counted in the last hour. Not thread-safe.
  *
- * <p>Bounded: so many agents; while there are as many, further ones are left out. One without
- * batches for an hour makes room.
+ * <p>Bounded: if the maximum number of agents is reached, further ones are left out. An agent
+ * without batches for an hour is removed.
  */
 public final class Agents {
-  /** Most that are kept: about 500 bytes each, and 8 for each queue. */
+  /** Maximum number: about 500 bytes for each agent, and 8 for each of its queues. */
   static final int MAX = 20_000;
 
   /**
    * An agent.
    *
-   * @param startedMillis when it began its newest epoch, milliseconds since 1970, as exactly as a
-   *     window is long; 0 if that was before the last hour or is not known
-   * @param seenMillis when its newest window was sealed, milliseconds since 1970
-   * @param batches that counted in the last hour
-   * @param queues that they came by
+   * @param startedMillis start of its newest epoch, milliseconds since 1970, with the precision of
+   *     a window; 0 if it was before the last hour or is unknown
+   * @param seenMillis seal time of its newest window, milliseconds since 1970
+   * @param batches batches that counted in the last hour
+   * @param queues queues of these batches
    */
   public record View(UUID agent, long startedMillis, long seenMillis, long batches, int queues) {}
 
@@ -36,13 +36,13 @@ public final class Agents {
     private final MinuteColumns.Minutes batches = new MinuteColumns.Minutes();
     private long epoch;
 
-    /** When the oldest known window with batches of this epoch began. */
+    /** Start of the oldest known window with batches of this epoch. */
     private long begunMillis = Long.MAX_VALUE;
 
-    /** Whether that one has the first batch that the agent sent by its queue. */
+    /** Whether that window has the first batch that the agent sent on its queue. */
     private boolean fromFirst;
 
-    /** Whether there were batches of an epoch before. */
+    /** Whether there were batches of an earlier epoch. */
     private boolean follows;
 
     private long seenMillis;
@@ -57,7 +57,7 @@ public final class Agents {
         begunMillis = Long.MAX_VALUE;
       }
       if (epochOfRun < epoch) {
-        // Of another queue, whose windows are read later.
+        // A window of another queue that is read later.
         follows = true;
       } else if (openedMillis <= begunMillis) {
         fromFirst = first == 0 || openedMillis == begunMillis && fromFirst;
@@ -82,7 +82,7 @@ public final class Agents {
   private final Map<QueueId, Integer> queues = new HashMap<>();
   private final int max;
 
-  /** The newest minute in which one was left out. */
+  /** The newest minute in which an agent was left out. */
   private long leftOutMinute = Long.MIN_VALUE;
 
   Agents(int max) {
@@ -119,7 +119,7 @@ public final class Agents {
     return leftOutMinute >= oldest;
   }
 
-  /** Those with batches in these minutes, the one not heard of for longest first. */
+  /** Returns the agents with batches in these minutes, the most silent first. */
   List<View> views(long oldest, long newest) {
     List<View> views = new ArrayList<>();
     agents.forEach((id, agent) -> {

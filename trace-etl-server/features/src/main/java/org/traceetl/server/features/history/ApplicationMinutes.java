@@ -8,10 +8,10 @@ import java.util.Map;
 import org.traceetl.server.window.Books;
 
 /**
- * Calls of each application and of its operations by the minute. One thread at a time.
+ * Calls of each application and of its operations by minute. Not thread-safe.
  *
- * <p>Bounded: so many applications, and so many operations of all of them; those for which there is
- * no room are {@link Books#OTHER}. One without spans for an hour makes room.
+ * <p>Bounded: applications and operations above the limits are added up as {@link Books#OTHER}. One
+ * without spans for an hour is removed.
  */
 final class ApplicationMinutes {
   /** An operation of an application. */
@@ -23,7 +23,7 @@ final class ApplicationMinutes {
     private final MinuteColumns.Minutes minutes = new MinuteColumns.Minutes();
     private final Map<Name, MinuteColumns.Minutes> operations = new HashMap<>();
 
-    /** What a window has of it; null for nothing. */
+    /** The part of the current window; null for nothing. */
     private SpanSums sums;
 
     private Application(String name) {
@@ -51,7 +51,7 @@ final class ApplicationMinutes {
   private final MinuteColumns columns;
   private final Map<String, Application> applications = new HashMap<>();
 
-  /** Those that are told apart: without {@link #OTHER}, of which each application has one. */
+  /** Operations listed separately, without {@link #OTHER}, which each application has. */
   private int operations;
 
   ApplicationMinutes(int buckets, int maxApplications, int maxOperations) {
@@ -61,7 +61,7 @@ final class ApplicationMinutes {
     columns = new MinuteColumns(SpanSums.BUCKETS + buckets);
   }
 
-  /** Adds what a window has, and takes the tallies from it. */
+  /** Adds the numbers of a window, and takes the tallies from it. */
   void add(List<Operation> touched, long minute, long now) {
     List<Application> ofWindow = new ArrayList<>();
     for (Operation operation : touched) {
@@ -103,7 +103,7 @@ final class ApplicationMinutes {
     return minutes;
   }
 
-  /** Lets those leave that had no spans since a minute. */
+  /** Removes applications and operations without spans since a minute. */
   void sweep(long oldest) {
     Iterator<Application> all = applications.values().iterator();
     while (all.hasNext()) {
@@ -123,7 +123,7 @@ final class ApplicationMinutes {
     }
   }
 
-  /** Null for none. */
+  /** Returns null for no application. */
   Application get(String name) {
     return applications.get(name);
   }
@@ -140,7 +140,7 @@ final class ApplicationMinutes {
     return operations;
   }
 
-  /** What stands in some minutes, from and to included. */
+  /** Adds up some minutes, both ends inclusive. */
   SpanSums sum(MinuteColumns.Minutes minutes, long from, long to) {
     SpanSums sum = new SpanSums(buckets);
     columns.sum(minutes, from, to, sum.columns());

@@ -10,10 +10,10 @@ import org.traceetl.proto.Rejection;
 import org.traceetl.server.window.Books;
 
 /**
- * The books of the fleet and of each application by the minute. One thread at a time.
+ * The books of the fleet and of each application by minute. Not thread-safe.
  *
- * <p>Bounded: so many applications; those for which there is no room are {@link Books#OTHER}. One
- * without spans for an hour makes room. Those of the fleet are exact whatever the bound.
+ * <p>Bounded: applications above the limit are added up as {@link Books#OTHER}. One without spans
+ * for an hour is removed. The books of the fleet are exact in any case.
  */
 final class FleetBooks {
   private static final int RECEIVED = 0;
@@ -25,7 +25,7 @@ final class FleetBooks {
   private static final int REJECTED = 6;
   private static final Rejection[] REASONS = Rejection.values();
 
-  /** The last one: reasons of servers of a later version. */
+  /** The last reason collects reasons of servers of a later version. */
   private static final int COLUMNS = REJECTED + REASONS.length + 1;
 
   private static final String OTHER_REASON = "other";
@@ -94,12 +94,12 @@ final class FleetBooks {
     applications.values().removeIf(minutes -> minutes.endedBefore(oldest));
   }
 
-  /** Those of the fleet in some minutes, from and to included; without a name. */
+  /** Returns the books of the fleet in some minutes, both ends inclusive, without a name. */
   Books fleet(long from, long to) {
     return books("", fleet, from, to);
   }
 
-  /** Those of each application that has any in these minutes. */
+  /** Returns the books of each application with spans in these minutes. */
   List<Books> applications(long from, long to) {
     List<Books> all = new ArrayList<>();
     applications.forEach((name, minutes) -> {

@@ -21,39 +21,40 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The last hour of the fleet, by the minute: calls of each application and operation, the books,
- * queues, agents. Safe for any thread: one adds, any number ask, and nobody waits for longer than
- * one window or one answer takes. Each answer has whole windows: those of one version.
+ * The last hour of the fleet by minute: calls of each application and operation, books, queues,
+ * agents. Thread-safe: one thread adds, others read, and none waits longer than one window or one
+ * answer takes. Each answer consists of whole windows of one version.
  *
- * <p>Calls go by when a window began, the rest by when it was sealed.
+ * <p>Calls belong to the minute in which their window began, all other numbers to the minute in
+ * which it was sealed.
  *
- * <p>Bounded: so many applications and so many operations of all of them. One without spans for an
- * hour makes room; while there is none, the others are {@link Books#OTHER}.
+ * <p>Bounded: a maximum number of applications and of operations. One without spans for an hour is
+ * removed; those above the limit are added up as {@link Books#OTHER}.
  */
 public final class History {
-  /** Minutes that are kept, the one that has not ended included; and one more that has ended. */
+  /** Minutes in memory, including the current one and one more that has ended. */
   public static final int MINUTES = 60;
 
-  /** How far back it goes. */
+  /** How far the history goes back. */
   public static final Duration LENGTH = Duration.ofMinutes(MINUTES + 1);
 
   /** Kind of {@link Books#OTHER}. */
   public static final String UNKNOWN_KIND = "SPAN_KIND_UNSPECIFIED";
 
-  /** What happened to an application. */
+  /** The numbers of an application. */
   public record Total(String application, Interval interval) {}
 
-  /** What happened to an operation. */
+  /** The numbers of an operation. */
   public record OperationTotal(String operation, String kind, Interval interval) {}
 
   /**
    * A minute.
    *
-   * @param buckets calls by duration, one more than there are bounds; only to be read
+   * @param buckets calls by duration, one more than bounds; must not be written
    */
   public record Minute(Interval interval, long[] buckets) {}
 
-  /** Calls and errors of the last {@value #MINUTES} minutes that have ended, oldest first. */
+  /** Calls and errors of the last {@value #MINUTES} completed minutes, oldest first. */
   public record Spark(long[] calls, long[] errors) {
     private Spark() {
       this(new long[MINUTES], new long[MINUTES]);
@@ -63,30 +64,30 @@ public final class History {
   /**
    * Books of some minutes.
    *
-   * @param fleet all of them, without a name
-   * @param applications those that have any, in no order
+   * @param fleet all books, without a name
+   * @param applications books of each application that has any, in no order
    */
   public record BooksOfFleet(Books fleet, List<Books> applications) {}
 
   /**
    * The agents of the last hour.
    *
-   * @param leftOut whether there were more than are kept
-   * @param agents the one not heard of for longest first
+   * @param leftOut whether there were more than the limit
+   * @param agents the agents, the most silent first
    */
   public record AgentsOfFleet(boolean leftOut, List<Agents.View> agents) {}
 
-  /** Totals that were asked for last; others ask for them in another order, or the next ones. */
+  /** Totals of the latest requests: others request them in another order, or the next ones. */
   private record Kept(String tag, int minutes, List<Total> totals) {}
 
   /**
    * The earliest minute with calls.
    *
-   * @param openedMillis when its earliest window began
-   * @param sealedMillis when its latest window ended
+   * @param openedMillis start of its earliest window
+   * @param sealedMillis end of its latest window
    */
   private record FirstMinute(long minute, long openedMillis, long sealedMillis) {
-    /** The time that its windows cover; windows begin in a minute, but may end after it. */
+    /** Time that its windows cover; windows begin in a minute, but may end after it. */
     long observedMillis() {
       return Math.clamp(sealedMillis - openedMillis, MIN_OBSERVED_MILLIS, MINUTE_MILLIS);
     }
@@ -105,12 +106,10 @@ public final class History {
   private final Map<QueueId, QueueHour> queues = new TreeMap<>();
   private final MinuteColumns columnsOfQueue = new MinuteColumns(1);
 
-  /**
-   * Of the queues, those that there are not now: of a broker that comes back all is still known.
-   */
+  /** Queues that are absent now: the numbers of a broker that returns are still known. */
   private Set<QueueId> gone = new HashSet<>();
 
-  /** Begins each tag: what two processes count is not the same. */
+  /** Prefix of each tag, because two processes count differently. */
   private final String process = UUID.randomUUID().toString().substring(0, 8);
 
   private final AtomicLong version = new AtomicLong();
@@ -123,11 +122,11 @@ public final class History {
   private volatile FirstMinute first;
 
   /**
-   * An empty history.
+   * Creates an empty history.
    *
-   * @param maxApplications most that are told apart
-   * @param maxOperations most of all applications that are told apart, by name and kind
-   * @param boundsNanos upper bounds of a series' finite buckets, rising
+   * @param maxApplications maximum number of applications listed separately
+   * @param maxOperations maximum number of operations of all applications, by name and kind
+   * @param boundsNanos upper bounds of a series' finite buckets, ascending
    */
   public History(int maxApplications, int maxOperations, long[] boundsNanos, InstantSource clock) {
     this.maxApplications = maxApplications;
@@ -140,7 +139,7 @@ public final class History {
     books = new FleetBooks(maxApplications);
   }
 
-  /** Adds a window, and takes the tallies from the operations that it has something of. */
+  /** Adds a window, and takes the tallies of its operations. */
   synchronized void add(SealedWindow window, List<Operation> touched) {
     addCalls(window.openedMillis(), window.sealedMillis(), touched);
     long now = minuteNow();
@@ -196,7 +195,7 @@ public final class History {
         : (to - known.minute) * MINUTE_MILLIS + known.observedMillis();
   }
 
-  /** These are the queues that there are. */
+  /** Sets the existing queues. */
   synchronized void setQueues(Collection<QueueId> present) {
     Set<QueueId> absent = new HashSet<>(queues.keySet());
     absent.removeAll(Set.copyOf(present));
@@ -215,7 +214,7 @@ public final class History {
     return minute >= now - MINUTES && minute <= now + 1;
   }
 
-  /** Once a minute. */
+  /** Removes old entries, once a minute. */
   private void sweep(long now) {
     if (now != sweptMinute) {
       sweptMinute = now;
@@ -227,7 +226,7 @@ public final class History {
   }
 
   /**
-   * An application's last minutes, oldest first; the last one has not ended.
+   * Returns an application's last minutes, oldest first; the last one has not ended.
    *
    * @param count 1 to {@value #MINUTES}
    * @return empty if the application had no spans in the last hour
@@ -247,7 +246,7 @@ public final class History {
   }
 
   /**
-   * The last minutes of an application's operation, oldest first; the last one has not ended.
+   * Returns the last minutes of an operation, oldest first; the last one has not ended.
    *
    * @param count 1 to {@value #MINUTES}
    * @return empty if it had no spans in the last hour
@@ -292,8 +291,8 @@ public final class History {
   }
 
   /**
-   * What happened to each application of the last hour in the last minutes that have ended; in no
-   * order. Only to be read.
+   * Returns the numbers of each application in the last completed minutes, in no order. Must not be
+   * written.
    *
    * @param count 1 to {@value #MINUTES} - 1
    */
@@ -307,7 +306,7 @@ public final class History {
     List<SpanSums> tallies;
     long now;
     synchronized (this) {
-      // As of now, or later: then it is found to be out of date.
+      // A newer tag is harmless: the answer is found to be out of date.
       tag = tag();
       now = minuteNow();
       names = new ArrayList<>(applications.applications());
@@ -328,7 +327,7 @@ public final class History {
   }
 
   /**
-   * What happened to each operation of an application in the last minutes that have ended; in no
+   * Returns the numbers of each operation of an application in the last completed minutes, in no
    * order.
    *
    * @param count 1 to {@value #MINUTES} - 1
@@ -362,7 +361,7 @@ public final class History {
     return totals;
   }
 
-  /** Of each of these applications, in their order; zeros for an unknown one. */
+  /** Returns the trend of each of these applications, in their order; zeros for an unknown one. */
   public List<Spark> sparks(List<String> names) {
     List<Spark> sparks = new ArrayList<>(names.size());
     synchronized (this) {
@@ -387,7 +386,7 @@ public final class History {
   }
 
   /**
-   * The books of windows sealed in the last minutes, the one that has not ended included.
+   * Returns the books of windows sealed in the last minutes, including the current one.
    *
    * @param count 1 to {@value #MINUTES}
    */
@@ -397,14 +396,14 @@ public final class History {
         books.fleet(now - count + 1, now + 1), books.applications(now - count + 1, now + 1));
   }
 
-  /** The agents whose batches counted in the last hour. */
+  /** Returns the agents whose batches counted in the last hour. */
   public synchronized AgentsOfFleet agents() {
     long now = minuteNow();
     long oldest = now - MINUTES + 1;
     return new AgentsOfFleet(agents.leftOut(oldest), agents.views(oldest, now + 1));
   }
 
-  /** The queues that have a journal, in order. */
+  /** Returns the queues that have a journal, in order. */
   public synchronized List<QueueHour.View> queues() {
     long now = minuteNow();
     List<QueueHour.View> views = new ArrayList<>(queues.size());
@@ -416,17 +415,17 @@ public final class History {
     return views;
   }
 
-  /** Upper bounds of a minute's finite buckets, milliseconds, rising. */
+  /** Returns the upper bounds of a minute's finite buckets in milliseconds, ascending. */
   public double[] boundsMillis() {
     return boundsMillis.clone();
   }
 
-  /** Windows left out because they began in the future: a clock is wrong. */
+  /** Returns the windows left out because they began in the future, which shows a wrong clock. */
   public synchronized long misdated() {
     return misdated;
   }
 
-  /** Whether all that the journal has was added once; before, counts are too low. */
+  /** Returns whether the journal was read to its end once; before that, counts are too low. */
   public boolean upToDate() {
     return upToDate;
   }
@@ -439,19 +438,20 @@ public final class History {
   }
 
   /**
-   * Changes whenever an answer may: with each window, and each minute. Taken before an answer, it
-   * may be older than that, never newer. Letters, digits and dashes.
+   * Returns a tag that changes whenever an answer may change: with each window and each minute. If
+   * it is taken before an answer, it may be older than the answer, never newer. Letters, digits and
+   * dashes.
    */
   public String tag() {
     return process + "-" + version.get() + "-" + minuteNow();
   }
 
-  /** Applications told apart. */
+  /** Returns the number of applications listed separately. */
   public synchronized int applications() {
     return applications.applications();
   }
 
-  /** Operations told apart. */
+  /** Returns the number of operations listed separately. */
   public synchronized int operations() {
     return applications.operations();
   }

@@ -21,9 +21,9 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** The live history of the fleet, and whoever else is given what its follower reads. */
+/** The live history of the fleet, and the subscribers of its follower. */
 public final class HistoryFeature implements Feature, FleetWindows {
-  /** Null where it is disabled. */
+  /** Null if it is disabled. */
   private final History history;
 
   private final Supplier<KnownQueues> queues;
@@ -34,11 +34,11 @@ public final class HistoryFeature implements Feature, FleetWindows {
   private HistoryFollower follower;
 
   /**
-   * A history that follows nothing yet.
+   * Creates a history that follows nothing yet.
    *
-   * @param history null where it is disabled
-   * @param queues what else is known of the fleet's queues
-   * @param slowMillis an application with a p99 of it or more is slow
+   * @param history null if it is disabled
+   * @param queues further facts about the fleet's queues
+   * @param slowMillis p99 from which an application is slow
    */
   public HistoryFeature(History history, Supplier<KnownQueues> queues, double slowMillis) {
     this.history = history;
@@ -47,9 +47,11 @@ public final class HistoryFeature implements Feature, FleetWindows {
   }
 
   /**
-   * Has it follow the journals of the whole fleet, unless it is disabled. Once, before the start.
+   * Follows the journals of the whole fleet, unless the history is disabled. Call once, before the
+   * start.
    *
-   * @param snapshotInterval within it there is a snapshot before what is looked for
+   * @param snapshotInterval interval of snapshots; each queue has one within this time before the
+   *     last hour
    * @param rules how series are read
    */
   public HistoryFeature follow(

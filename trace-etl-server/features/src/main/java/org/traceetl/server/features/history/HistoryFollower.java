@@ -24,25 +24,25 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Keeps a history up to date: follows the journals of all queues, whoever owns them, so that any
- * server answers for the whole fleet. It marks nothing, as all it has is in memory: a new process
- * reads the last hour again.
+ * Keeps a history up to date by following the journals of all queues, so that any server answers
+ * for the whole fleet. It stores no offset, because all its state is in memory: a new process reads
+ * the last hour again.
  *
  * <p>Concurrency: a thread for each broker reads the journals of its queues; one thread adds what
- * they read, and owns everything but the history and the tails. A broker that does not answer holds
- * up its own queues alone.
+ * they read, and owns all state except the history and the tails. A broker that does not answer
+ * delays only its own queues.
  */
 public final class HistoryFollower implements AutoCloseable {
-  /** The journals of all queues. */
+  /** Access to the journals of all queues. */
   public interface Journals {
-    /** The queues that there are. */
+    /** The existing queues. */
     Set<QueueId> queues() throws IOException, InterruptedException;
 
     /**
-     * Opens a queue's journal at about this time.
+     * Opens a queue's journal at about the given time.
      *
      * @param sinceMillis milliseconds since 1970
-     * @param snapshots told of the series at the first snapshot
+     * @param snapshots receives the series of the first snapshot
      */
     JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
         throws IOException, InterruptedException;
@@ -52,7 +52,7 @@ public final class HistoryFollower implements AutoCloseable {
   private static final long QUEUES_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long QUEUES_FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /** Series that live may be of more operations than an hour of history tells apart. */
+  /** Ratio of operations with live series to the operations in an hour of history. */
   private static final int LIVE_TO_KEPT = 4;
 
   private final History history;
@@ -69,26 +69,26 @@ public final class HistoryFollower implements AutoCloseable {
   private final LongAdder windows = new LongAdder();
   private final LongAdder unknownRows = new LongAdder();
 
-  // The adding thread's own.
+  // Confined to the adding thread.
 
   private final Operations operations;
 
-  /** All queues that there ever were: one that comes back is not to be added anew. */
+  /** All queues so far: a queue that returns must not be added again. */
   private final Map<QueueId, HistoryReader.Followed> followed = new HashMap<>();
 
-  /** The queues that there are. */
+  /** The existing queues. */
   private Set<QueueId> present = Set.of();
 
   private long queuesDueNanos;
 
   /**
-   * A follower that is yet to be started.
+   * Creates a follower that is not started.
    *
-   * @param history added to by this follower alone
-   * @param lookBack how old the oldest message is that is read: an hour, and long enough that there
-   *     is a snapshot before it
+   * @param history written only by this follower
+   * @param lookBack age of the oldest message to read: an hour, and long enough to include a
+   *     snapshot before it
    * @param rules how series are read
-   * @param maxOperations most that the history tells apart
+   * @param maxOperations maximum number of operations in the history
    */
   public HistoryFollower(
       History history,
@@ -126,38 +126,38 @@ public final class HistoryFollower implements AutoCloseable {
             "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
   }
 
-  /** Begins to follow. Once. */
+  /** Starts the threads. Call once. */
   public void start() {
     adding.start();
     readers.start();
   }
 
-  /** Ends the following. Idempotent. */
+  /** Ends the threads. Idempotent. */
   @Override
   public void close() {
     adding.close();
     readers.close();
   }
 
-  /** Windows added. */
+  /** Returns the number of windows added. */
   public long windows() {
     return windows.sum();
   }
 
-  /** Rows of windows left out because it is not known whose they are. */
+  /** Returns the rows of windows left out because their series are unknown. */
   public long unknownRows() {
     return unknownRows.sum();
   }
 
-  /** Whether none of its threads has ended by an error. */
+  /** Returns whether no error has ended a thread. */
   public boolean alive() {
     return adding.alive() && readers.alive();
   }
 
   /**
-   * Does what is due, of all threads.
+   * Does the due work of all threads.
    *
-   * @return nanoseconds until something else may be due; 0 for now
+   * @return nanoseconds until work may be due; 0 for now
    */
   long step() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();
@@ -170,7 +170,7 @@ public final class HistoryFollower implements AutoCloseable {
     return idleNanos;
   }
 
-  /** Finds queues, and adds what was read. */
+  /** Lists the queues if due, and adds what was read. */
   private long add() throws InterruptedException {
     findQueuesIfDue(nanoTime.getAsLong());
     addRead();
@@ -178,7 +178,7 @@ public final class HistoryFollower implements AutoCloseable {
   }
 
   private void addRead() {
-    // Asked first: what was read before is handed over by then.
+    // Checked first: all earlier reads are passed on by then.
     boolean upToDate = !present.isEmpty();
     for (QueueId id : present) {
       upToDate &= followed.get(id).atEnd();
@@ -187,7 +187,7 @@ public final class HistoryFollower implements AutoCloseable {
       try {
         add(read);
       } finally {
-        // One that is faulty is not to come again.
+        // A faulty read must not be repeated.
         handed.added();
         readers.wake();
       }

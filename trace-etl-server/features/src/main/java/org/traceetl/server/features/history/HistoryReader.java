@@ -14,25 +14,25 @@ import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
 
 /**
- * Reads the journals of one broker's queues for the history, and hands what it read to the thread
- * that adds it.
+ * Reads the journals of one broker's queues for the history, and passes the windows to the adding
+ * thread.
  *
- * <p>Concurrency: one thread makes the steps, and owns the tails.
+ * <p>Concurrency: confined to one thread, which owns the tails.
  */
 final class HistoryReader implements SteppedTask {
-  /** A queue: its tail is the reader's, its series are the adding thread's. */
+  /** A queue. The reader owns its tail, the adding thread its series. */
   static final class Followed {
     private final PacedTail tail;
     private final SeriesOperations series;
 
-    /** States that the tail came to know in the read under way. */
+    /** States that the tail returned in the current read. */
     private final List<QueueImage> images = new ArrayList<>();
 
     private volatile boolean atEnd;
     private volatile boolean present = true;
 
     /**
-     * @param newTail makes the tail, which tells of the queue's states
+     * @param newTail creates the tail, with a consumer of the queue's states
      */
     Followed(NewTail newTail, SeriesOperations series) {
       tail = newTail.of(images::add);
@@ -44,28 +44,28 @@ final class HistoryReader implements SteppedTask {
     }
 
     /**
-     * Whether all there was at the last read is handed over: asked before what was handed over is
-     * taken, it says that nothing else is missing.
+     * Returns whether everything up to the last read is passed on. Check it before taking the
+     * passed reads: then nothing else is missing.
      */
     boolean atEnd() {
       return atEnd;
     }
 
-    /** Whether the queue is there now, and to be read. */
+    /** Sets whether the queue exists and must be read. */
     void present(boolean is) {
       present = is;
     }
   }
 
-  /** Makes a tail that hands the queue's states to a consumer, on the thread that reads. */
+  /** Creates a tail that passes the queue's states to a consumer, on the reading thread. */
   interface NewTail {
     PacedTail of(Consumer<QueueImage> images);
   }
 
-  /** What one read gave: first the states, then the windows. */
+  /** The result of one read: first the states, then the windows. */
   record Read(Followed queue, List<QueueImage> images, List<JournalTail.Kept> windows) {}
 
-  /** What all readers have read that is not added yet. Bounded: a read of each reader. */
+  /** Reads of all readers that are not added yet. Bounded: one read of each reader. */
   static final class Handed {
     private final Queue<Read> reads = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
@@ -75,17 +75,17 @@ final class HistoryReader implements SteppedTask {
       reads.add(read);
     }
 
-    /** Windows are large: nothing more is read while some wait. */
+    /** Windows are large, so nothing is read while some wait. */
     boolean hasRoom() {
       return waiting.get() == 0;
     }
 
-    /** The next one; null for none. */
+    /** Returns the next read; null for none. */
     Read peek() {
       return reads.peek();
     }
 
-    /** The one that {@link #peek} gave is added. */
+    /** Reports that the read from {@link #peek} is added. */
     void added() {
       reads.remove();
       waiting.decrementAndGet();
@@ -98,7 +98,7 @@ final class HistoryReader implements SteppedTask {
   private final List<Followed> queues = new CopyOnWriteArrayList<>();
 
   /**
-   * @param wakeAdding run after something was handed over, or a queue has come to its end
+   * @param wakeAdding called after a read was passed on, or a queue was read to its end
    */
   HistoryReader(Handed handed, Runnable wakeAdding, LongSupplier nanoTime) {
     this.handed = handed;
@@ -106,7 +106,7 @@ final class HistoryReader implements SteppedTask {
     this.nanoTime = nanoTime;
   }
 
-  /** Reads this queue, too, from the next step on. */
+  /** Also reads this queue from the next step on. */
   void follow(Followed queue) {
     queues.add(queue);
   }
@@ -117,7 +117,7 @@ final class HistoryReader implements SteppedTask {
   }
 
   /**
-   * Reads each queue once that is due, while there is room.
+   * Reads each due queue once, while there is room.
    *
    * @return nanoseconds until one may be due; 0 for now
    */
@@ -131,7 +131,7 @@ final class HistoryReader implements SteppedTask {
       if (room && queue.tail.dueInNanos(nowNanos) <= 0) {
         read(queue, nowNanos);
       }
-      // Without room there is nothing to do until it is made.
+      // Without room, wait until the adding thread makes some.
       idleNanos = room ? Math.min(idleNanos, queue.tail.dueInNanos(nowNanos)) : idleNanos;
     }
     return Math.max(0, idleNanos);

@@ -1,13 +1,13 @@
 package org.traceetl.server.features.history;
 
 /**
- * What happened in a stretch of time.
+ * Numbers of a period.
  *
- * @param startMillis when it began, milliseconds since 1970
- * @param ended false for the minute that has just begun
- * @param observedMillis how much of it passed since the first calls of the fleet, milliseconds; of
- *     a minute that has just begun, all of it
- * @param errors those of the calls with status ERROR
+ * @param startMillis start, milliseconds since 1970
+ * @param ended false for the current minute
+ * @param observedMillis part of the period after the first calls of the fleet, milliseconds; all of
+ *     a minute that has just begun
+ * @param errors calls with status ERROR
  * @param durationMillis sum of the calls' durations, milliseconds
  * @param p50Millis median of the durations, milliseconds; NaN without calls, like the others
  */
@@ -28,7 +28,7 @@ public record Interval(
     return observedMillis == 0 ? 0 : count / (observedMillis / MILLIS_PER_SECOND);
   }
 
-  /** Errors by calls; NaN without calls. */
+  /** Returns errors divided by calls; NaN without calls. */
   public double errorRatio() {
     return calls == 0 ? Double.NaN : (double) errors / calls;
   }

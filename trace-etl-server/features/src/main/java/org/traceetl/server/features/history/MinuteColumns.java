@@ -4,26 +4,24 @@ import com.google.common.math.LongMath;
 import java.util.Arrays;
 
 /**
- * Numbers by the minute, packed: of thousands of subjects few columns are above 0 in most minutes,
- * and most numbers are small. One thread at a time.
+ * Numbers by minute, packed: of thousands of subjects, few columns are above 0 in most minutes, and
+ * most numbers are small. Not thread-safe.
  *
- * <p>A subject's minutes stand in one array, oldest first:
+ * <p>The minutes of a subject are in one array, oldest first:
  *
  * <pre>
- *   byte   lowest 8 bits of the minute
- *   short  bytes that follow
- *   of each column above 0, in rising order: columns since the one before, value; both as varints
+ *  byte lowest 8 bits of the minute short number of following bytes for each column above 0, ascending: distance from the previous column, value; both as varints
  * </pre>
  */
 final class MinuteColumns {
-  /** Minutes that are kept: the 60 that have ended, the one that has not, and one ahead of it. */
+  /** Minutes in memory: 60 that have ended, the current one, and one ahead of it. */
   static final int KEPT = 62;
 
   private static final int HEADER = 3;
   private static final int MINUTE_MASK = 0xff;
   private static final int MAX_VARINT = 10;
 
-  /** More columns than that could be longer than the length of a minute can say. */
+  /** Maximum number of columns: more might exceed the length field of a minute. */
   private static final int MAX_COLUMNS = 1_000;
 
   private static final int GROWTH = 8;
@@ -34,26 +32,26 @@ final class MinuteColumns {
   private final long[] values;
   private final byte[] packed;
 
-  /** Of the varint read last: where the next one begins. */
+  /** Position after the latest varint. */
   private int next;
 
-  /** A subject's last hour. */
+  /** The last hour of a subject. */
   static final class Minutes {
     private byte[] bytes = new byte[0];
     private int size;
 
-    /** Where the newest minute begins. */
+    /** Start of the newest minute. */
     private int last;
 
-    /** Meaningless while there is none. */
+    /** Undefined without minutes. */
     private long newest;
 
-    /** Whether all that is there began before a minute. */
+    /** Returns whether all minutes began before the given one. */
     boolean endedBefore(long minute) {
       return size == 0 || newest < minute;
     }
 
-    /** Bytes on the heap, about: with the object's own. */
+    /** Returns the approximate heap size, including this object. */
     int bytes() {
       return bytes.length;
     }
@@ -67,13 +65,13 @@ final class MinuteColumns {
     }
   }
 
-  /** Takes what a subject has in a minute; only to be read, and now. */
+  /** Receives the numbers of a subject in a minute; valid during the call only. */
   interface Reader {
     void minute(long minute, long[] values);
   }
 
   /**
-   * @param columns of each minute, at most {@value #MAX_COLUMNS}
+   * @param columns columns of each minute, at most {@value #MAX_COLUMNS}
    */
   MinuteColumns(int columns) {
     if (columns > MAX_COLUMNS) {
@@ -85,10 +83,10 @@ final class MinuteColumns {
   }
 
   /**
-   * Adds to a minute; sums that become too large stay at the highest number.
+   * Adds to a minute; sums that would overflow stay at the highest number.
    *
    * @param minute at most {@value #KEPT} - 2 before {@code now}, at most one after it
-   * @param added by column, not below 0
+   * @param added numbers by column, not below 0
    */
   void add(Minutes to, long minute, long[] added, long now) {
     if (to.size > 0 && to.newest > now + 1) {
@@ -123,7 +121,7 @@ final class MinuteColumns {
     }
   }
 
-  /** The clock was set back: what lies in its future now never was. */
+  /** Removes minutes in the future after the clock was set back. */
   private static void cutAfter(Minutes to, long newest) {
     int end = 0;
     int last = 0;
@@ -160,7 +158,7 @@ final class MinuteColumns {
     }
   }
 
-  /** Adds up a subject's minutes, from and to included. */
+  /** Adds up a subject's minutes, both ends inclusive. */
   void sum(Minutes of, long from, long to, long[] sum) {
     if (of.size == 0 || of.newest < from) {
       return;
@@ -173,9 +171,7 @@ final class MinuteColumns {
     }
   }
 
-  /**
-   * Tells a subject's minutes, from and to included, oldest first; those without numbers are not.
-   */
+  /** Passes on a subject's minutes, both ends inclusive, oldest first, without empty ones. */
   void read(Minutes of, long from, long to, Reader reader) {
     if (of.size == 0 || of.newest < from) {
       return;

@@ -1,15 +1,15 @@
 package org.traceetl.server.features.history;
 
-/** Spans of one name and kind of an application. The follower's thread alone. */
+/** Spans of one name and kind of an application. Confined to the follower's thread. */
 final class Operation {
   final String application;
   final String name;
   final String kind;
 
-  /** Live series that count it, of all queues; without any it leaves. */
+  /** Number of live series of the operation in all queues; at 0 it is removed. */
   int series;
 
-  /** What the window at hand has of it; null for nothing. */
+  /** The part of the current window; null for nothing. */
   SpanSums sums;
 
   Operation(String application, String name, String kind) {

@@ -7,11 +7,12 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * What the live series of all queues count, each name kept once. The follower's thread alone.
+ * The operations of the live series of all queues, each name stored once. Confined to the
+ * follower's thread.
  *
- * <p>Bounded: so many are told apart. Series made while there are as many count as {@link
- * Books#OTHER} of their application for as long as they live; those of applications for which there
- * is no room either, as {@link Books#OTHER} in all.
+ * <p>Bounded: series that are created above the limit count as {@link Books#OTHER} of their
+ * application as long as they live; if the application is above the limit too, as {@link
+ * Books#OTHER} of all.
  */
 final class Operations {
   private record Key(String application, String name, String kind) {
@@ -25,15 +26,15 @@ final class Operations {
   private final Map<Key, Operation> live = new HashMap<>();
 
   /**
-   * @param max most that are told apart by name; there may be as many that stand for others
-   * @param kinds what the number of a kind is called
+   * @param max maximum number of named operations; as many may represent others
+   * @param kinds returns the name of a kind
    */
   Operations(int max, IntFunction<String> kinds) {
     this.max = max;
     this.kinds = kinds;
   }
 
-  /** What a new series of calls counts; to be given back with {@link #release}. */
+  /** Returns the operation of a new series of calls; {@link #release} must be called for it. */
   Operation retain(SeriesDefinition definition) {
     Key key = key(definition);
     if (!live.containsKey(key) && live.size() >= max) {
@@ -58,7 +59,7 @@ final class Operations {
         : new Key(application, name, kinds.apply(Integer.parseInt(kind)));
   }
 
-  /** Ends one series of an operation; without any it leaves. */
+  /** Ends one series of an operation; without series it is removed. */
   void release(Operation operation) {
     operation.series--;
     if (operation.series == 0) {

@@ -8,12 +8,12 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * What comes by a queue. One thread at a time.
+ * The load of a queue. Not thread-safe.
  *
- * <p>Bounded: so many applications are counted.
+ * <p>Bounded: a maximum number of applications is counted.
  */
 public final class QueueHour {
-  /** Minutes that rates are taken from. */
+  /** Minutes of the rates. */
   static final int RATE_MINUTES = 5;
 
   private static final long RATE_SECONDS = RATE_MINUTES * 60L;
@@ -21,15 +21,16 @@ public final class QueueHour {
   /**
    * A queue.
    *
-   * @param spansPerSecond received in the last {@value #RATE_MINUTES} minutes that have ended
-   * @param applications with spans in them
-   * @param sealedMillis when its newest window was sealed, milliseconds since 1970; 0 for none
-   * @param offset after its newest window; -1 for none
+   * @param spansPerSecond spans per second received in the last {@value #RATE_MINUTES} completed
+   *     minutes
+   * @param applications number of applications with spans
+   * @param sealedMillis seal time of its newest window, milliseconds since 1970; 0 for none
+   * @param offset offset after its newest window; -1 for none
    */
   public record View(
       QueueId queue, double spansPerSecond, int applications, long sealedMillis, long offset) {}
 
-  /** In which of the last minutes an application had spans. */
+  /** The last minutes in which an application had spans. */
   private static final class Seen {
     private long newest;
 
@@ -67,7 +68,7 @@ public final class QueueHour {
     this.maxApplications = maxApplications;
   }
 
-  /** Notes how far the queue has come, however old the window is. */
+  /** Records the progress of the queue, for a window of any age. */
   void come(SealedWindow window) {
     sealedMillis = window.sealedMillis();
     offset = window.to();
@@ -78,7 +79,7 @@ public final class QueueHour {
     for (Books books : window) {
       if (books.received() > 0) {
         spans += books.received();
-        // What was refused before it was known whose it is has none.
+        // Spans rejected before their application was known have no name.
         if (!books.application().isEmpty()) {
           saw(books.application(), minute);
         }

@@ -9,14 +9,14 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Whose spans a queue's series count: the little of their definitions that the history needs, and
- * all that it keeps of them. One thread at a time.
+ * The operations of a queue's series: all parts of their definitions that the history needs. Not
+ * thread-safe.
  */
 final class SeriesOperations {
-  /** Higher numbers no journal has: they would only take memory. */
+  /** Highest number of a series: no journal has higher ones, which would only take memory. */
   private static final int MAX_SERIES = 1 << 24;
 
-  /** Status ERROR of OTLP, as series have it. */
+  /** OTLP's status ERROR, as in series. */
   private static final String ERROR = "2";
 
   private static final int INITIAL_SERIES = 64;
@@ -24,28 +24,28 @@ final class SeriesOperations {
   private final SeriesRules rules;
   private final Operations known;
 
-  /** By series; null for none, and for those of events. */
+  /** By series; null for none and for series of events. */
   private Operation[] operations = new Operation[INITIAL_SERIES];
 
   private final BitSet failed = new BitSet();
 
-  /** Those that have other buckets than the sums. */
+  /** Series with buckets that differ from those of the sums. */
   private final BitSet otherBuckets = new BitSet();
 
-  /** Those that count something else than spans. */
+  /** Series that do not count spans. */
   private final BitSet ofEvents = new BitSet();
 
   private long unknownRows;
 
   /**
-   * @param known those of all queues
+   * @param known operations of all queues
    */
   SeriesOperations(SeriesRules rules, Operations known) {
     this.rules = rules;
     this.known = known;
   }
 
-  /** From here on there are these series and no others. */
+  /** Replaces all series. */
   void replace(QueueImage image) {
     for (int series = 0; series < operations.length; series++) {
       evict(series);
@@ -60,10 +60,10 @@ final class SeriesOperations {
   }
 
   /**
-   * What the queue's next window adds.
+   * Adds the queue's next window.
    *
-   * @return the operations it has something of, each with the sums: to be taken before the next
-   *     fold of any queue
+   * @return its operations, each with the sums, which must be taken before the next fold of any
+   *     queue
    */
   List<Operation> fold(SealedWindow window) {
     boolean bucketsKnown = window.schema() == rules.schema() && window.stride() == rules.stride();
@@ -131,7 +131,7 @@ final class SeriesOperations {
     }
   }
 
-  /** Rows of windows that belonged to no series known here, since this was asked last. */
+  /** Returns and resets the number of rows without a known series. */
   long takeUnknownRows() {
     long rows = unknownRows;
     unknownRows = 0;

@@ -7,12 +7,12 @@ import org.traceetl.server.window.SeriesDefinition;
 /**
  * How the history reads series.
  *
- * @param schema of series with this server's buckets
- * @param stride their number
- * @param countsEvents whether there are series of events, which are no calls
- * @param bucketsOfHistory whether a series of that schema has the buckets of the history; of others
- *     only calls, errors and durations count
- * @param kinds what the number of a kind is called
+ * @param schema schema of series with this server's buckets
+ * @param stride their number of buckets
+ * @param countsEvents whether events have series; these are not calls
+ * @param bucketsOfHistory whether a series of that schema has the history's buckets; others add
+ *     only calls, errors and durations
+ * @param kinds returns the name of a kind
  */
 public record SeriesRules(
     long schema,

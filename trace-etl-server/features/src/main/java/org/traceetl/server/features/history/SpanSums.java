@@ -4,11 +4,11 @@ import com.google.common.math.LongMath;
 import java.util.Arrays;
 
 /**
- * What some spans add up to: calls, errors, nanoseconds and calls by bucket, as columns of {@link
- * MinuteColumns}. Numbers do not fall below 0 and stay at the highest one. One thread at a time.
+ * Sums of spans: calls, errors, nanoseconds and calls by bucket, as columns of {@link
+ * MinuteColumns}. Numbers stay between 0 and the highest one. Not thread-safe.
  *
- * <p>Spans whose buckets are not known (counted under other bounds than this server's) are in the
- * sums, but not in the buckets: quantiles are those of the others.
+ * <p>Spans with unknown buckets (counted under other bounds than this server's) are in the sums,
+ * but not in the buckets: quantiles are those of the other spans.
  */
 final class SpanSums {
   static final int CALLS = 0;
@@ -23,7 +23,7 @@ final class SpanSums {
   private final long[] columns;
 
   /**
-   * @param buckets of a series
+   * @param buckets number of buckets of a series
    */
   SpanSums(int buckets) {
     columns = new long[BUCKETS + buckets];
@@ -32,9 +32,9 @@ final class SpanSums {
   /**
    * Adds spans.
    *
-   * @param counts spans by bucket, from {@code at} on
-   * @param stride buckets there
-   * @param bucketsKnown whether these buckets are those of these sums
+   * @param counts spans by bucket, starting at {@code at}
+   * @param stride number of these buckets
+   * @param bucketsKnown whether these buckets are those of the sums
    */
   void add(boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
     long spans = 0;
@@ -62,7 +62,7 @@ final class SpanSums {
     columns[column] = LongMath.saturatedAdd(columns[column], value);
   }
 
-  /** Its numbers themselves, to be added to. */
+  /** Returns the numbers themselves, which the caller may increase. */
   long[] columns() {
     return columns;
   }
@@ -76,19 +76,19 @@ final class SpanSums {
     return columns[CALLS];
   }
 
-  /** Those of the calls that have the status ERROR. */
+  /** Returns the calls with status ERROR. */
   long errors() {
     return columns[ERRORS];
   }
 
-  /** Sum of the durations, milliseconds. */
+  /** Returns the sum of the durations in milliseconds. */
   double durationMillis() {
     return columns[NANOS] / NANOS_PER_MILLI;
   }
 
   /**
-   * A quantile of the durations, milliseconds, taken as evenly spread within a bucket; the highest
-   * bound if it is above that, NaN without spans.
+   * Returns a quantile of the durations in milliseconds, assuming an even distribution within a
+   * bucket; the highest bound if the quantile is above it, NaN without spans.
    *
    * @param boundsMillis upper bounds of the finite buckets
    * @param quantile above 0, below 1

@@ -6,7 +6,7 @@ import java.util.HexFormat;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * A place in the order of search results: that of the last document on a page.
+ * A position in the order of search results: the last document of a page.
  *
  * @param startUnixNanos its start
  * @param traceId its trace ID, 32 hex digits
@@ -21,9 +21,9 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
   }
 
   /**
-   * Reads what {@link #toText} wrote.
+   * Parses the result of {@link #toText}.
    *
-   * @throws IllegalArgumentException if the text is none of its
+   * @throws IllegalArgumentException if the text is not one
    */
   public static Cursor parse(String text) {
     try {
@@ -35,14 +35,14 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
             HEX.formatHex(bytes, BYTES - 8, BYTES));
       }
     } catch (IllegalArgumentException e) {
-      // Said below, for every reason alike.
+      // Reported below with the common message.
     }
     throw new IllegalArgumentException(
         "cursor: is not a cursor that a search has returned; omit it to begin with the"
             + " first page");
   }
 
-  /** Opaque to clients; safe in a URL without escaping. */
+  /** Returns an opaque text that is safe in a URL without escaping. */
   public String toText() {
     ByteBuffer bytes = ByteBuffer.allocate(BYTES);
     bytes.putLong(startUnixNanos).put(HEX.parseHex(traceId)).put(HEX.parseHex(spanId));

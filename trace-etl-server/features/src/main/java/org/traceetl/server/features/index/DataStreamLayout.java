@@ -27,11 +27,11 @@ import tools.jackson.databind.JsonNode;
 /**
  * Documents in a data stream.
  *
- * <p>A data stream takes {@code create} only: an ID that its write index has already answers with a
- * conflict. After a rollover the same ID may enter once more; equal documents are neighbours in the
- * order of results, and a page leaves out the second.
+ * <p>A data stream accepts only {@code create}: an ID that its write index already contains answers
+ * with a conflict. After a rollover the same ID may enter once more; equal documents are adjacent
+ * in the order of results, and a page leaves out the second.
  *
- * <p>A mapping that changed applies from the data stream's next backing index.
+ * <p>A changed mapping applies from the data stream's next backing index.
  */
 final class DataStreamLayout implements ElasticsearchLayout {
   private static final Logger LOG = LoggerFactory.getLogger(DataStreamLayout.class);
@@ -61,7 +61,7 @@ final class DataStreamLayout implements ElasticsearchLayout {
                     throw new UncheckedIOException(e);
                   }
                 }));
-    // The template's retention is for a data stream to come; this is for one that is there.
+    // The template's retention applies to a new data stream, this call to an existing one.
     try {
       client
           .indices()

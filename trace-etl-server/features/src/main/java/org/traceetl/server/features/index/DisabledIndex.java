@@ -4,7 +4,7 @@ import java.util.List;
 import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.window.TraceDocument;
 
-/** No index: refuses every document, so that the drop is counted like any other, and finds none. */
+/** No index: refuses every document, so that it is counted as dropped, and finds none. */
 final class DisabledIndex implements TraceIndex {
   @Override
   public WriteResult write(List<TraceDocument> documents) {
@@ -26,6 +26,6 @@ final class DisabledIndex implements TraceIndex {
 
   @Override
   public void close() {
-    // Holds nothing.
+    // Nothing to close.
   }
 }

@@ -16,14 +16,17 @@ import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Reads the journals of one broker's queues for the index, hands their documents to the writer, and
- * marks what the writer has settled.
+ * Reads the journals of one broker's queues for the index, passes their documents to the writer,
+ * and stores the settled offsets.
  *
- * <p>Concurrency: one thread makes the steps, and owns everything but the wishes and what {@link
- * #lag} returns.
+ * <p>Concurrency: confined to one thread, except the pending requests and the result of {@link
+ * #lag}.
  */
 final class DocumentReader implements SteppedTask {
-  /** Most reads of a step: queues without documents must not keep the others from being marked. */
+  /**
+   * Maximum number of reads in a step, so that queues without documents do not delay the offsets of
+   * others.
+   */
   private static final int MAX_READS = 64;
 
   private final IndexFollower.Tails tails;
@@ -37,14 +40,14 @@ final class DocumentReader implements SteppedTask {
   private final Set<QueueId> owned = ConcurrentHashMap.newKeySet();
   private final AtomicReference<CountDownLatch> drain = new AtomicReference<>();
 
-  // The thread's own.
+  // Confined to the thread.
   private final LinkedHashMap<QueueId, FollowedQueue> followed = new LinkedHashMap<>();
   private CountDownLatch draining;
 
   private volatile Map<QueueId, IndexLag> lag = Map.of();
 
   /**
-   * @param wakeWriter run after documents were handed over
+   * @param wakeWriter called after documents were passed on
    */
   DocumentReader(
       IndexFollower.Tails tails,
@@ -61,22 +64,22 @@ final class DocumentReader implements SteppedTask {
     this.throttle = throttle;
   }
 
-  /** This process owns the queue. */
+  /** Requests that the queue is followed, because this process owns it. */
   void own(QueueId queue) {
     owned.add(queue);
   }
 
-  /** This process does not own the queue any more. */
+  /** Requests the end of the queue, because this process no longer owns it. */
   void release(QueueId queue) {
     owned.remove(queue);
   }
 
-  /** Has it count down once all that the journal has now is settled. */
+  /** Requests a count-down once all windows that the journal has now are settled. */
   void drain(CountDownLatch settled) {
     drain.set(settled);
   }
 
-  /** How far the index was behind each queue at the last step. */
+  /** Returns the lag of the index behind each queue at the last step. */
   Map<QueueId, IndexLag> lag() {
     return lag;
   }
@@ -98,7 +101,7 @@ final class DocumentReader implements SteppedTask {
   }
 
   /**
-   * Does what others wish, and reads what is due, a read a queue in turn, while there is room.
+   * Handles requests, and reads the queues that are due in turn while the writer has room.
    *
    * @return whether anything was read
    */
@@ -156,9 +159,9 @@ final class DocumentReader implements SteppedTask {
   }
 
   /**
-   * Marks what is settled, and shows how far the index is behind.
+   * Stores settled offsets and publishes the lag.
    *
-   * @return nanoseconds until something else may be due; 0 for now
+   * @return nanoseconds until work may be due; 0 for now
    */
   long mark(long nowNanos) throws InterruptedException {
     Map<QueueId, IndexLag> now = new HashMap<>();

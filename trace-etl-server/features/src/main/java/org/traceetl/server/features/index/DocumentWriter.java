@@ -22,26 +22,25 @@ import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * Writes the documents of windows into an index, in batches across windows and queues, and tells
- * each queue which of its windows are settled: every document kept, or refused for good.
+ * Writes the documents of windows into an index, in batches across windows and queues, and reports
+ * to each queue which of its windows are settled: every document stored or refused for good.
  *
- * <p>A write that fails is repeated, with pauses that grow and vary, until it succeeds. One that
- * ends by a fault of ours is repeated document by document; the one at fault is dropped, so that it
- * stops no others.
+ * <p>A failed write is repeated with growing, random pauses until it succeeds. A write that fails
+ * by a fault of this program is repeated document by document; the faulty document is dropped.
  *
  * <p>Concurrency: one thread at a time writes. Any thread adds windows, those of a queue one at a
- * time, and asks for room and for what was counted.
+ * time, and reads the room and the counts.
  */
 final class DocumentWriter {
   private static final Logger LOG = LoggerFactory.getLogger(DocumentWriter.class);
 
-  /** Reason of drops beside those that an index gives. */
+  /** A reason of drops in addition to those of the index. */
   static final String INTERNAL = "internal";
 
-  /** Documents that wait, as the heap counts them: above it there is no room for more windows. */
+  /** Heap size of waiting documents above which no more windows are taken. */
   static final long MAX_WAITING_BYTES = 8L << 20;
 
-  /** Most bytes in one write, as the heap counts them; a store's limits are well above. */
+  /** Maximum heap size of the documents in one write; the limits of a store are well above. */
   private static final long MAX_BATCH_BYTES = 4L << 20;
 
   private static final long FIRST_PAUSE_MILLIS = 100;
@@ -51,25 +50,28 @@ final class DocumentWriter {
   private final int batchDocuments;
   private final InstantSource clock;
 
-  /** On their way to the writing thread. Bounded by the room, and a read of each reader. */
+  /**
+   * Windows that the writing thread has not taken yet. Bounded by the room and one read of each
+   * reader.
+   */
   private final ConcurrentLinkedQueue<Window> added = new ConcurrentLinkedQueue<>();
 
-  /** Windows not settled, in the order in which their documents are written. */
+  /** Windows that are not settled, in the order of writing. */
   private final ArrayDeque<Window> waiting = new ArrayDeque<>();
 
   private final AtomicInteger waitingDocuments = new AtomicInteger();
   private final AtomicLong waitingBytes = new AtomicLong();
 
-  /** The batch that is being written: what of it is neither kept nor refused. */
+  /** The batch: documents that are neither stored nor refused. */
   private List<TraceDocument> left = List.of();
 
   /** Whether the batch is written document by document. */
   private boolean singly;
 
-  /** Writes in a row that failed. */
+  /** Number of consecutive failed writes. */
   private int failures;
 
-  /** No write before it, after a failure. */
+  /** End of the pause after a failure. */
   private long pausedUntilNanos;
 
   private final LongAdder written = new LongAdder();
@@ -80,7 +82,7 @@ final class DocumentWriter {
   private final LogThrottle refusalLog;
 
   /**
-   * @param batchDocuments most documents in one write
+   * @param batchDocuments maximum number of documents in one write
    */
   DocumentWriter(TraceIndex index, int batchDocuments, InstantSource clock) {
     this.index = index;
@@ -90,7 +92,7 @@ final class DocumentWriter {
     refusalLog = new LogThrottle(clock);
   }
 
-  /** A window whose documents wait; those before {@code next} are in the batch or done with. */
+  /** A window whose documents wait; those before {@code next} are in the batch or settled. */
   private static final class Window {
     private final FollowedQueue queue;
     private final List<TraceDocument> documents;
@@ -103,19 +105,19 @@ final class DocumentWriter {
     }
   }
 
-  /** Whether it takes more windows; a single window may take more than the room. */
+  /** Returns whether there is room for more windows; a single window may exceed the room. */
   boolean hasRoom() {
     return waitingDocuments.get() < 2 * batchDocuments && waitingBytes.get() < MAX_WAITING_BYTES;
   }
 
-  /** Takes the documents of the queue's next window: one or more. */
+  /** Adds the documents of the queue's next window, at least one. */
   void add(FollowedQueue queue, List<TraceDocument> documents) {
     waitingDocuments.addAndGet(documents.size());
     waitingBytes.addAndGet(bytes(documents));
     added.add(new Window(queue, documents));
   }
 
-  /** Takes what was added, and leaves out what is another server's; a batch is written as it is. */
+  /** Takes the added windows, and drops those of another server; a batch is written unchanged. */
   private void takeAdded() {
     for (Window window = added.poll(); window != null; window = added.poll()) {
       waiting.add(window);
@@ -129,7 +131,7 @@ final class DocumentWriter {
     });
   }
 
-  /** When there is something to do: nanoseconds from now, 0 for now, a long time for nothing. */
+  /** Returns the nanoseconds until work is due; 0 for now, a long time for none. */
   long dueInNanos(long nowNanos) {
     if (waiting.isEmpty() && left.isEmpty()) {
       return Long.MAX_VALUE;
@@ -138,7 +140,7 @@ final class DocumentWriter {
   }
 
   /**
-   * Tries once to write what waits, unless it pauses.
+   * Tries once to write the waiting documents, unless it pauses.
    *
    * @return whether it tried
    */
@@ -193,7 +195,7 @@ final class DocumentWriter {
     return batch;
   }
 
-  /** Windows leave in their order, as soon as no document of theirs waits. */
+  /** Settles windows in their order, as soon as none of their documents waits. */
   private void settle() {
     while (!waiting.isEmpty() && waiting.peek().next == waiting.peek().documents.size()) {
       Window window = waiting.poll();
@@ -222,7 +224,7 @@ final class DocumentWriter {
       failed(documents.size(), e.toString(), null);
       return new WriteResult(0, List.of(), documents);
     } catch (RuntimeException e) {
-      // The thread's boundary: a fault of ours must not repeat itself for ever.
+      // The thread's boundary: a fault of this program must not repeat itself forever.
       failed(documents.size(), "an internal error", e);
       if (singly || documents.size() == 1) {
         return new WriteResult(
@@ -262,41 +264,41 @@ final class DocumentWriter {
   }
 
   /**
-   * How long to wait after so many failures in a row: twice as long each time up to a bound, less
-   * up to half of it by chance, so that servers do not come back all at once.
+   * Returns the pause after consecutive failures: it doubles up to a bound, less a random part of
+   * at most half, so that servers do not return all at once.
    */
   static long pauseMillis(int failures, RandomGenerator random) {
     long full = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures, 16));
     return random.nextLong(full / 2, full + 1);
   }
 
-  /** Documents that wait, those of the batch included. */
+  /** Returns the number of waiting documents, including the batch. */
   int waitingDocuments() {
     return waitingDocuments.get();
   }
 
-  /** Their size on the heap, bytes, roughly. */
+  /** Returns their approximate heap size in bytes. */
   long waitingBytes() {
     return waitingBytes.get();
   }
 
-  /** Documents that the index has kept. */
+  /** Returns the number of stored documents. */
   long written() {
     return written.sum();
   }
 
-  /** Documents written again. */
+  /** Returns the number of repeated documents. */
   long retried() {
     return retried.sum();
   }
 
-  /** Documents refused, by reason. */
+  /** Returns the number of refused documents by reason. */
   Map<String, Long> dropped() {
     return dropped.entrySet().stream()
         .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, e -> e.getValue().sum()));
   }
 
-  /** When the store last failed, milliseconds since 1970; 0 for never. */
+  /** Returns the time of the last failure, milliseconds since 1970; 0 for none. */
   long lastErrorMillis() {
     return lastErrorMillis;
   }

@@ -4,11 +4,11 @@ import java.util.Map;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
 
-/** What every index does alike to a document. */
+/** What all indexes do with a document. */
 public final class Documents {
   private Documents() {}
 
-  /** The document's name in the index. */
+  /** Returns the document's ID in the index. */
   public static String id(TraceDocument document) {
     return id(document.traceId(), document.spanId());
   }
@@ -21,15 +21,15 @@ public final class Documents {
     return traceId + "-" + spanId;
   }
 
-  /** The start as it is kept: at 1970 or later. */
+  /** Returns the stored start: not before 1970. */
   public static long startUnixNanos(TraceDocument document) {
     return Math.max(0, document.startUnixNanos());
   }
 
   /**
-   * The reason of this label.
+   * Returns the reason with this label.
    *
-   * @throws IllegalArgumentException if there is none
+   * @throws IllegalArgumentException if no reason has it
    */
   static Reason reason(String label) {
     for (Reason reason : Reason.values()) {
@@ -40,7 +40,9 @@ public final class Documents {
     throw new IllegalArgumentException("reason = " + label + ": is not a reason");
   }
 
-  /** The text with each lone surrogate as U+FFFD: nothing else can be written in UTF-8. */
+  /**
+   * Returns the text with each lone surrogate replaced by U+FFFD, because UTF-8 cannot encode it.
+   */
   public static String wellFormed(String text) {
     StringBuilder repaired = null;
     for (int i = 0; i < text.length(); i++) {
@@ -62,7 +64,7 @@ public final class Documents {
     return repaired == null ? text : repaired.toString();
   }
 
-  /** The document's size on the heap, bytes, roughly and rather too much than too little. */
+  /** Returns the document's approximate heap size in bytes, rather too large than too small. */
   public static long heapBytes(TraceDocument document) {
     long bytes =
         256

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A document as it stands in Elasticsearch; the index template is its other half. */
+/** The JSON form of a document in Elasticsearch, which must match the index template. */
 final class ElasticsearchDocument {
   static final String START = "@timestamp";
   static final String TRACE_ID = "trace_id";
@@ -27,7 +27,7 @@ final class ElasticsearchDocument {
 
   private static final long NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** Always nine digits, so that a place in the order of results is one text only. */
+  /** Always nine digits, so that each position in the order of results has one text form. */
   private static final DateTimeFormatter TIMESTAMP =
       new DateTimeFormatterBuilder().appendInstant(9).toFormatter();
 
@@ -72,7 +72,7 @@ final class ElasticsearchDocument {
         attributes);
   }
 
-  /** As dates are written in documents and queries, to the nanosecond. */
+  /** Formats a time as in documents and queries, to the nanosecond. */
   static String timestamp(long unixNanos) {
     return TIMESTAMP.format(
         Instant.ofEpochSecond(unixNanos / NANOS_PER_SECOND, unixNanos % NANOS_PER_SECOND));

@@ -38,23 +38,21 @@ import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Documents in an Elasticsearch cluster, as a layout has them.
+ * Documents in an Elasticsearch cluster, in a given layout.
  *
- * <p>Documents are created only: an ID that is there already answers with a conflict, which here
- * means kept.
+ * <p>Documents are only created: an existing ID answers with a conflict, which here means stored.
  *
- * <p>The layout prepares the cluster before the first write, again after a write that found gone
- * what it had prepared, and when it says that this was for something else.
+ * <p>The layout prepares the cluster before the first write, again after a write that finds the
+ * prepared objects missing, and when the layout's key has changed.
  *
- * <p>Documents are searchable after the refresh interval, one second unless the cluster says
- * otherwise.
+ * <p>Documents are searchable after the refresh interval, one second by default.
  */
 final class ElasticsearchIndex implements TraceIndex {
   private static final Logger LOG = LoggerFactory.getLogger(ElasticsearchIndex.class);
   private static final String VERSIONED_JSON = "application/vnd.elasticsearch+json";
   private static final long MAX_CONNECT_MILLIS = 5_000;
 
-  /** What a cluster answers with status 400 although nothing is wrong with the document. */
+  /** Errors with status 400 that are not caused by the document. */
   private static final Set<String> PASSING =
       Set.of("validation_exception", "index_closed_exception");
 
@@ -62,7 +60,7 @@ final class ElasticsearchIndex implements TraceIndex {
   private final ElasticsearchClient client;
   private final String timeout;
 
-  /** What the cluster is prepared for; null for nothing. The writing thread's alone. */
+  /** Key for which the cluster is prepared; null for none. Confined to the writing thread. */
   private String prepared;
 
   private volatile boolean healthy = true;
@@ -75,7 +73,7 @@ final class ElasticsearchIndex implements TraceIndex {
   }
 
   /**
-   * The client alone: the cluster may be away.
+   * Opens the client only: the cluster may be away.
    *
    * @throws IOException if the certificate of {@code ca-file} cannot be read
    */
@@ -114,7 +112,8 @@ final class ElasticsearchIndex implements TraceIndex {
   }
 
   /**
-   * Calls JSON by its common name. The client's own has its version, which older clusters refuse.
+   * Uses JSON's common media type. The client's default contains its version, which older clusters
+   * refuse.
    */
   private static void speakPlainly(HttpRequest request, EntityDetails body, HttpContext context) {
     for (String name : List.of(HttpHeaders.ACCEPT, HttpHeaders.CONTENT_TYPE)) {
@@ -182,7 +181,7 @@ final class ElasticsearchIndex implements TraceIndex {
       }
       throw e;
     } catch (TransportException e) {
-      // A proxy in between says so without a body that the client could read.
+      // A proxy may answer with this status without a body that the client can read.
       if (e.statusCode() == 413) {
         return tooLarge(documents);
       }
@@ -234,7 +233,7 @@ final class ElasticsearchIndex implements TraceIndex {
     again.add(document);
   }
 
-  /** The kinds of an error and its causes; their texts quote the document. */
+  /** Returns the types of an error and its causes; their texts would quote the document. */
   private static String types(ErrorCause error) {
     return error.causedBy() == null ? error.type() : error.type() + ": " + types(error.causedBy());
   }
@@ -256,7 +255,7 @@ final class ElasticsearchIndex implements TraceIndex {
 
   private SearchRequest searchRequest(TraceQuery query) {
     return SearchRequest.of(s -> {
-      // Before the first document there is nothing to search.
+      // Nothing to search before the first document.
       s.ignoreUnavailable(true)
           .allowPartialSearchResults(false)
           .trackTotalHits(t -> t.enabled(false))

@@ -12,17 +12,17 @@ import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 
-/** How documents lie in Elasticsearch: in which indices, with which fields, and how long. */
+/** The layout of documents in Elasticsearch: indices, fields, retention. */
 public interface ElasticsearchLayout {
-  /** Of index templates: above those that come with Elasticsearch (100 to 200). */
+  /** Priority of index templates, above the built-in ones (100 to 200). */
   long TEMPLATE_PRIORITY = 500;
 
-  /** Documents in a data stream, with the fields that {@code /api/traces} has. */
+  /** Returns the layout of a data stream with the fields of {@code /api/traces}. */
   static ElasticsearchLayout dataStream(IndexConfig.Elasticsearch config) {
     return new DataStreamLayout(config);
   }
 
-  /** Adds that the field is exactly the value, unless it is null. */
+  /** Adds the condition that the field equals the value, unless it is null. */
   static void term(List<Query> filters, String field, String value) {
     if (value != null) {
       String wellFormed = Documents.wellFormed(value);
@@ -31,33 +31,35 @@ public interface ElasticsearchLayout {
   }
 
   /**
-   * Whether the cluster may be older than the client, which then names JSON without the version
-   * that such a cluster refuses.
+   * Returns whether the cluster may be older than the client, which then omits its version from the
+   * media type.
    */
   default boolean olderCluster() {
     return false;
   }
 
-  /** Tells the cluster what the indices are to be like, before the first of them is there. */
+  /** Prepares the cluster for the indices before the first of them exists. */
   void prepare(ElasticsearchClient client) throws IOException;
 
-  /** What the cluster is prepared for; once it is another, it has to be prepared anew. */
+  /** Returns the key of the preparation; when it changes, the cluster must be prepared again. */
   default String preparedFor() {
     return "ever";
   }
 
-  /** Whether there is a place for the document. */
+  /** Returns whether the layout has an index for the document. */
   boolean takes(TraceDocument document);
 
-  /** Creates the document under its name; one that is there under it stays as it is. */
+  /**
+   * Adds an operation that creates the document under its ID; an existing document stays unchanged.
+   */
   BulkOperation create(TraceDocument document);
 
-  /** What all operations of a request have in common. */
+  /** Sets the common options of a request. */
   void address(BulkRequest.Builder request);
 
-  /** Asks for the documents of the page, and as many more as {@link #page} needs. */
+  /** Builds the search for the documents of the page, with as many more as {@link #page} needs. */
   void ask(SearchRequest.Builder request, TraceQuery query);
 
-  /** The page, of what the cluster answered to {@link #ask}. */
+  /** Returns the page from the cluster's answer to {@link #ask}. */
   TracePage page(TraceQuery query, List<Hit<JsonNode>> hits);
 }

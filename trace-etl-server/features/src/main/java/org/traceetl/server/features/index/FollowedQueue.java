@@ -10,35 +10,37 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * A queue on its way into the index: how far its journal is read, settled and marked.
+ * The progress of a queue's journal into the index: read, settled and stored.
  *
- * <p>Concurrency: its reader's thread calls everything but {@link #settled} and {@link
+ * <p>Concurrency: confined to its reader's thread, except {@link #settled} and {@link
  * #isAbandoned}, which the writer's thread calls. The writer sets an offset before it removes the
- * window; the reader looks whether windows wait before it takes the offset. So the offset taken is
- * never older than a mark.
+ * window; the reader checks for waiting windows before it takes the offset. So the taken offset is
+ * never older than a settled window.
  */
 final class FollowedQueue {
   /** A window with documents that are not settled. */
   private record Waiting(long offset, long sealedMillis) {}
 
-  /** A mark that is lost costs writing again what was written in this time. */
+  /**
+   * Interval of storing offsets. After a lost offset, the windows of this time are written again.
+   */
   private static final long MARK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** How long a queue that somebody else owns may take to come to its end. */
+  /** How long a queue of another owner may take to finish. */
   private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final PacedTail tail;
   private final ConcurrentLinkedQueue<Waiting> waiting = new ConcurrentLinkedQueue<>();
 
-  /** Offset of the window settled last, until it is taken. */
+  /** Offset of the latest settled window, until it is taken. */
   private final AtomicLong settledAt = new AtomicLong(JournalLog.NONE);
 
   private volatile boolean abandoned;
 
-  /** When the window read last was sealed, milliseconds since 1970. */
+  /** Seal time of the latest window read, milliseconds since 1970. */
   private long readMillis;
 
-  /** Where to begin again. Never goes back: what was before a mark may be deleted by now. */
+  /** Where to start again. Never moves back: messages before a stored offset may be deleted. */
   private long settled = JournalLog.NONE;
 
   private long marked = JournalLog.NONE;
@@ -47,7 +49,7 @@ final class FollowedQueue {
   private long leaveByNanos;
 
   /**
-   * @param nowMillis taken for the age of what there is until a window is read
+   * @param nowMillis assumed seal time until a window is read
    */
   FollowedQueue(PacedTail tail, long nowNanos, long nowMillis) {
     this.tail = tail;
@@ -55,12 +57,12 @@ final class FollowedQueue {
     nextMarkNanos = nowNanos;
   }
 
-  /** Nanoseconds until it should be read; 0 or less: now. */
+  /** Returns the nanoseconds until the next read; 0 or less for now. */
   long dueInNanos(long nowNanos) {
     return tail.dueInNanos(nowNanos);
   }
 
-  /** Hands the documents of the next windows to the writer. */
+  /** Reads, and passes the documents of the next windows to the writer. */
   void read(DocumentWriter writer, long nowNanos) throws InterruptedException {
     for (JournalTail.Kept kept : tail.read(nowNanos)) {
       SealedWindow window = kept.window();
@@ -72,13 +74,16 @@ final class FollowedQueue {
     }
   }
 
-  /** The first of the windows handed over is settled. */
+  /** Reports that the first of the passed windows is settled. */
   void settled() {
     settledAt.set(waiting.element().offset());
     waiting.remove();
   }
 
-  /** Its windows are another server's: those that wait are not to be written here. */
+  /**
+   * Returns whether another server writes its windows, so that waiting ones must not be written
+   * here.
+   */
   void abandon() {
     abandoned = true;
   }
@@ -87,7 +92,7 @@ final class FollowedQueue {
     return abandoned;
   }
 
-  /** Marks what is settled, once in a while. */
+  /** Stores the settled offset, at intervals. */
   void mark(long nowNanos) throws InterruptedException {
     if (nextMarkNanos - nowNanos <= 0) {
       nextMarkNanos = nowNanos + MARK_NANOS;
@@ -96,7 +101,7 @@ final class FollowedQueue {
     }
   }
 
-  /** Marks what is settled. */
+  /** Stores the settled offset. */
   void mark() throws InterruptedException {
     boolean all = waiting.isEmpty();
     long last = settledAt.getAndSet(JournalLog.NONE);
@@ -110,7 +115,9 @@ final class FollowedQueue {
     }
   }
 
-  /** Somebody else owns the queue: it ends here when all is settled, or after a while. */
+  /**
+   * Reports another owner: the queue ends here once all windows are settled, or after a timeout.
+   */
   void leave(long nowNanos) {
     if (!leaving) {
       leaving = true;
@@ -119,27 +126,27 @@ final class FollowedQueue {
     }
   }
 
-  /** The queue is owned here, after all. */
+  /** Reports that this process owns the queue again. */
   void stay() {
     leaving = false;
   }
 
-  /** Whether its time here is over. */
+  /** Returns whether the queue must be removed. */
   boolean ends(long nowNanos) {
     return leaving && (isSettled() || leaveByNanos - nowNanos <= 0);
   }
 
-  /** Whether all there was at the last read is settled. */
+  /** Returns whether all windows of the last read are settled. */
   boolean isSettled() {
     return tail.atEnd() && waiting.isEmpty();
   }
 
-  /** There may be more than the last read found. */
+  /** Reports that the journal may have more than the last read found. */
   void expectMore(long nowNanos) {
     tail.expectMore(nowNanos);
   }
 
-  /** How far the index is behind. */
+  /** Returns the lag of the index. */
   IndexLag lag() {
     if (isSettled()) {
       return IndexLag.NONE;

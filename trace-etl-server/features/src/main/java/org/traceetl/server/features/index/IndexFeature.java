@@ -18,7 +18,7 @@ import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.rocketmq.Endpoint;
 
-/** The trace index, which follows the journal at a pace of its own. */
+/** The trace index, which follows the journal at its own pace. */
 public final class IndexFeature implements Feature {
   private static final Logger log = LoggerFactory.getLogger(IndexFeature.class);
   private static final double MILLIS_PER_SECOND = 1_000;
@@ -26,13 +26,13 @@ public final class IndexFeature implements Feature {
   private final IndexConfig.Type type;
   private final TraceIndex index;
 
-  /** Null where there is no index. */
+  /** Null without an index. */
   private final IndexFollower follower;
 
   private final Clock clock;
 
   /**
-   * @param index closed with this
+   * @param index closed with this feature
    */
   public IndexFeature(
       IndexConfig config, TraceIndex index, IndexFollower.Tails tails, Clock clock) {
@@ -44,10 +44,10 @@ public final class IndexFeature implements Feature {
   }
 
   /**
-   * Opens the index of a configuration.
+   * Opens the configured index.
    *
-   * @param layout of documents in Elasticsearch
-   * @throws UncheckedIOException if it cannot be opened
+   * @param layout layout of documents in Elasticsearch
+   * @throws UncheckedIOException if the index cannot be opened
    */
   public static IndexFeature open(
       IndexConfig config, ElasticsearchLayout layout, IndexFollower.Tails tails, Clock clock) {
@@ -131,7 +131,7 @@ public final class IndexFeature implements Feature {
                         entry -> value.apply(entry.getValue()))));
   }
 
-  /** Each reason from the start: the first refusal is what an alert must see. */
+  /** All reasons exist from the start: an alert must detect the first refusal. */
   private Map<String, Long> droppedDocuments() {
     Map<String, Long> dropped = new HashMap<>(follower.telemetry().dropped());
     IndexTelemetry.REASONS.forEach(reason -> dropped.putIfAbsent(reason, 0L));
@@ -162,13 +162,15 @@ public final class IndexFeature implements Feature {
     }
   }
 
-  /** Whether no thread has died. A store or a broker that is away is no reason. */
+  /** Returns whether all threads run. A store or a broker that is away does not count. */
   @Override
   public boolean healthy() {
     return follower == null || follower.alive();
   }
 
-  /** Brings into the index what the journal has: otherwise whoever comes next will do it. */
+  /**
+   * Writes the remaining windows of the journal; those that are left are written by the next owner.
+   */
   @Override
   public boolean drain(Duration within) throws InterruptedException {
     boolean drained = follower == null || follower.drain(within);

@@ -21,21 +21,20 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Brings the documents of the journal's windows into the index: for each queue that this process
- * owns, from the mark of its consumer group on.
+ * Writes the documents of the journal's windows into the index: for each queue that this process
+ * owns, from the stored offset of its consumer group.
  *
- * <p>A mark stands at the last window that is settled: each of its documents is in the index, or
- * refused for good. Whoever owns the queue next goes on there; what is written again is in the
- * index once, because documents have names. So nothing is lost while the store is away, for as long
- * as the broker keeps the journal, and what waits in memory is bounded: while two batches or {@link
- * DocumentWriter#MAX_WAITING_BYTES} wait, no queue is read. Each broker's reader may be in one read
- * then.
+ * <p>The stored offset is that of the last settled window: each of its documents is in the index,
+ * or refused for good. The queue's next owner continues there. Documents have IDs, so a document
+ * that is written again is in the index once. No document is lost while the store is away, as long
+ * as the broker keeps the journal. Memory is bounded: while two batches or {@link
+ * DocumentWriter#MAX_WAITING_BYTES} wait, no queue is read, except reads that have begun.
  *
- * <p>Concurrency: a thread for each broker reads the journals of its queues and marks them; one
- * thread writes. A broker that does not answer holds up its own queues alone.
+ * <p>Concurrency: a thread for each broker reads the journals of its queues and stores offsets; one
+ * thread writes. A broker that does not answer delays only its own queues.
  */
 public final class IndexFollower implements WindowFollower, AutoCloseable {
-  /** Opens the journals of queues with the marks of one consumer group. */
+  /** Opens the journals of queues with the offsets of one consumer group. */
   public interface Tails {
     JournalTail open(QueueId queue) throws IOException, InterruptedException;
   }
@@ -46,10 +45,10 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   private final BrokerThreads<DocumentReader> readers;
 
   /**
-   * A follower that is yet to be started.
+   * Creates a follower that is not started.
    *
-   * @param index written by this follower alone; not closed by it
-   * @param tails for this follower alone
+   * @param index written only by this follower, which does not close it
+   * @param tails used only by this follower
    */
   public IndexFollower(TraceIndex index, IndexConfig config, Tails tails, InstantSource clock) {
     this(index, config, tails, clock, System::nanoTime);
@@ -72,13 +71,13 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
             throttle);
   }
 
-  /** Begins to follow. Once. */
+  /** Starts the threads. Call once. */
   public void start() {
     writing.start();
     readers.start();
   }
 
-  /** This process owns the queue: its documents are brought into the index from here. */
+  /** Follows the queue, because this process owns it. */
   @Override
   public void restored(QueueId queue, QueueImage image, long showFromNanos) {
     readers.of(queue.broker()).own(queue);
@@ -87,10 +86,13 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
 
   @Override
   public void window(SealedWindow window) {
-    // Read from the journal, so that it need not be kept until the store has it.
+    // The documents are read from the journal, so that the window need not stay in memory.
   }
 
-  /** This process does not own the queue any more. What it read is still written. */
+  /**
+   * Stops following the queue, because this process no longer owns it. What was read is still
+   * written.
+   */
   @Override
   public void released(QueueId queue) {
     readers.of(queue.broker()).release(queue);
@@ -98,9 +100,9 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   }
 
   /**
-   * Waits until all that the journal has of the queues that are followed is settled.
+   * Waits until all windows that the journal has of the followed queues are settled.
    *
-   * @return false if it was not when the time was over
+   * @return false after a timeout
    */
   public boolean drain(Duration atMost) throws InterruptedException {
     List<DocumentReader> all = readers.all();
@@ -110,15 +112,15 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     return settled.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** Ends the following; what is not in the index stays in the journal. Idempotent. */
+  /** Ends the threads; documents that are not in the index stay in the journal. Idempotent. */
   @Override
   public void close() {
-    // First: what it settles last is marked by the readers at their end.
+    // First, so that the readers store at their end what it settles last.
     writing.close();
     readers.close();
   }
 
-  /** What has been done so far. */
+  /** Returns the counts so far. */
   public IndexTelemetry telemetry() {
     Map<QueueId, IndexLag> lag = new HashMap<>();
     readers.all().forEach(reader -> lag.putAll(reader.lag()));
@@ -132,7 +134,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
         writer.lastErrorMillis());
   }
 
-  /** Whether none of its threads has ended by an error. */
+  /** Returns whether no error has ended a thread. */
   public boolean alive() {
     return writing.alive() && readers.alive();
   }
@@ -140,16 +142,16 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
   private long write() {
     long nowNanos = nanoTime.getAsLong();
     if (writer.write(nowNanos)) {
-      // There may be room, and something to mark.
+      // Readers may have room, and offsets to store.
       readers.wake();
     }
     return Math.min(SteppedTask.IDLE_NANOS, writer.dueInNanos(nowNanos));
   }
 
   /**
-   * Does what is due, of all threads.
+   * Does the due work of all threads.
    *
-   * @return nanoseconds until something else may be due; 0 for now
+   * @return nanoseconds until work may be due; 0 for now
    */
   long step() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();

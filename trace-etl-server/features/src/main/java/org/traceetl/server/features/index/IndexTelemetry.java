@@ -5,16 +5,15 @@ import java.util.Map;
 import org.traceetl.server.window.QueueId;
 
 /**
- * What an {@link IndexFollower} has done so far, read at one moment; fields may be a write apart.
+ * Counts of an {@link IndexFollower}; fields may differ by one write.
  *
- * @param written documents kept by the index
- * @param dropped documents that the index refused for good, by reason; a reason that is absent
- *     never happened
- * @param retried documents written again after a write that failed, counted at each repeat
+ * @param written documents stored in the index
+ * @param dropped documents refused for good, by reason; absent reasons are 0
+ * @param retried documents written again after a failed write, counted at each repetition
  * @param waitingDocuments documents read from the journal and not written yet
- * @param waitingBytes their size on the heap, roughly
- * @param lag how far the index is behind each queue that is followed
- * @param lastErrorMillis when the store last failed, milliseconds since 1970; 0 for never
+ * @param waitingBytes their approximate heap size
+ * @param lag lag behind each followed queue
+ * @param lastErrorMillis time of the store's last failure, milliseconds since 1970; 0 for none
  */
 public record IndexTelemetry(
     long written,
@@ -24,6 +23,6 @@ public record IndexTelemetry(
     long waitingBytes,
     Map<QueueId, IndexLag> lag,
     long lastErrorMillis) {
-  /** Why documents may be refused for good. */
+  /** Reasons of refusals for good. */
   public static final List<String> REASONS = List.of("mapping", "too_large", "layout", "internal");
 }

@@ -42,19 +42,18 @@ import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * Documents in a Lucene index of this process. A write is committed before it returns, and searches
- * that begin afterwards find it.
+ * Documents in a Lucene index of this process. A write is committed before it returns, and later
+ * searches find it.
  *
- * <p>The writing thread owns the {@link IndexWriter}; searches see it through a {@link
- * SearcherManager}. A writer that has closed itself, because the disk was full for instance, is
- * opened anew by the next write.
+ * <p>The writing thread owns the {@link IndexWriter}; searches use a {@link SearcherManager}. If
+ * the writer was closed after an error, such as a full disk, the next write opens it again.
  */
 final class LuceneIndex implements TraceIndex {
   private static final Logger LOG = LoggerFactory.getLogger(LuceneIndex.class);
 
   private static final String ID = "id";
 
-  /** By this index's clock: a span's start is only what a client says. */
+  /** Time of storage on this index's clock, because a span's start is only a client's claim. */
   private static final String KEPT = "kept_unix_millis";
 
   private static final String TRACE_ID = "trace_id";
@@ -62,7 +61,7 @@ final class LuceneIndex implements TraceIndex {
   private static final String APPLICATION = "application";
   private static final String OPERATION = "operation";
 
-  /** Ends the field of a name that is not indexed. */
+  /** Suffix of the field of a name that is not indexed. */
   private static final String LONG = "_long";
 
   private static final String KIND = "kind";
@@ -77,7 +76,7 @@ final class LuceneIndex implements TraceIndex {
   private static final Sort NEWEST_FIRST = sort(START, true);
   private static final Sort FIRST_KEPT_FIRST = sort(KEPT, false);
 
-  /** Heap that Lucene may fill before it writes a segment, MB. */
+  /** Heap that Lucene may fill before it writes a segment, in MB. */
   private static final double BUFFER_MEGABYTES = 32;
 
   private final IndexConfig.Lucene config;
@@ -99,7 +98,7 @@ final class LuceneIndex implements TraceIndex {
   }
 
   /**
-   * Opens the index, or creates it.
+   * Opens or creates the index.
    *
    * @throws IOException if the directory cannot be used, or another process uses it
    */
@@ -162,16 +161,21 @@ final class LuceneIndex implements TraceIndex {
     }
   }
 
-  /** By elapsed time within a run: a step of the wall clock makes no document older. */
+  /**
+   * Returns the time by elapsed time since the start: a step of the wall clock makes no document
+   * older.
+   */
   private long nowMillis() {
     return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong() - startNanos);
   }
 
-  /** Deletes what was kept too long ago, and the first kept of what is too much. */
+  /**
+   * Deletes documents older than the retention, and the first stored ones above the maximum number.
+   */
   private void expire(long nowMillis) throws IOException {
     long oldestMillis = nowMillis - config.retention().toMillis();
     writer.deleteDocuments(LongField.newRangeQuery(KEPT, Long.MIN_VALUE, oldestMillis - 1));
-    // A tenth of slack, so that the first kept are searched for now and then, not at each write.
+    // A tenth of slack, so that the first stored documents are not searched for at each write.
     if (writer.getDocStats().numDocs > config.maxDocuments() + config.maxDocuments() / 10L) {
       deleteFirstKept();
     }
@@ -226,7 +230,7 @@ final class LuceneIndex implements TraceIndex {
     FieldDoc after =
         cursor == null
             ? null
-            // The last document number, so that whatever sorts equal counts as seen.
+            // The last document number, so that all documents with equal keys count as seen.
             : new FieldDoc(
                 maxDoc - 1,
                 Float.NaN,
@@ -285,8 +289,8 @@ final class LuceneIndex implements TraceIndex {
   }
 
   /**
-   * A name that filters find, or one that is too long for that. Each has a field of its own: Lucene
-   * refuses a document whose field is indexed if the field's first document was not.
+   * A name, as an indexed field or as another field if it is too long for filters: Lucene refuses
+   * an indexed field in a document if the field was not indexed in the first one.
    */
   private static void addName(Document fields, String field, String name) {
     fields.add(

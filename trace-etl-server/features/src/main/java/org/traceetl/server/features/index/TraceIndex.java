@@ -9,15 +9,14 @@ import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * Where documents are kept and found again. A document is named by its trace ID and span ID:
- * written twice, it is there once.
+ * Stores documents and searches them. A document is identified by its trace ID and span ID: written
+ * twice, it exists once.
  *
- * <p>One thread writes; any number of threads search meanwhile. A document is found as soon as the
- * store has refreshed, at most a few seconds after it was written.
+ * <p>One thread writes; any number of threads search meanwhile. A document is found once the store
+ * has refreshed, at most a few seconds after the write.
  *
- * <p>What every implementation does to a document: a start before 1970 is kept as 1970, and a lone
- * surrogate as U+FFFD. A name longer than {@link #MAX_FILTERED_LENGTH} is kept whole, but no filter
- * finds it.
+ * <p>All implementations store a start before 1970 as 1970, and a lone surrogate as U+FFFD. A name
+ * longer than {@link #MAX_FILTERED_LENGTH} is stored in full, but no filter finds it.
  */
 public interface TraceIndex extends AutoCloseable {
   /** The order of a page. */
@@ -27,15 +26,15 @@ public interface TraceIndex extends AutoCloseable {
           .thenComparing(TraceDocument::traceId)
           .thenComparing(TraceDocument::spanId);
 
-  /** Longest application or operation that a query's filter can find, UTF-16 units. */
+  /** Maximum length of an application or operation that a filter can find, in UTF-16 units. */
   int MAX_FILTERED_LENGTH = 1024;
 
-  /** The index that the configuration names. Does not wait for a remote store to be there. */
+  /** Opens the configured index. Does not wait for a remote store. */
   static TraceIndex open(IndexConfig config) throws IOException {
     return open(config, ElasticsearchLayout.dataStream(config.elasticsearch()));
   }
 
-  /** The same, with this layout if it is Elasticsearch. */
+  /** Opens the configured index, with this layout if it is Elasticsearch. */
   static TraceIndex open(IndexConfig config, ElasticsearchLayout layout) throws IOException {
     return switch (config.type()) {
       case NONE -> new DisabledIndex();
@@ -45,25 +44,25 @@ public interface TraceIndex extends AutoCloseable {
   }
 
   /**
-   * Tries once to keep the documents, and says what became of each. What is neither refused nor to
-   * be tried again is kept: it survives the end of this process.
+   * Tries once to store the documents, and returns the outcome of each. A document that is neither
+   * refused nor to be repeated is stored: it survives the end of this process.
    *
-   * @throws IOException if nothing is known of any of them, for instance because the store cannot
-   *     be reached; all of them may be tried again
+   * @throws IOException if the outcome of all documents is unknown, for example because the store
+   *     cannot be reached; all may be repeated
    */
   WriteResult write(List<TraceDocument> documents) throws IOException;
 
   /**
-   * The documents that the query asks for, newest first.
+   * Returns the documents that match the query, newest first.
    *
    * @throws IOException if the store does not answer
    */
   TracePage search(TraceQuery query) throws IOException;
 
   /**
-   * What the query asks for, spread over its time: at most {@code slices} * limit documents. If
-   * there are more, these are the newest of each of so many equal parts of the time, limit
-   * documents of each, and the newest of all where that leaves room. No page follows.
+   * Returns documents that match the query, spread over its time range: at most {@code slices} *
+   * limit. If more match, these are the newest {@code limit} of each of the equal slices of the
+   * range, filled up with the newest of all. The result has no next page.
    *
    * @param query without a cursor
    * @throws IOException if the store does not answer
@@ -90,10 +89,12 @@ public interface TraceIndex extends AutoCloseable {
     return new TracePage(found.stream().sorted(NEWEST_FIRST).toList(), null);
   }
 
-  /** Whether the last contact with the store went well; true before the first. Never waits. */
+  /**
+   * Returns whether the last call of the store succeeded; true before the first. Does not block.
+   */
   boolean healthy();
 
-  /** Releases what the index holds. Idempotent; nothing is written or searched afterwards. */
+  /** Releases all resources. Idempotent; no writes or searches may follow. */
   @Override
   void close();
 }

@@ -3,16 +3,16 @@ package org.traceetl.server.features.index;
 import org.traceetl.server.window.TraceDocument.Reason;
 
 /**
- * Which documents to find; a null filter lets everything pass.
+ * A search; a null filter matches everything.
  *
  * @param application exact name, or null
  * @param operation exact span name, or null
- * @param reason why the document was kept, or null
- * @param fromUnixNanos earliest start, inclusive, nanoseconds since 1970; 0 for no beginning
- * @param toUnixNanos latest start, exclusive; {@link Long#MAX_VALUE} for no end
- * @param limit most documents on a page, 1 to {@value #MAX_LIMIT}
- * @param cursor {@link TracePage#next} of the page before, or null for the first one; the other
- *     fields must be those of that page's query
+ * @param reason reason of the document, or null
+ * @param fromUnixNanos earliest start, inclusive, nanoseconds since 1970; 0 for no limit
+ * @param toUnixNanos latest start, exclusive; {@link Long#MAX_VALUE} for no limit
+ * @param limit maximum number of documents on a page, 1 to {@value #MAX_LIMIT}
+ * @param cursor {@link TracePage#next} of the previous page, or null for the first one; the other
+ *     fields must equal those of that page's query
  */
 public record TraceQuery(
     String application,
@@ -27,7 +27,7 @@ public record TraceQuery(
   public static final int MAX_LIMIT = 1000;
 
   /**
-   * @throws IllegalArgumentException if the limit or the range is none
+   * @throws IllegalArgumentException if the limit or the range is invalid
    */
   public TraceQuery {
     if (limit < 1 || limit > MAX_LIMIT) {
@@ -44,7 +44,7 @@ public record TraceQuery(
     }
   }
 
-  /** The same of another time and size. */
+  /** Returns the same query with another range and limit. */
   TraceQuery with(long newFromUnixNanos, long newToUnixNanos, int newLimit) {
     return new TraceQuery(
         application, operation, reason, newFromUnixNanos, newToUnixNanos, newLimit, cursor);

@@ -5,18 +5,18 @@ import java.util.stream.Stream;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * What became of the documents of one write.
+ * The outcome of one write.
  *
- * @param kept how many are in the index now, whether by this write or by one before
- * @param refused those that the index will never take
- * @param again those that it may take later
+ * @param kept number of documents that are in the index, by this write or an earlier one
+ * @param refused documents that the index will never store
+ * @param again documents to repeat
  */
 public record WriteResult(int kept, List<Refusal> refused, List<TraceDocument> again) {
   /**
-   * A document that the index will never take.
+   * A document that the index will never store.
    *
-   * @param reason one of few, as in a label: lower case, words joined by underscores
-   * @param detail for the log; never holds what the span said
+   * @param reason label value from a small set: lower case, words joined by underscores
+   * @param detail for the log; never contains content of the span
    */
   public record Refusal(TraceDocument document, String reason, String detail) {}
 

@@ -1,2 +1,2 @@
-/** The trace index: the documents of slow, failed and exemplar spans, written and searched. */
+/** The trace index: writes and searches the documents of slow, failed and exemplar spans. */
 package org.traceetl.server.features.index;
