@@ -24,7 +24,7 @@ import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.decisions.RoutingTopic;
 import org.traceetl.server.decisions.SignedLog;
 import org.traceetl.server.decode.Messages;
-import org.traceetl.server.features.discovery.Fleet;
+import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.history.SeriesRules;
@@ -111,12 +111,12 @@ final class ServerAssembly {
     hotspots =
         new HotspotFeature(
             decides && routing.enabled()
-                ? subscribed(new HotspotDecider(routing, decisions, clock))
+                ? subscribed(new HotspotDecider(routing, decisions, clocks))
                 : null);
     names = new LearnFeature(names(routing, decides, decisions), metrics.cardinality());
     // The order in which they start. Names before the spans, which would be counted by their own.
     List<Feature> sinks =
-        List.of(profile.pages(journal, telemetry, clock), index(), history, names);
+        List.of(profile.pages(journal, telemetry, clocks), index(), history, names);
     spans = spans(sinks);
     inOrder.addAll(profile.components());
     inOrder.add(journal);
@@ -212,13 +212,13 @@ final class ServerAssembly {
         config.index(),
         elasticsearch.layout().equals(IndexConfig.Elasticsearch.DATA_STREAM)
             ? ElasticsearchLayout.dataStream(elasticsearch)
-            : profile.layout(elasticsearch),
+            : profile.layout(elasticsearch, clock),
         queue -> journal.journals().tail(queue, group),
-        clock);
+        clocks);
   }
 
-  private Fleet fleet() {
-    return new Fleet(config.discovery(), journal.logs()::members, System::nanoTime, clock);
+  private DiscoveryFeature fleet() {
+    return new DiscoveryFeature(config.discovery(), journal.logs()::members, clocks);
   }
 
   private HistoryFeature history() {
@@ -241,7 +241,7 @@ final class ServerAssembly {
                 profile::hasBucketsOfHistory,
                 profile::kind),
             maxOperations,
-            clock);
+            clocks);
   }
 
   /** Null where none are learnt. */
@@ -255,7 +255,7 @@ final class ServerAssembly {
                 config.series(),
                 decides,
                 decisions,
-                clock,
+                clocks,
                 aggregation::learnt))
         : null;
   }

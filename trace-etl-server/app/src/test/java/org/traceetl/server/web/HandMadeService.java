@@ -17,7 +17,7 @@ import org.traceetl.server.component.Components;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
-import org.traceetl.server.features.discovery.Fleet;
+import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.hotspot.Hotspots;
@@ -75,8 +75,8 @@ final class HandMadeService implements Feature {
   /** Names of the group's clients. */
   volatile List<String> members = List.of();
 
-  final Fleet fleet =
-      new Fleet(
+  final DiscoveryFeature fleet =
+      new DiscoveryFeature(
           new DiscoveryConfig(null, Duration.ZERO),
           () -> {
             if (members == null) {
@@ -84,8 +84,7 @@ final class HandMadeService implements Feature {
             }
             return members;
           },
-          System::nanoTime,
-          Clock.systemUTC());
+          Clocks.SYSTEM);
 
   volatile boolean drained;
   volatile boolean closed;
@@ -139,7 +138,9 @@ final class HandMadeService implements Feature {
 
   private AssembledServer assembled(ServerConfig config) {
     Feature shown =
-        deltas == null ? new PagesFeature(pages, telemetry) : new DeltaFeature(deltas, telemetry);
+        deltas == null
+            ? new PagesFeature(pages, telemetry, System::nanoTime)
+            : new DeltaFeature(deltas, telemetry);
     var indexed =
         new IndexFeature(
             config.index(),
@@ -147,7 +148,7 @@ final class HandMadeService implements Feature {
             queue -> {
               throw new IOException("there is no journal");
             },
-            Clock.systemUTC());
+            Clocks.SYSTEM);
     double slowMillis = config.documents().slowerThan().toNanos() / 1e6;
     var live =
         new HistoryFeature(config.history().enabled() ? history : null, () -> queues, slowMillis);

@@ -3,8 +3,8 @@ package org.traceetl.server.series;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import java.util.List;
-import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.config.WildcardPattern;
 
 /**
  * The configured templates of span names. Their expressions take time linear in the name, whatever
@@ -16,7 +16,7 @@ public final class NamePatterns {
   /**
    * @param made matches whatever the template may become
    */
-  record Rule(Glob application, Pattern pattern, String template, Pattern made) {}
+  record Rule(WildcardPattern application, Pattern pattern, String template, Pattern made) {}
 
   private final List<Rule> rules;
 
@@ -25,7 +25,7 @@ public final class NamePatterns {
         patterns.stream()
             .map(p ->
                 new Rule(
-                    new Glob(p.application()),
+                    new WildcardPattern(p.application()),
                     Pattern.compile(p.pattern(), Pattern.DOTALL),
                     p.template(),
                     made(p.template())))

@@ -2,16 +2,16 @@ package org.traceetl.server.series;
 
 import java.util.List;
 import java.util.Set;
-import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.WildcardPattern;
 
 /**
  * The configured filters. Asked for spans that have no series: once for each name and kind in a
  * batch. Immutable.
  */
 public final class RecordingFilter {
-  private record Rule(Glob application, Glob spanName, Set<SpanKind> kinds) {
+  private record Rule(WildcardPattern application, WildcardPattern spanName, Set<SpanKind> kinds) {
     boolean matches(String text, String name, SpanKind kind) {
       return (kinds.isEmpty() || kinds.contains(kind))
           && application.matches(text)
@@ -26,7 +26,11 @@ public final class RecordingFilter {
   public RecordingFilter(List<SeriesConfig.Filter> filters) {
     rules =
         filters.stream()
-            .map(f -> new Rule(new Glob(f.application()), new Glob(f.spanName()), f.kinds()))
+            .map(f ->
+                new Rule(
+                    new WildcardPattern(f.application()),
+                    new WildcardPattern(f.spanName()),
+                    f.kinds()))
             .toList();
   }
 

@@ -3,14 +3,14 @@ package org.traceetl.server.series;
 import java.util.List;
 import java.util.Set;
 import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.WildcardPattern;
 
 /** From which duration on a span is slow. Asked once for each application. Immutable. */
 public final class SlowThresholds {
   static final int KINDS = SpanKind.values().length;
 
-  private record Rule(Glob application, Set<SpanKind> kinds, long nanos) {}
+  private record Rule(WildcardPattern application, Set<SpanKind> kinds, long nanos) {}
 
   private final List<Rule> rules;
   private final long otherwiseNanos;
@@ -18,7 +18,8 @@ public final class SlowThresholds {
   public SlowThresholds(DocumentsConfig config) {
     rules =
         config.thresholds().stream()
-            .map(t -> new Rule(new Glob(t.application()), t.kinds(), t.slowerThan().toNanos()))
+            .map(t ->
+                new Rule(new WildcardPattern(t.application()), t.kinds(), t.slowerThan().toNanos()))
             .toList();
     otherwiseNanos = config.slowerThan().toNanos();
   }

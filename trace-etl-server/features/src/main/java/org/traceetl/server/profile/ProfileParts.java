@@ -1,7 +1,8 @@
 package org.traceetl.server.profile;
 
-import java.time.Clock;
+import java.time.InstantSource;
 import java.util.List;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.IndexConfig;
@@ -24,13 +25,15 @@ public interface ProfileParts {
   static ProfileParts of(CoreConfig config) {
     return config.metrics().profile() instanceof MappedSpansProfile mapped
         ? mapped.parts(config)
-        : (journal, telemetry, clock) ->
+        : (journal, telemetry, clocks) ->
             PagesFeature.of(
-                new SpanNaming(config.metrics(), config.series(), config.histogram()), telemetry);
+                new SpanNaming(config.metrics(), config.series(), config.histogram()),
+                telemetry,
+                clocks);
   }
 
   /** Returns the feature that shows the series to Prometheus. Called once. */
-  Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clock clock);
+  Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks);
 
   /**
    * Returns the mapping of spans to series, which {@link #components} keep up to date; null for
@@ -59,7 +62,7 @@ public interface ProfileParts {
   }
 
   /** Returns the document layout of the profile. */
-  default ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch) {
+  default ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch, InstantSource clock) {
     return ElasticsearchLayout.dataStream(elasticsearch);
   }
 

@@ -35,7 +35,7 @@ final class Labels {
 
   private static final int PAIRS = 1 << 6;
 
-  private final Secrets secrets = new Secrets();
+  private final SecretMask secrets = new SecretMask();
   private Texts texts;
 
   // By text of the message: what was made of it
@@ -86,7 +86,7 @@ final class Labels {
     }
     int made = safeOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, UNCUT, Secrets.Kind.NAME);
+      made = withoutSecrets(text, UNCUT, SecretMask.Kind.NAME);
       safeOf[text] = made;
     }
     return made;
@@ -99,7 +99,7 @@ final class Labels {
     }
     int made = connectionOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, UNCUT, Secrets.Kind.CONNECTION);
+      made = withoutSecrets(text, UNCUT, SecretMask.Kind.CONNECTION);
       connectionOf[text] = made;
     }
     return made;
@@ -112,7 +112,7 @@ final class Labels {
     }
     int made = shortOf[text];
     if (made == NOT_MADE) {
-      made = withoutSecrets(text, MAX_CHARS, Secrets.Kind.STATEMENT);
+      made = withoutSecrets(text, MAX_CHARS, SecretMask.Kind.STATEMENT);
       shortOf[text] = made;
     }
     return made;
@@ -123,8 +123,8 @@ final class Labels {
     byte[] from = texts.buffer(text);
     int offset = texts.offset(text);
     int length = texts.length(text);
-    int written = writeWithoutSecrets(text, Secrets.Kind.STATEMENT);
-    if (written != Secrets.UNCHANGED) {
+    int written = writeWithoutSecrets(text, SecretMask.Kind.STATEMENT);
+    if (written != SecretMask.UNCHANGED) {
       from = secrets.buffer();
       offset = 0;
       length = written;
@@ -156,7 +156,7 @@ final class Labels {
     int start = texts.offset(statement);
     int end = start + texts.length(statement);
     int from = start;
-    while (from < end && (buffer[from] == '?' || Secrets.isBlank(buffer[from]))) {
+    while (from < end && (buffer[from] == '?' || SecretMask.isBlank(buffer[from]))) {
       from++;
     }
     int to = from;
@@ -170,7 +170,7 @@ final class Labels {
     }
     int word =
         whole ? texts.part(statement, from - start, to - from) : withoutMarks(buffer, from, to);
-    return withoutSecrets(word, maxChars, Secrets.Kind.STATEMENT);
+    return withoutSecrets(word, maxChars, SecretMask.Kind.STATEMENT);
   }
 
   private int withoutMarks(byte[] buffer, int from, int to) {
@@ -184,7 +184,7 @@ final class Labels {
   }
 
   private static boolean endsWord(byte[] buffer, int at, int end) {
-    return Secrets.isBlank(buffer[at]) || Secrets.isEscapedBlank(buffer, at, end);
+    return SecretMask.isBlank(buffer[at]) || SecretMask.isEscapedBlank(buffer, at, end);
   }
 
   /** Two values with a slash between them; what is not there is empty. */
@@ -222,9 +222,9 @@ final class Labels {
     return at + length;
   }
 
-  private int withoutSecrets(int text, int maxChars, Secrets.Kind kind) {
+  private int withoutSecrets(int text, int maxChars, SecretMask.Kind kind) {
     int written = writeWithoutSecrets(text, kind);
-    if (written != Secrets.UNCHANGED) {
+    if (written != SecretMask.UNCHANGED) {
       byte[] masked = secrets.buffer();
       return texts.make(masked, 0, kept(masked, 0, written, maxChars));
     }
@@ -233,7 +233,7 @@ final class Labels {
     return kept == length ? text : texts.part(text, 0, kept);
   }
 
-  private int writeWithoutSecrets(int text, Secrets.Kind kind) {
+  private int writeWithoutSecrets(int text, SecretMask.Kind kind) {
     byte[] buffer = texts.buffer(text);
     int offset = texts.offset(text);
     int seen = Utf8.cut(buffer, offset, texts.length(text), SEEN_BYTES);

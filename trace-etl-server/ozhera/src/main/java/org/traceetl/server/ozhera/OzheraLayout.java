@@ -86,11 +86,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
   /** Of the index template and the policy. */
   private final String name;
 
-  public OzheraLayout(IndexConfig.Elasticsearch config) {
-    this(config, InstantSource.system());
-  }
-
-  OzheraLayout(IndexConfig.Elasticsearch config, InstantSource clock) {
+  public OzheraLayout(IndexConfig.Elasticsearch config, InstantSource clock) {
     this.config = config;
     this.clock = clock;
     throttle = new LogThrottle(clock);

@@ -1,7 +1,7 @@
 package org.traceetl.server.ozhera;
 
-import java.time.Clock;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
@@ -67,13 +67,13 @@ final class OzheraParts implements ProfileParts {
   }
 
   @Override
-  public Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clock clock) {
+  public Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks) {
     return givesDeltas()
-        ? new DeltaFeature(deltas(journal, telemetry, clock), telemetry)
-        : PagesFeature.of(new OzheraNaming(config.metrics(), own), telemetry);
+        ? new DeltaFeature(deltas(journal, telemetry, clocks), telemetry)
+        : PagesFeature.of(new OzheraNaming(config.metrics(), own), telemetry, clocks);
   }
 
-  private DeltaPages deltas(JournalComponent journal, ServerTelemetry telemetry, Clock clock) {
+  private DeltaPages deltas(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks) {
     return new DeltaPages(
         new DeltaOptions(
             own,
@@ -88,12 +88,12 @@ final class OzheraParts implements ProfileParts {
                 "trace_etl_delta_page_seconds",
                 "Time from taking an answer to a scraper until its last byte is written.")
             ::recordNanos,
-        new Clocks(System::nanoTime, clock));
+        clocks);
   }
 
   @Override
-  public ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch) {
-    return new OzheraLayout(elasticsearch);
+  public ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch, InstantSource clock) {
+    return new OzheraLayout(elasticsearch, clock);
   }
 
   @Override

@@ -127,7 +127,7 @@ public final class OzheraProfile implements MappedSpansProfile {
   public void checkFiles(Record own) {
     OzheraConfig config = settings().cast(own);
     if (config.rulesFile() != null) {
-      RulesFile.read(config.rulesFile());
+      OzheraRulesFile.read(config.rulesFile());
     }
   }
 

@@ -64,12 +64,12 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
     this.intervalMillis = intervalMillis;
     if (file != null) {
       try {
-        settled = RulesFile.content(file);
+        settled = OzheraRulesFile.content(file);
       } catch (IOException e) {
-        throw new IllegalArgumentException(RulesFile.unreadable(file, e), e);
+        throw new IllegalArgumentException(OzheraRulesFile.unreadable(file, e), e);
       }
       seen = settled;
-      inForce = RulesFile.parse(file, settled);
+      inForce = OzheraRulesFile.parse(file, settled);
     }
   }
 
@@ -120,7 +120,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
       // Nobody else has this thread: the process ends.
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
-      problem = RulesFile.KEY + " = " + file + ": is no longer watched: " + e;
+      problem = OzheraRulesFile.KEY + " = " + file + ": is no longer watched: " + e;
       log.error(
           "The rules stay unchanged until the server is restarted, because the thread that"
               + " watches the file failed; report it:\n{}",
@@ -134,7 +134,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
   void look() {
     String before = problem;
     try {
-      byte[] content = RulesFile.content(file);
+      byte[] content = OzheraRulesFile.content(file);
       boolean counts = Arrays.equals(content, seen);
       seen = content;
       if (!counts) {
@@ -146,7 +146,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
       problem = wrong;
     } catch (IOException e) {
       seen = null;
-      problem = RulesFile.unreadable(file, e);
+      problem = OzheraRulesFile.unreadable(file, e);
     }
     if (!problem.isEmpty() && !problem.equals(before)) {
       refused.incrementAndGet();
@@ -157,14 +157,14 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
   private void take(byte[] content) {
     settled = content;
     try {
-      inForce = RulesFile.parse(file, content);
+      inForce = OzheraRulesFile.parse(file, content);
       wrong = "";
       applied.incrementAndGet();
       log.info("The changed rules in {} are in force", file);
     } catch (IllegalArgumentException e) {
       wrong = e.getMessage();
     } catch (RuntimeException e) {
-      wrong = RulesFile.KEY + " = " + file + ": cannot be applied: " + e;
+      wrong = OzheraRulesFile.KEY + " = " + file + ": cannot be applied: " + e;
     }
   }
 

@@ -30,8 +30,8 @@ import org.traceetl.server.journal.WindowFormat;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
+import org.traceetl.server.ozhera.OzheraRulesFile;
 import org.traceetl.server.ozhera.OzheraSeries;
-import org.traceetl.server.ozhera.RulesFile;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
@@ -50,7 +50,7 @@ class OzheraSpansTest {
   @TempDir private Path directory;
 
   private OzheraRules rules(String yaml) throws IOException {
-    return RulesFile.read(Files.writeString(directory.resolve("rules.yaml"), yaml));
+    return OzheraRulesFile.read(Files.writeString(directory.resolve("rules.yaml"), yaml));
   }
 
   private static Aggregation aggregation(OzheraRules rules) {

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.features.index.Cursor;
 import org.traceetl.server.features.index.Documents;
@@ -65,7 +66,8 @@ final class OzheraLayoutTest {
   private TraceIndex open(ZoneId zone) throws Exception {
     IndexConfig.Elasticsearch config =
         config(ElasticsearchServer.shared().url(), prefix, "hera", zone);
-    return TraceIndex.open(IndexConfig.of(config), new OzheraLayout(config, () -> now));
+    return TraceIndex.open(
+        IndexConfig.of(config), new OzheraLayout(config, () -> now), Clocks.SYSTEM);
   }
 
   static IndexConfig.Elasticsearch config(URI url, String prefix, String domain, ZoneId zone) {

@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.Traces;
@@ -56,7 +57,8 @@ final class OzheraPreparationTest {
     URI url = URI.create("http://localhost:" + server.getAddress().getPort());
     IndexConfig.Elasticsearch config =
         OzheraLayoutTest.config(url, "shop-", "hera", ZoneOffset.UTC);
-    index = TraceIndex.open(IndexConfig.of(config), new OzheraLayout(config, () -> now));
+    index =
+        TraceIndex.open(IndexConfig.of(config), new OzheraLayout(config, () -> now), Clocks.SYSTEM);
   }
 
   @AfterEach

@@ -75,7 +75,7 @@ public final class History {
    * @param leftOut whether there were more than the limit
    * @param agents the agents, the most silent first
    */
-  public record AgentsOfFleet(boolean leftOut, List<Agents.View> agents) {}
+  public record AgentsOfFleet(boolean leftOut, List<RecentAgents.View> agents) {}
 
   /** Totals of the latest requests: others request them in another order, or the next ones. */
   private record Kept(String tag, int minutes, List<Total> totals) {}
@@ -102,7 +102,7 @@ public final class History {
   private final InstantSource clock;
   private final ApplicationMinutes applications;
   private final FleetBooks books;
-  private final Agents agents = new Agents(Agents.MAX);
+  private final RecentAgents agents = new RecentAgents(RecentAgents.MAX);
   private final Map<QueueId, QueueHour> queues = new TreeMap<>();
   private final MinuteColumns columnsOfQueue = new MinuteColumns(1);
 

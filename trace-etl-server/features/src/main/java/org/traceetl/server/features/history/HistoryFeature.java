@@ -2,13 +2,13 @@ package org.traceetl.server.features.history;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.FleetWindows;
@@ -60,7 +60,7 @@ public final class HistoryFeature implements Feature, FleetWindows {
       Duration snapshotInterval,
       SeriesRules rules,
       int maxOperations,
-      InstantSource clock) {
+      Clocks clocks) {
     if (history != null) {
       follower =
           new HistoryFollower(
@@ -70,7 +70,7 @@ public final class HistoryFeature implements Feature, FleetWindows {
               rules,
               maxOperations,
               new Subscribed(listeners),
-              clock);
+              clocks);
     }
     return this;
   }

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.component.SteppedThread;
@@ -74,7 +75,7 @@ public final class HistoryFollower implements AutoCloseable {
   private final Operations operations;
 
   /** All queues so far: a queue that returns must not be added again. */
-  private final Map<QueueId, HistoryReader.Followed> followed = new HashMap<>();
+  private final Map<QueueId, HistoryReader.TailedQueue> followed = new HashMap<>();
 
   /** The existing queues. */
   private Set<QueueId> present = Set.of();
@@ -97,27 +98,15 @@ public final class HistoryFollower implements AutoCloseable {
       SeriesRules rules,
       int maxOperations,
       FleetWindows.Listener listener,
-      InstantSource clock) {
-    this(history, journals, lookBack, rules, maxOperations, listener, clock, System::nanoTime);
-  }
-
-  HistoryFollower(
-      History history,
-      Journals journals,
-      Duration lookBack,
-      SeriesRules rules,
-      int maxOperations,
-      FleetWindows.Listener listener,
-      InstantSource clock,
-      LongSupplier nanoTime) {
+      Clocks clocks) {
     this.history = history;
     this.journals = journals;
     this.lookBackMillis = lookBack.toMillis();
     this.rules = rules;
     operations = new Operations(LIVE_TO_KEPT * maxOperations, rules.kinds());
     this.listener = listener;
-    this.clock = clock;
-    this.nanoTime = nanoTime;
+    clock = clocks.wall();
+    nanoTime = clocks.nanoClock();
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
     adding = new SteppedThread("trace-history", this::add, throttle);
@@ -237,9 +226,9 @@ public final class HistoryFollower implements AutoCloseable {
     readers.wake();
   }
 
-  private HistoryReader.Followed follow(QueueId queue, long nowNanos) {
-    HistoryReader.Followed known =
-        new HistoryReader.Followed(
+  private HistoryReader.TailedQueue follow(QueueId queue, long nowNanos) {
+    HistoryReader.TailedQueue known =
+        new HistoryReader.TailedQueue(
             images ->
                 new PacedTail(
                     queue,

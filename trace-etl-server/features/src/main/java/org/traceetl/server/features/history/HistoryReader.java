@@ -21,7 +21,7 @@ import org.traceetl.server.journal.QueueImage;
  */
 final class HistoryReader implements SteppedTask {
   /** A queue. The reader owns its tail, the adding thread its series. */
-  static final class Followed {
+  static final class TailedQueue {
     private final PacedTail tail;
     private final SeriesOperations series;
 
@@ -34,7 +34,7 @@ final class HistoryReader implements SteppedTask {
     /**
      * @param newTail creates the tail, with a consumer of the queue's states
      */
-    Followed(NewTail newTail, SeriesOperations series) {
+    TailedQueue(NewTail newTail, SeriesOperations series) {
       tail = newTail.of(images::add);
       this.series = series;
     }
@@ -63,7 +63,7 @@ final class HistoryReader implements SteppedTask {
   }
 
   /** The result of one read: first the states, then the windows. */
-  record Read(Followed queue, List<QueueImage> images, List<JournalTail.Kept> windows) {}
+  record Read(TailedQueue queue, List<QueueImage> images, List<JournalTail.Kept> windows) {}
 
   /** Reads of all readers that are not added yet. Bounded: one read of each reader. */
   static final class Handed {
@@ -95,7 +95,7 @@ final class HistoryReader implements SteppedTask {
   private final Handed handed;
   private final Runnable wakeAdding;
   private final LongSupplier nanoTime;
-  private final List<Followed> queues = new CopyOnWriteArrayList<>();
+  private final List<TailedQueue> queues = new CopyOnWriteArrayList<>();
 
   /**
    * @param wakeAdding called after a read was passed on, or a queue was read to its end
@@ -107,7 +107,7 @@ final class HistoryReader implements SteppedTask {
   }
 
   /** Also reads this queue from the next step on. */
-  void follow(Followed queue) {
+  void follow(TailedQueue queue) {
     queues.add(queue);
   }
 
@@ -123,7 +123,7 @@ final class HistoryReader implements SteppedTask {
    */
   long read(long nowNanos) throws InterruptedException {
     long idleNanos = SteppedTask.IDLE_NANOS;
-    for (Followed queue : queues) {
+    for (TailedQueue queue : queues) {
       if (!queue.present) {
         continue;
       }
@@ -137,7 +137,7 @@ final class HistoryReader implements SteppedTask {
     return Math.max(0, idleNanos);
   }
 
-  private void read(Followed queue, long nowNanos) throws InterruptedException {
+  private void read(TailedQueue queue, long nowNanos) throws InterruptedException {
     List<JournalTail.Kept> windows = queue.tail.read(nowNanos);
     boolean some = !windows.isEmpty() || !queue.images.isEmpty();
     if (some) {

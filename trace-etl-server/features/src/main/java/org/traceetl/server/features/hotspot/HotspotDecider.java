@@ -17,11 +17,12 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.server.component.SteppedThread;
-import org.traceetl.server.config.Glob;
+import org.traceetl.server.config.WildcardPattern;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
 import org.traceetl.server.features.hotspot.Hotspots.State;
@@ -55,7 +56,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
   private static final int MOST_CHANGES = 2_000;
 
   private final HotspotsConfig config;
-  private final List<Glob> pinned;
+  private final List<WildcardPattern> pinned;
   private final DecisionLog decisions;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
@@ -74,17 +75,12 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
   private long dueNanos;
 
   /** Creates a decider that is not started. */
-  public HotspotDecider(HotspotsConfig config, DecisionLog decisions, InstantSource clock) {
-    this(config, decisions, clock, System::nanoTime);
-  }
-
-  HotspotDecider(
-      HotspotsConfig config, DecisionLog decisions, InstantSource clock, LongSupplier nanoTime) {
+  public HotspotDecider(HotspotsConfig config, DecisionLog decisions, Clocks clocks) {
     this.config = config;
-    pinned = config.pinned().stream().map(Glob::new).toList();
+    pinned = config.pinned().stream().map(WildcardPattern::new).toList();
     this.decisions = decisions;
-    this.clock = clock;
-    this.nanoTime = nanoTime;
+    clock = clocks.wall();
+    nanoTime = clocks.nanoClock();
     policy = new HotspotPolicy(config);
     throttle = new LogThrottle(clock);
     published =

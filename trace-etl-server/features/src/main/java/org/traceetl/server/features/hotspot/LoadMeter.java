@@ -51,7 +51,7 @@ final class LoadMeter {
   }
 
   /** One queue. */
-  private static final class Tally {
+  private static final class SampledSpans {
     // Since the last take.
     private Map<String, Long> spans = new HashMap<>();
     private long messages;
@@ -177,11 +177,11 @@ final class LoadMeter {
     private static final End UNKNOWN = new End(JournalLog.NONE, 0);
   }
 
-  private final Map<QueueId, Tally> tallies = new HashMap<>();
+  private final Map<QueueId, SampledSpans> tallies = new HashMap<>();
 
   /** Counts a window of any age: its times and offsets say what it covers. */
   synchronized void add(SealedWindow window) {
-    tallies.computeIfAbsent(window.queue(), absent -> new Tally()).add(window);
+    tallies.computeIfAbsent(window.queue(), absent -> new SampledSpans()).add(window);
   }
 
   /**
@@ -207,7 +207,7 @@ final class LoadMeter {
     Map<String, Double> waiting = new HashMap<>();
     List<QueueLag> lags = new ArrayList<>();
     for (int i = 0; i < queues.size(); i++) {
-      Tally tally = tallies.get(queues.get(i));
+      SampledSpans tally = tallies.get(queues.get(i));
       if (tally != null) {
         addRates(tally, i, queues.size(), rates);
         addWaiting(tally, waiting);
@@ -217,13 +217,14 @@ final class LoadMeter {
     return new QueueLoads(queues, rates, lags, waiting);
   }
 
-  private static void addRates(Tally tally, int queue, int queues, Map<String, double[]> rates) {
+  private static void addRates(
+      SampledSpans tally, int queue, int queues, Map<String, double[]> rates) {
     tally.sample.spans.forEach((application, spans) ->
         rates.computeIfAbsent(application, absent -> new double[queues])[queue] =
             spans * tally.scale);
   }
 
-  private static void addWaiting(Tally tally, Map<String, Double> waiting) {
+  private static void addWaiting(SampledSpans tally, Map<String, Double> waiting) {
     Sample told = tally.told();
     if (tally.lag.messages() > 0 && told.messages > 0) {
       double times = (double) tally.lag.messages() / told.messages;

@@ -2,7 +2,6 @@ package org.traceetl.server.features.index;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +11,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.http.Feature;
@@ -29,18 +29,18 @@ public final class IndexFeature implements Feature {
   /** Null without an index. */
   private final IndexFollower follower;
 
-  private final Clock clock;
+  private final Clocks clocks;
 
   /**
    * @param index closed with this feature
    */
   public IndexFeature(
-      IndexConfig config, TraceIndex index, IndexFollower.Tails tails, Clock clock) {
+      IndexConfig config, TraceIndex index, IndexFollower.Tails tails, Clocks clocks) {
     type = config.type();
     this.index = index;
-    this.clock = clock;
+    this.clocks = clocks;
     follower =
-        type == IndexConfig.Type.NONE ? null : new IndexFollower(index, config, tails, clock);
+        type == IndexConfig.Type.NONE ? null : new IndexFollower(index, config, tails, clocks);
   }
 
   /**
@@ -50,9 +50,9 @@ public final class IndexFeature implements Feature {
    * @throws UncheckedIOException if the index cannot be opened
    */
   public static IndexFeature open(
-      IndexConfig config, ElasticsearchLayout layout, IndexFollower.Tails tails, Clock clock) {
+      IndexConfig config, ElasticsearchLayout layout, IndexFollower.Tails tails, Clocks clocks) {
     try {
-      return new IndexFeature(config, TraceIndex.open(config, layout), tails, clock);
+      return new IndexFeature(config, TraceIndex.open(config, layout, clocks), tails, clocks);
     } catch (IOException e) {
       throw new UncheckedIOException("the trace index cannot be opened: " + e.getMessage(), e);
     }
@@ -104,7 +104,7 @@ public final class IndexFeature implements Feature {
         lag ->
             lag.oldestMillis() == 0
                 ? 0
-                : Math.max(0, clock.millis() - lag.oldestMillis()) / MILLIS_PER_SECOND);
+                : Math.max(0, clocks.millis() - lag.oldestMillis()) / MILLIS_PER_SECOND);
     registry.gauge(
         "trace_etl_index_healthy",
         "1 if the last call of the trace index succeeded, else 0.",

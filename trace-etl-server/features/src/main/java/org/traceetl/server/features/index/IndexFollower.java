@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.component.SteppedThread;
@@ -50,17 +51,9 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
    * @param index written only by this follower, which does not close it
    * @param tails used only by this follower
    */
-  public IndexFollower(TraceIndex index, IndexConfig config, Tails tails, InstantSource clock) {
-    this(index, config, tails, clock, System::nanoTime);
-  }
-
-  IndexFollower(
-      TraceIndex index,
-      IndexConfig config,
-      Tails tails,
-      InstantSource clock,
-      LongSupplier nanoTime) {
-    this.nanoTime = nanoTime;
+  public IndexFollower(TraceIndex index, IndexConfig config, Tails tails, Clocks clocks) {
+    nanoTime = clocks.nanoClock();
+    InstantSource clock = clocks.wall();
     writer = new DocumentWriter(index, config.batchDocuments(), clock);
     LogThrottle throttle = new LogThrottle(clock);
     writing = new SteppedThread("trace-index", this::write, throttle);

@@ -1,7 +1,6 @@
 package org.traceetl.server.features.index;
 
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,6 +37,7 @@ import org.apache.lucene.store.LockObtainFailedException;
 import org.apache.lucene.util.BytesRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
@@ -88,11 +88,10 @@ final class LuceneIndex implements TraceIndex {
   private IndexWriter writer;
   private volatile boolean healthy = true;
 
-  private LuceneIndex(
-      IndexConfig.Lucene config, InstantSource clock, LongSupplier nanoClock, Directory directory) {
+  private LuceneIndex(IndexConfig.Lucene config, Clocks clocks, Directory directory) {
     this.config = config;
-    this.nanoClock = nanoClock;
-    startMillis = clock.millis();
+    nanoClock = clocks.nanoClock();
+    startMillis = clocks.millis();
     startNanos = nanoClock.getAsLong();
     this.directory = directory;
   }
@@ -102,15 +101,13 @@ final class LuceneIndex implements TraceIndex {
    *
    * @throws IOException if the directory cannot be used, or another process uses it
    */
-  static LuceneIndex open(IndexConfig.Lucene config) throws IOException {
-    return open(
-        config, InstantSource.system(), System::nanoTime, FSDirectory.open(config.directory()));
+  static LuceneIndex open(IndexConfig.Lucene config, Clocks clocks) throws IOException {
+    return open(config, clocks, FSDirectory.open(config.directory()));
   }
 
-  static LuceneIndex open(
-      IndexConfig.Lucene config, InstantSource clock, LongSupplier nanoClock, Directory directory)
+  static LuceneIndex open(IndexConfig.Lucene config, Clocks clocks, Directory directory)
       throws IOException {
-    LuceneIndex index = new LuceneIndex(config, clock, nanoClock, directory);
+    LuceneIndex index = new LuceneIndex(config, clocks, directory);
     try {
       index.openWriter();
       return index;

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
@@ -30,15 +31,16 @@ public interface TraceIndex extends AutoCloseable {
   int MAX_FILTERED_LENGTH = 1024;
 
   /** Opens the configured index. Does not wait for a remote store. */
-  static TraceIndex open(IndexConfig config) throws IOException {
-    return open(config, ElasticsearchLayout.dataStream(config.elasticsearch()));
+  static TraceIndex open(IndexConfig config, Clocks clocks) throws IOException {
+    return open(config, ElasticsearchLayout.dataStream(config.elasticsearch()), clocks);
   }
 
   /** Opens the configured index, with this layout if it is Elasticsearch. */
-  static TraceIndex open(IndexConfig config, ElasticsearchLayout layout) throws IOException {
+  static TraceIndex open(IndexConfig config, ElasticsearchLayout layout, Clocks clocks)
+      throws IOException {
     return switch (config.type()) {
       case NONE -> new DisabledIndex();
-      case LUCENE -> LuceneIndex.open(config.lucene());
+      case LUCENE -> LuceneIndex.open(config.lucene(), clocks);
       case ELASTICSEARCH -> ElasticsearchIndex.open(config.elasticsearch(), layout);
     };
   }

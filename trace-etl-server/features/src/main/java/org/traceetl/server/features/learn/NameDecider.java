@@ -15,15 +15,16 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.proto.RoutingRecord;
 import org.traceetl.server.component.SteppedThread;
-import org.traceetl.server.config.Glob;
 import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WildcardPattern;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
 import org.traceetl.server.journal.FleetWindows;
@@ -51,7 +52,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
 
   private static final int MOST_TEXT = 300;
 
-  private record Kept(Glob application, Glob rule) {}
+  private record Kept(WildcardPattern application, WildcardPattern rule) {}
 
   private final LearnConfig config;
   private final List<Kept> keep;
@@ -87,29 +88,18 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
       SeriesConfig series,
       boolean decides,
       DecisionLog decisions,
-      InstantSource clock,
-      Consumer<LearntNames> listener) {
-    this(topic, interval, series, decides, decisions, clock, System::nanoTime, listener);
-  }
-
-  NameDecider(
-      String topic,
-      Duration interval,
-      SeriesConfig series,
-      boolean decides,
-      DecisionLog decisions,
-      InstantSource clock,
-      LongSupplier nanoTime,
+      Clocks clocks,
       Consumer<LearntNames> listener) {
     config = series.templates().learn();
     keep =
         config.keep().stream()
-            .map(kept -> new Kept(new Glob(kept.application()), new Glob(kept.rule())))
+            .map(kept ->
+                new Kept(new WildcardPattern(kept.application()), new WildcardPattern(kept.rule())))
             .toList();
     this.decides = decides;
     this.decisions = decisions;
-    this.clock = clock;
-    this.nanoTime = nanoTime;
+    clock = clocks.wall();
+    nanoTime = clocks.nanoClock();
     this.interval = interval;
     throttle = new LogThrottle(clock);
     variety =

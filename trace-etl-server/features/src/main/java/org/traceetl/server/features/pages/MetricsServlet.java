@@ -6,6 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.http.Negotiation;
@@ -24,10 +25,12 @@ final class MetricsServlet extends HttpServlet {
 
   private final transient SpanPages pages;
   private final transient ServerTelemetry telemetry;
+  private final transient LongSupplier nanoClock;
 
-  MetricsServlet(SpanPages pages, ServerTelemetry telemetry) {
+  MetricsServlet(SpanPages pages, ServerTelemetry telemetry, LongSupplier nanoClock) {
     this.pages = pages;
     this.telemetry = telemetry;
+    this.nanoClock = nanoClock;
   }
 
   @Override
@@ -51,10 +54,10 @@ final class MetricsServlet extends HttpServlet {
 
   /** Returns a page that may still be shown after the slow steps. */
   private Page page(Encoding encoding) throws TimeoutException, InterruptedException {
-    long deadlineNanos = System.nanoTime() + MAX_WAIT.toNanos();
+    long deadlineNanos = nanoClock.getAsLong() + MAX_WAIT.toNanos();
     Page page;
     do {
-      Duration left = Duration.ofNanos(deadlineNanos - System.nanoTime());
+      Duration left = Duration.ofNanos(deadlineNanos - nanoClock.getAsLong());
       page = pages.page(encoding, left).with(telemetry.families(encoding.format()));
     } while (!page.current());
     return page;

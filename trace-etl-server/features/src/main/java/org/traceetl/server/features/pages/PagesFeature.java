@@ -3,7 +3,9 @@ package org.traceetl.server.features.pages;
 import jakarta.servlet.http.HttpServlet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.PageMetrics;
@@ -16,19 +18,22 @@ import org.traceetl.server.telemetry.ServerTelemetry;
  * The pages of all series and the server's own metrics.
  *
  * @param telemetry its families end each page
+ * @param nanoClock time source of requests
  */
-public record PagesFeature(SpanPages pages, ServerTelemetry telemetry) implements Feature {
+public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSupplier nanoClock)
+    implements Feature {
   /** Returns the feature with the given names of metrics. */
-  public static PagesFeature of(Naming naming, ServerTelemetry telemetry) {
+  public static PagesFeature of(Naming naming, ServerTelemetry telemetry, Clocks clocks) {
     return new PagesFeature(
         new SpanPages(
             naming,
-            System::nanoTime,
+            clocks.nanoClock(),
             telemetry.timer(
                     "trace_etl_page_render_seconds",
                     "Time to render the changed pages after a window.")
                 ::recordNanos),
-        telemetry);
+        telemetry,
+        clocks.nanoClock());
   }
 
   @Override
@@ -57,7 +62,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry) implement
 
   @Override
   public Map<String, HttpServlet> servlets() {
-    return Map.of("/metrics", new MetricsServlet(pages, telemetry));
+    return Map.of("/metrics", new MetricsServlet(pages, telemetry, nanoClock));
   }
 
   @Override

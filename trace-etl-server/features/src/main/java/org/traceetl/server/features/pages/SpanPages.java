@@ -73,7 +73,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   // Confined to the fold thread.
   private final Map<QueueId, Held> queues = new TreeMap<>();
-  private final List<QueueSeries> shown = new ArrayList<>();
+  private final List<CumulativeSeries> shown = new ArrayList<>();
   private final LongSet labelSets = new LongSet();
   private final SectionWriter writer = new SectionWriter();
   private final Map<Encoding, Page> rendered = new EnumMap<>(Encoding.class);
@@ -187,10 +187,10 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       throw thread.endedException();
     }
     askedNanos.set(encoding.ordinal(), nanoClock.getAsLong());
-    long deadlineNanos = System.nanoTime() + most.toNanos();
+    long deadlineNanos = nanoClock.getAsLong() + most.toNanos();
     Page page = pages.get(encoding);
     while (page == null || !page.current()) {
-      await(Duration.ofNanos(deadlineNanos - System.nanoTime()));
+      await(Duration.ofNanos(deadlineNanos - nanoClock.getAsLong()));
       page = pages.get(encoding);
       if (page == null) {
         throw new TimeoutException(encoding + " is no longer rendered: the clock has jumped");
@@ -201,13 +201,13 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   /** Waits until all earlier windows are on the pages. */
   public void await(Duration most) throws TimeoutException, InterruptedException {
-    long deadlineNanos = System.nanoTime() + most.toNanos();
+    long deadlineNanos = nanoClock.getAsLong() + most.toNanos();
     var done = new CompletableFuture<Void>();
     if (!thread.offer(new Publish(done), most.toNanos())) {
       throw new TimeoutException("the fold thread is overloaded: its queue is full");
     }
     try {
-      done.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+      done.get(Math.max(0, deadlineNanos - nanoClock.getAsLong()), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       throw thread.endedException();
     }
@@ -260,7 +260,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
         }
         case Restore(QueueId queue, QueueImage image, Lease lease) -> {
           release(queue);
-          QueueSeries series = new QueueSeries(queue, naming, labelSets);
+          CumulativeSeries series = new CumulativeSeries(queue, naming, labelSets);
           series.restore(image);
           queues.put(queue, new Held(series, lease));
         }
@@ -289,7 +289,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   private Held unleased(QueueId queue) {
     Lease lease = Lease.untilReleased(nanoClock.getAsLong());
-    return new Held(new QueueSeries(queue, naming, labelSets), lease);
+    return new Held(new CumulativeSeries(queue, naming, labelSets), lease);
   }
 
   private void release(QueueId queue) {
@@ -311,7 +311,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
         new Totals(
             queues.size(),
             queues.size() - shown.size(),
-            shown.stream().mapToInt(QueueSeries::size).sum(),
+            shown.stream().mapToInt(CumulativeSeries::size).sum(),
             windows,
             unknownRows,
             expiries);
@@ -356,7 +356,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     List<Section> sections = new ArrayList<>();
     for (Family family : naming.families()) {
       List<Section> ofFamily = new ArrayList<>();
-      for (QueueSeries queue : shown) {
+      for (CumulativeSeries queue : shown) {
         queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofFamily);
       }
       long bytes = ofFamily.stream().mapToLong(Section::length).sum();
@@ -377,7 +377,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
 
   /** Returns the approximate size of a plain page of the shown queues. */
   private long textBytes() {
-    return shown.stream().mapToLong(QueueSeries::textBytes).sum();
+    return shown.stream().mapToLong(CumulativeSeries::textBytes).sum();
   }
 
   private Section header(byte[] header) {
@@ -407,7 +407,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
       int queues, int hidden, int series, long windows, long unknownRows, long expiries) {}
 
   /** A queue's series, and its lease. */
-  private record Held(QueueSeries series, Lease lease) {}
+  private record Held(CumulativeSeries series, Lease lease) {}
 
   private sealed interface Message {}
 

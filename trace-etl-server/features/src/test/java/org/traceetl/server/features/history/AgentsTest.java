@@ -15,7 +15,7 @@ final class AgentsTest {
   private static final QueueId A = new QueueId("a", 0);
   private static final QueueId B = new QueueId("b", 0);
 
-  private final Agents agents = new Agents(2);
+  private final RecentAgents agents = new RecentAgents(2);
 
   /** Runs of agent, epoch, first, last; in a window of that minute. */
   private void add(QueueId queue, long minute, long... runs) {
@@ -51,7 +51,7 @@ final class AgentsTest {
         NOW);
   }
 
-  private Agents.View only() {
+  private RecentAgents.View only() {
     assertThat(agents.views(NOW - 59, NOW + 1)).hasSize(1);
     return agents.views(NOW - 59, NOW + 1).getFirst();
   }

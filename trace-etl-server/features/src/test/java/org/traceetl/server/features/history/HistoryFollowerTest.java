@@ -114,8 +114,7 @@ final class HistoryFollowerTest {
             }
           }
         },
-        this::now,
-        nanoTime);
+        new Clocks(nanoTime, this::now));
   }
 
   private static SeriesDefinition series(int number, String application, String status) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
@@ -61,8 +62,9 @@ final class HotspotDeciderTest {
         new HotspotDecider(
             CONFIG,
             this,
-            () -> Instant.ofEpochMilli(nowMillis + wallAheadMillis),
-            () -> TimeUnit.MILLISECONDS.toNanos(nowMillis));
+            new Clocks(
+                () -> TimeUnit.MILLISECONDS.toNanos(nowMillis),
+                () -> Instant.ofEpochMilli(nowMillis + wallAheadMillis)));
 
     @Override
     public QueueId place() {

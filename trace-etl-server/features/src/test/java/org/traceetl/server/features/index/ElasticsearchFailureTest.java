@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.MemoryLogs;
@@ -41,13 +42,13 @@ final class ElasticsearchFailureTest {
     source = new DocumentSource(QUEUE, journals);
     server = ElasticsearchServer.start();
     IndexConfig config = IndexConfig.of(ElasticsearchIndexTest.config(server.url(), "failure"));
-    index = TraceIndex.open(config);
+    index = TraceIndex.open(config, Clocks.SYSTEM);
     follower =
         new IndexFollower(
             index,
             new IndexConfig(config.type(), BATCH, config.elasticsearch(), config.lucene()),
             queue -> journals.tail(queue, "servers-index"),
-            InstantSource.system());
+            Clocks.SYSTEM);
   }
 
   @AfterEach

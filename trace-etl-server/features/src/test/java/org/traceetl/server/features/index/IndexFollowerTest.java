@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.journal.JournalLog;
@@ -64,8 +65,7 @@ final class IndexFollowerTest {
         new IndexConfig(
             IndexConfig.Type.LUCENE, BATCH, defaults.elasticsearch(), defaults.lucene()),
         tails,
-        this::now,
-        () -> nowNanos);
+        new Clocks(() -> nowNanos, this::now));
   }
 
   /** A window of its queue's owner. */
@@ -415,7 +415,10 @@ final class IndexFollowerTest {
     LogJournals throughSilence = DocumentSource.journals(silent, this::now);
     try (IndexFollower running =
         new IndexFollower(
-            index, IndexConfig.defaults(), queue -> throughSilence.tail(queue, GROUP), this::now)) {
+            index,
+            IndexConfig.defaults(),
+            queue -> throughSilence.tail(queue, GROUP),
+            new Clocks(System::nanoTime, this::now))) {
       running.start();
       own(running, A);
       silent.awaitReader();

@@ -25,6 +25,7 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
@@ -35,7 +36,7 @@ final class LuceneIndexTest extends TraceIndexContract {
 
   @Override
   TraceIndex open() throws IOException {
-    return LuceneIndex.open(IndexConfig.Lucene.in(directory.resolve("contract")));
+    return LuceneIndex.open(IndexConfig.Lucene.in(directory.resolve("contract")), Clocks.SYSTEM);
   }
 
   @Override
@@ -230,8 +231,7 @@ final class LuceneIndexTest extends TraceIndexContract {
   private TraceIndex own(Duration retention, int maxDocuments, Directory disk) throws IOException {
     return LuceneIndex.open(
         new IndexConfig.Lucene(directory.resolve("own"), retention, maxDocuments),
-        () -> now,
-        () -> nanos,
+        new Clocks(() -> nanos, () -> now),
         disk);
   }
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
@@ -53,8 +54,9 @@ final class NameDeciderTest {
               series(learn),
               decides,
               this,
-              () -> Instant.ofEpochMilli(nowMillis),
-              () -> TimeUnit.MILLISECONDS.toNanos(nowMillis),
+              new Clocks(
+                  () -> TimeUnit.MILLISECONDS.toNanos(nowMillis),
+                  () -> Instant.ofEpochMilli(nowMillis)),
               told::add);
     }
 

@@ -85,8 +85,8 @@ class KeptSectionsTest {
 
   @Test
   void onlySectionsWithChangesAreRenderedAgain() {
-    QueueSeries series =
-        new QueueSeries(Windows.QUEUE, PageFixture.naming(PageFixture.OTEL), new LongSet());
+    CumulativeSeries series =
+        new CumulativeSeries(Windows.QUEUE, PageFixture.naming(PageFixture.OTEL), new LongSet());
     Windows all = Windows.of(Windows.QUEUE, PageFixture.STRIDE);
     for (int i = 0; i < SERIES; i++) {
       all.create(i, "app", "op-" + i, "2", "0").row(i, 1, 1);
@@ -115,8 +115,8 @@ class KeptSectionsTest {
 
   @Test
   void whatIsNoLongerWantedIsNotKept() {
-    QueueSeries series =
-        new QueueSeries(Windows.QUEUE, PageFixture.naming(PageFixture.OTEL), new LongSet());
+    CumulativeSeries series =
+        new CumulativeSeries(Windows.QUEUE, PageFixture.naming(PageFixture.OTEL), new LongSet());
     series.fold(
         Windows.of(Windows.QUEUE, PageFixture.STRIDE).create(0, "app", "op", "2", "0").seal());
     try (var writer = new SectionWriter()) {
@@ -251,14 +251,14 @@ class KeptSectionsTest {
   }
 
   /** Sections rendered to make a page. */
-  private static long rendered(QueueSeries series, SectionWriter writer) {
+  private static long rendered(CumulativeSeries series, SectionWriter writer) {
     long before = writer.sections();
     assertThat(sections(series, true, true, writer)).isNotEmpty();
     return writer.sections() - before;
   }
 
   private static List<Section> sections(
-      QueueSeries series, boolean plain, boolean gzip, SectionWriter writer) {
+      CumulativeSeries series, boolean plain, boolean gzip, SectionWriter writer) {
     List<Section> sections = new ArrayList<>();
     // Those that a page has where no events are counted.
     for (Family family : PageFixture.naming(PageFixture.OTEL).families()) {

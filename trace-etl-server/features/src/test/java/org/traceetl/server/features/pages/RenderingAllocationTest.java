@@ -21,7 +21,8 @@ class RenderingAllocationTest {
   private static final long MOST_OF_A_SECTION_BYTES = 256;
 
   private final Naming naming = PageFixture.naming(PageFixture.OTEL);
-  private final QueueSeries series = new QueueSeries(Windows.QUEUE, naming, new LongSet());
+  private final CumulativeSeries series =
+      new CumulativeSeries(Windows.QUEUE, naming, new LongSet());
 
   @Test
   void aSampleAllocatesItsBytesAlone() {

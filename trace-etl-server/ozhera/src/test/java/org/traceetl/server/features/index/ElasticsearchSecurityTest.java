@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.ozhera.OzheraLayout;
@@ -171,7 +172,8 @@ final class ElasticsearchSecurityTest {
             "ozhera-",
             "hera",
             ZoneOffset.UTC);
-    try (TraceIndex index = ElasticsearchIndex.open(config, new OzheraLayout(config))) {
+    try (TraceIndex index =
+        ElasticsearchIndex.open(config, new OzheraLayout(config, Clocks.SYSTEM.wall()))) {
       await()
           .atMost(Duration.ofMinutes(1))
           .ignoreExceptions()

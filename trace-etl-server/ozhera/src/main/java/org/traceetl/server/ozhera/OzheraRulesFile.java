@@ -47,7 +47,7 @@ import org.yaml.snakeyaml.nodes.Tag;
  *     exclude: {urls: [/health]}
  * </pre>
  */
-public final class RulesFile {
+public final class OzheraRulesFile {
   /** The key of the configuration that names the file. */
   static final String KEY = "trace-etl.ozhera.rules-file";
 
@@ -64,7 +64,7 @@ public final class RulesFile {
   private static final String LISTS =
       "span-names, http-server-methods, threads, urls, user-agents, statements";
 
-  private RulesFile() {}
+  private OzheraRulesFile() {}
 
   /**
    * The rules in a file.

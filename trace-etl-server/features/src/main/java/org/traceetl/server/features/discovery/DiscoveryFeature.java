@@ -1,7 +1,6 @@
 package org.traceetl.server.features.discovery;
 
 import java.io.IOException;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -14,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.component.SteppedThread;
@@ -28,14 +28,14 @@ import org.traceetl.server.rocketmq.Endpoint;
  *
  * <p>One thread queries the brokers; other threads read its latest result.
  */
-public final class Fleet implements Feature {
+public final class DiscoveryFeature implements Feature {
   /** Also the maximum time until a new server is listed. */
   static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** Limit of the list, because any program may join the group and announce something. */
   static final int MAX_SERVERS = 1_000;
 
-  private static final Logger log = LoggerFactory.getLogger(Fleet.class);
+  private static final Logger log = LoggerFactory.getLogger(DiscoveryFeature.class);
 
   /** Returns the members of the group. */
   public interface Members {
@@ -85,11 +85,11 @@ public final class Fleet implements Feature {
   private long lookNanos;
   private volatile Seen seen = new Seen(null, false, Map.of());
 
-  public Fleet(DiscoveryConfig config, Members members, LongSupplier nanoTime, Clock clock) {
+  public DiscoveryFeature(DiscoveryConfig config, Members members, Clocks clocks) {
     this.members = members;
-    this.nanoTime = nanoTime;
+    nanoTime = clocks.nanoClock();
     forgetAfterNanos = config.forgetAfter().toNanos();
-    throttle = new LogThrottle(clock);
+    throttle = new LogThrottle(clocks.wall());
     thread = new SteppedThread("trace-etl-discovery", this::look, throttle);
   }
 

@@ -17,14 +17,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.yaml.snakeyaml.Yaml;
 
-class RulesFileTest {
+class OzheraRulesFileTest {
   private static final Path FILE = Path.of("rules.yaml");
   private static final Path DOCS = Path.of("..", "..", "docs", "ozhera.md");
   private static final Pattern EXAMPLE =
       Pattern.compile("```yaml\n(# ozhera-rules\\.yaml.*?)```", Pattern.DOTALL);
 
   private static OzheraRules parse(String yaml) {
-    return RulesFile.parse(FILE, yaml.getBytes(UTF_8));
+    return OzheraRulesFile.parse(FILE, yaml.getBytes(UTF_8));
   }
 
   private static boolean areIn(Substrings parts, String text) {
@@ -196,7 +196,7 @@ class RulesFileTest {
     assertThatThrownBy(() -> parse("- a"))
         .hasMessageContaining(":1: ")
         .hasMessageContaining("must be a section with slower-than-millis");
-    assertThatThrownBy(() -> RulesFile.read(Path.of("no-such.yaml")))
+    assertThatThrownBy(() -> OzheraRulesFile.read(Path.of("no-such.yaml")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("trace-etl.ozhera.rules-file = no-such.yaml: cannot be read: ");
   }

@@ -3,10 +3,10 @@ package org.traceetl.server.config;
 import java.util.regex.Pattern;
 
 /** A pattern for a whole string in which {@code *} matches any characters or none. */
-public final class Glob {
+public final class WildcardPattern {
   private final Pattern pattern;
 
-  public Glob(String glob) {
+  public WildcardPattern(String glob) {
     StringBuilder regex = new StringBuilder();
     int literal = 0;
     for (int i = 0; i < glob.length(); i++) {

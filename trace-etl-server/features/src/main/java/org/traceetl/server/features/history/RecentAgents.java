@@ -17,7 +17,7 @@ import org.traceetl.server.window.SealedWindow;
  * <p>Bounded: if the maximum number of agents is reached, further ones are left out. An agent
  * without batches for an hour is removed.
  */
-public final class Agents {
+public final class RecentAgents {
   /** Maximum number: about 500 bytes for each agent, and 8 for each of its queues. */
   static final int MAX = 20_000;
 
@@ -85,7 +85,7 @@ public final class Agents {
   /** The newest minute in which an agent was left out. */
   private long leftOutMinute = Long.MIN_VALUE;
 
-  Agents(int max) {
+  RecentAgents(int max) {
     this.max = max;
   }
 

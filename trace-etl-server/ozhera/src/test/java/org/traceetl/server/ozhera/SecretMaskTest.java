@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.traceetl.server.ozhera.Secrets.Kind;
+import org.traceetl.server.ozhera.SecretMask.Kind;
 
-class SecretsTest {
+class SecretMaskTest {
   private static String without(String text, Kind kind) {
     byte[] bytes = ("<" + text + ">").getBytes(UTF_8);
-    Secrets secrets = new Secrets();
+    SecretMask secrets = new SecretMask();
     int written = secrets.write(bytes, 1, bytes.length - 2, kind);
-    return written == Secrets.UNCHANGED ? text : new String(secrets.buffer(), 0, written, UTF_8);
+    return written == SecretMask.UNCHANGED ? text : new String(secrets.buffer(), 0, written, UTF_8);
   }
 
   @ParameterizedTest

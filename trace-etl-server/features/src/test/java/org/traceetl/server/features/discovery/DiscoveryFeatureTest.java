@@ -16,11 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /** Looks are made by hand, at times that are told. */
-class FleetTest {
+class DiscoveryFeatureTest {
   private static final Endpoint OWN = new Endpoint(false, "10.0.0.1", 8080);
   private static final Endpoint OTHER = new Endpoint(true, "10.0.0.2", 8443);
   private static final Endpoint THIRD = new Endpoint(false, "2001:db8::3", 8080);
@@ -28,15 +29,14 @@ class FleetTest {
 
   private final Group group = new Group();
   private long nowNanos;
-  private final Fleet fleet =
-      new Fleet(
+  private final DiscoveryFeature fleet =
+      new DiscoveryFeature(
           new DiscoveryConfig(null, Duration.ofSeconds(FORGET_AFTER_SECONDS)),
           group,
-          () -> nowNanos,
-          Clock.fixed(Instant.EPOCH, ZoneOffset.UTC));
+          new Clocks(() -> nowNanos, Clock.fixed(Instant.EPOCH, ZoneOffset.UTC)));
 
   /** What brokers say. */
-  private static final class Group implements Fleet.Members {
+  private static final class Group implements DiscoveryFeature.Members {
     private final Set<String> names = new HashSet<>();
     private boolean away;
 
@@ -168,12 +168,12 @@ class FleetTest {
     look(1);
 
     assertThat(fleet.servers()).isPresent();
-    assertThat(fleet.servers().get()).hasSize(Fleet.MAX_SERVERS).contains(OWN, OTHER);
+    assertThat(fleet.servers().get()).hasSize(DiscoveryFeature.MAX_SERVERS).contains(OWN, OTHER);
     assertThat(fleet.leftOut()).containsOnlyKeys("too_many");
   }
 
   private void look(long seconds) throws InterruptedException {
     nowNanos = TimeUnit.SECONDS.toNanos(seconds);
-    assertThat(fleet.look()).isEqualTo(Fleet.LOOK_NANOS);
+    assertThat(fleet.look()).isEqualTo(DiscoveryFeature.LOOK_NANOS);
   }
 }

@@ -20,7 +20,7 @@ import java.util.List;
  * whether a quote ends a value, nothing behind it is kept. A question mark, which is a parameter of
  * a statement, stays. One owner thread.
  */
-final class Secrets {
+final class SecretMask {
   /** What a text is: where its secrets may stand. */
   enum Kind {
     /** Of an operation, such as a path: in URLs and behind an equals sign. */

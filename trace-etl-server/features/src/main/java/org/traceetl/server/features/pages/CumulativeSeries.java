@@ -19,7 +19,7 @@ import org.traceetl.server.window.SeriesDefinition;
  * <p>Blocks appear and disappear with their series. So nothing large is copied, and a high number
  * needs no memory for the numbers below it.
  */
-final class QueueSeries {
+final class CumulativeSeries {
   private static final int INITIAL_BLOCKS = 4;
 
   /** Odd, so that distinct bits stay distinct. */
@@ -49,7 +49,7 @@ final class QueueSeries {
   /**
    * @param labelSets hashes of the labels of all series on the page, shared by all queues
    */
-  QueueSeries(QueueId queue, Naming naming, LongSet labelSets) {
+  CumulativeSeries(QueueId queue, Naming naming, LongSet labelSets) {
     this.queue = queue;
     this.naming = naming;
     this.labelSets = labelSets;
