@@ -1,24 +1,24 @@
 package org.traceetl.server.ozhera;
 
 /**
- * What holds for the spans of one application. A span is slow if it lasts longer than so many
- * microseconds.
+ * The rules for the spans of one application. A span is slow if it lasts longer than its threshold
+ * in microseconds.
  *
- * @param excluded whether none of them counts
+ * @param excluded whether none of its spans counts
  * @param httpMicros threshold of HTTP
  * @param dubboMicros threshold of Dubbo and gRPC
  * @param mysqlMicros threshold of MySQL
  * @param otherMicros threshold of RocketMQ and custom methods: Dubbo's for all applications
  * @param mongodbMicros threshold of MongoDB: MySQL's for all applications
- * @param spanNames spans of such names do not count
- * @param httpServerMethods HTTP server spans of such methods do not count
- * @param threads spans of such threads do not count
- * @param urls spans of such URLs do not count
- * @param userAgents spans of such user agents do not count
- * @param statements spans of such database statements do not count
- * @param collapsesServerIp whether all hosts are one
- * @param collapsesRpcMethod whether all methods of a service are one
- * @param collapsesSql whether all statements are one
+ * @param spanNames names of spans that do not count
+ * @param httpServerMethods methods of HTTP server spans that do not count
+ * @param threads threads whose spans do not count
+ * @param urls URLs whose spans do not count
+ * @param userAgents user agents whose spans do not count
+ * @param statements database statements whose spans do not count
+ * @param collapsesServerIp whether all hosts have the same label
+ * @param collapsesRpcMethod whether all methods of a service have the same label
+ * @param collapsesSql whether all statements have the same label
  */
 record ApplicationRules(
     boolean excluded,
@@ -36,7 +36,7 @@ record ApplicationRules(
     boolean collapsesServerIp,
     boolean collapsesRpcMethod,
     boolean collapsesSql) {
-  /** Of applications that do not count. */
+  /** The rules of excluded applications. */
   static final ApplicationRules EXCLUDED =
       new ApplicationRules(
           true,
@@ -55,7 +55,7 @@ record ApplicationRules(
           false,
           false);
 
-  /** From which duration on a span that did not fail is slow, microseconds, not included. */
+  /** Returns the duration in microseconds above which a span that did not fail is slow. */
   long slowAboveMicros(SpanType type) {
     return switch (type) {
       case HTTP_SERVER, HTTP_CLIENT -> httpMicros;

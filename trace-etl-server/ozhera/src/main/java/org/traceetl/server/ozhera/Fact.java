@@ -5,8 +5,8 @@ import java.util.List;
 import org.traceetl.server.decode.AttributeKeys;
 
 /**
- * What an attribute of a span says, by its key: OzHera's, which are OpenTelemetry's of its time,
- * and today's where they mean the same.
+ * A fact that an attribute states, by its key: OzHera's keys, which are those of an old
+ * OpenTelemetry version, and today's keys with the same meaning.
  */
 enum Fact {
   THREAD("thread.name"),
@@ -50,12 +50,12 @@ enum Fact {
     this.keys = keys;
   }
 
-  /** All keys that stand for facts. */
+  /** All keys of facts. */
   static AttributeKeys keys() {
     return ALL_KEYS;
   }
 
-  /** The fact that a key stands for; null for none. */
+  /** Returns the fact of a key; null for none. */
   static Fact of(byte[] buffer, int offset, int length) {
     int number = ALL_KEYS.find(buffer, offset, length);
     return number == AttributeKeys.NONE ? null : BY_KEY[number];

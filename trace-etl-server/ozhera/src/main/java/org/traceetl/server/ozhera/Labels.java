@@ -9,19 +9,19 @@ import org.traceetl.server.decode.Texts;
 import org.traceetl.server.series.Utf8;
 
 /**
- * Makes the values of labels of a batch's texts, each once: without secrets, cut, or put together.
- * Values that are parts of a text stand in it. One owner thread.
+ * Makes label values from the texts of a batch, each once: without secrets, cut, or combined. A
+ * value that is a part of a text refers to it. Not thread-safe.
  */
 final class Labels {
   private static final int NONE = SpanColumns.NONE;
   private static final int NOT_MADE = -2;
 
-  /** Longer values are cut, however long series may have them. */
+  /** Longer values are cut, regardless of the limit of series. */
   private static final int MAX_BYTES = 1 << 10;
 
   /**
-   * So much of a text is looked at: a secret is told by what stands behind it as well, so that no
-   * text is cut before.
+   * Maximum length that is examined. Text after a secret helps to detect it, so the text is not cut
+   * earlier.
    */
   private static final int SEEN_BYTES = 1 << 12;
 
@@ -30,7 +30,7 @@ final class Labels {
 
   private static final int UNCUT = Integer.MAX_VALUE;
 
-  /** Pairs put together in one batch have so many bytes at most. */
+  /** Maximum size of all combined pairs of one batch. */
   private static final int MAX_MADE_BYTES = 1 << 24;
 
   private static final int PAIRS = 1 << 6;
@@ -38,20 +38,20 @@ final class Labels {
   private final SecretMask secrets = new SecretMask();
   private Texts texts;
 
-  // By text of the message: what was made of it
+  // By text of the message: its value.
   private int[] safeOf = new int[256];
   private int[] shortOf = new int[256];
   private int[] commandOf = new int[256];
   private int[] connectionOf = new int[256];
 
-  // By a hash of two texts: which two, and what was made of them
+  // By the hash of two texts: the two texts and their combined value.
   private final int[] firstOfPair = new int[PAIRS];
   private final int[] secondOfPair = new int[PAIRS];
   private final int[] pairs = new int[PAIRS];
   private int madeBytes;
   private byte[] scratch = new byte[MAX_BYTES];
 
-  /** Begins a batch. */
+  /** Starts a batch. */
   void begin(Texts texts) {
     this.texts = texts;
     int size = texts.size();
@@ -70,7 +70,7 @@ final class Labels {
     madeBytes = 0;
   }
 
-  /** The same of every batch; ASCII. */
+  /** Returns an ASCII value that is the same in every batch. */
   int constant(byte[] ascii) {
     return texts.make(ascii, 0, ascii.length);
   }
@@ -79,7 +79,7 @@ final class Labels {
     return text.getBytes(US_ASCII);
   }
 
-  /** A name of the message without secrets. */
+  /** Returns a name of the message without secrets. */
   int safe(int text) {
     if (text == NONE) {
       return NONE;
@@ -92,7 +92,7 @@ final class Labels {
     return made;
   }
 
-  /** A connection string of the message without secrets. */
+  /** Returns a connection string of the message without secrets. */
   int connection(int text) {
     if (text == NONE) {
       return NONE;
@@ -105,7 +105,7 @@ final class Labels {
     return made;
   }
 
-  /** A text of the message without secrets, cut as OzHera cuts statements in labels. */
+  /** Returns a text of the message without secrets, cut as OzHera cuts statements in labels. */
   int cut(int text) {
     if (text == NONE) {
       return NONE;
@@ -118,7 +118,10 @@ final class Labels {
     return made;
   }
 
-  /** A text of the message without secrets, cut to one below so many characters. Allocates. */
+  /**
+   * Returns a text of the message without secrets, cut to less than the given number of characters.
+   * Allocates.
+   */
   String statement(int text, int maxChars, int maxBytes) {
     byte[] from = texts.buffer(text);
     int offset = texts.offset(text);
@@ -134,8 +137,8 @@ final class Labels {
   }
 
   /**
-   * The command of a Redis statement of the message: its first word, question marks left out, cut
-   * as OzHera cuts it; {@link SpanColumns#NONE} without one.
+   * Returns the command of a Redis statement: its first word without question marks, cut as OzHera
+   * cuts it; {@link SpanColumns#NONE} without one.
    */
   int command(int statement) {
     int made = commandOf[statement];
@@ -146,7 +149,7 @@ final class Labels {
     return made;
   }
 
-  /** The same, not cut. */
+  /** Returns the command without cutting it. */
   int wholeCommand(int statement) {
     return firstWord(statement, UNCUT);
   }
@@ -187,7 +190,7 @@ final class Labels {
     return SecretMask.isBlank(buffer[at]) || SecretMask.isEscapedBlank(buffer, at, end);
   }
 
-  /** Two values with a slash between them; what is not there is empty. */
+  /** Returns two values with a slash between them; an absent value is empty. */
   int pair(int first, int second) {
     int slot = (first * 31 + second) & PAIRS - 1;
     if (pairs[slot] != NOT_MADE && firstOfPair[slot] == first && secondOfPair[slot] == second) {
@@ -245,8 +248,8 @@ final class Labels {
   }
 
   /**
-   * The bytes of a text that are left where it is cut to one below so many of Java's characters, if
-   * it has more of them; a character of two of them is not taken apart.
+   * Returns the number of bytes that remain if a text with more of Java's characters is cut to one
+   * less than the limit; a surrogate pair is not split.
    */
   static int cut(byte[] buffer, int offset, int length, int maxChars) {
     if (length <= maxChars) {

@@ -13,8 +13,7 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 
 /**
- * What metrics profile {@code ozhera} is told beside: {@code trace-etl.ozhera}. A missing value is
- * its default.
+ * The keys of profile {@code ozhera}: {@code trace-etl.ozhera}. A missing value is its default.
  *
  * @param env start of all metric names: OzHera's {@code query.env}
  * @param rulesFile path of the rules file. Reloaded. None: spans above 1 s are slow, all spans
@@ -84,33 +83,36 @@ public record OzheraConfig(
         "must be 1 minute to 7 days");
   }
 
-  /** What the values of metrics are. */
+  /** The meaning of the metrics' values. */
   public enum Temporality {
-    /** What came since the scraper's last answer, as in OzHera. */
+    /** Counts since the scraper's last answer, as in OzHera. */
     DELTA,
 
-    /** What came since the series began, as in Prometheus. */
+    /** Counts since the start of the series, as in Prometheus. */
     CUMULATIVE
   }
 
   /**
-   * Upper bounds of the finite buckets of calls, milliseconds: no other histogram of the profile
-   * has more of them.
+   * Upper bounds of the finite buckets of calls in milliseconds; no other histogram of the profile
+   * has more buckets.
    */
   public static List<Double> boundsMillis() {
     return BOUNDS_MILLIS;
   }
 
-  /** What a series has beside its application, name, type and outcome. No attribute fills them. */
+  /**
+   * The dimensions of a series in addition to application, name, type and outcome. No attribute
+   * fills them.
+   */
   public static List<Dimension> dimensions() {
     return DIMENSIONS;
   }
 
   /**
-   * Checks that somebody may take deltas, whose names are not guessed from who asks; and that
-   * nobody is named who would take none.
+   * Checks that scrapers are configured if and only if values are deltas: names are never guessed
+   * from requests.
    *
-   * @throws ConfigException if it is not so
+   * @throws ConfigException if they are not
    */
   public void requireScrapers() {
     if (temporality == Temporality.CUMULATIVE) {

@@ -17,9 +17,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A document as OzHera's pages read it; all its fields are texts. {@code ozhera-mappings.json} is
- * its other half. What it has no field for (the span's ID, its name where that is not its URL) is
- * not in it.
+ * A document as OzHera's pages read it, with text fields only; it must match {@code
+ * ozhera-mappings.json}. It lacks what has no field there: the span's ID, and its name if that
+ * differs from the URL.
  */
 final class OzheraDocument {
   static final String TRACE_ID = "traceId";
@@ -27,7 +27,7 @@ final class OzheraDocument {
   static final String URL = "url";
   static final String ERROR_TYPE = "errorType";
 
-  /** When the span ended, milliseconds since 1970. */
+  /** Returns the end of the span, milliseconds since 1970. */
   static final String TIMESTAMP = "timestamp";
 
   private static final String DOMAIN = "domain";
@@ -38,7 +38,7 @@ final class OzheraDocument {
   private static final String SERVER_ENV = "serverEnv";
   private static final String DURATION = "duration";
 
-  /** Those that the span's attributes say. */
+  /** Adds the tags from the span's attributes. */
   private static final List<String> SAID =
       List.of(TYPE, HOST, URL, DATA_SOURCE, ERROR_CODE, SERVER_ENV);
 
@@ -47,7 +47,7 @@ final class OzheraDocument {
 
   private static final Pattern ID = Pattern.compile("[0-9a-f]{32}-([0-9a-f]{16})");
 
-  // Kinds and statuses as in OTLP.
+  // Kinds and statuses of OTLP.
   private static final int INTERNAL = 1;
   private static final int SERVER = 2;
   private static final int CLIENT = 3;
@@ -59,12 +59,12 @@ final class OzheraDocument {
 
   private OzheraDocument() {}
 
-  /** Whether OzHera would have made a document of it. */
+  /** Returns whether OzHera would have made a document of the span. */
   static boolean isOne(TraceDocument document) {
     return document.reason() != Reason.EXEMPLAR && document.attributes().containsKey(TYPE);
   }
 
-  /** When the span ended, milliseconds since 1970, as OzHera reckons it: both parts cut. */
+  /** Returns the end of the span, milliseconds since 1970, with both parts cut as in OzHera. */
   static long endMillis(TraceDocument document) {
     return NANOSECONDS.toMillis(Documents.startUnixNanos(document))
         + MICROSECONDS.toMillis(micros(document));
@@ -74,7 +74,7 @@ final class OzheraDocument {
     return NANOSECONDS.toMicros(Math.max(0, document.durationNanos()));
   }
 
-  /** A name as it stands in OzHera's documents and metrics. */
+  /** Returns a name as in OzHera's documents and metrics. */
   static String serviceName(String application) {
     return Documents.wellFormed(application).replace('-', '_');
   }
@@ -98,7 +98,7 @@ final class OzheraDocument {
     json.put(ERROR_TYPE, errorType(document.reason()));
     for (String field : SAID) {
       String value = attributes.get(field);
-      // An address that is none is no text either.
+      // An invalid address is not a valid text either.
       if (value != null || !field.equals(HOST)) {
         json.put(field, value == null ? "" : Documents.wellFormed(value));
       }
@@ -107,8 +107,8 @@ final class OzheraDocument {
   }
 
   /**
-   * The span's ID in a document's name; null where it is none of ours, for instance one that OzHera
-   * wrote.
+   * Returns the span's ID from a document's name; null if this program did not write it, for
+   * example a document of OzHera's.
    */
   static String spanId(String id) {
     Matcher matcher = ID.matcher(id);
@@ -119,7 +119,10 @@ final class OzheraDocument {
     return json.path(TIMESTAMP).asLong();
   }
 
-  /** What can be had back: the operation is the URL, hyphens of the application are lost. */
+  /**
+   * Restores a span as far as possible: the operation is the URL, and hyphens of the application
+   * are lost.
+   */
   static TraceDocument fromJson(JsonNode json, String spanId) {
     long micros = Math.round(json.path(DURATION).asDouble() * MICROS_PER_MILLI);
     boolean failed = json.path(ERROR_TYPE).asString().equals(FAILED);

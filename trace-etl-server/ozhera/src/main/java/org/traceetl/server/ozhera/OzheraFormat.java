@@ -5,7 +5,7 @@ import org.traceetl.server.decode.SingleSpan;
 import org.traceetl.server.decode.SpanFormat;
 import org.traceetl.server.decode.Texts;
 
-/** Messages as OzHera's agents send them: a {@code TSpanData} each. */
+/** Messages of OzHera's agents: one {@code TSpanData} each. */
 public final class OzheraFormat implements SpanFormat {
   @Override
   public String id() {

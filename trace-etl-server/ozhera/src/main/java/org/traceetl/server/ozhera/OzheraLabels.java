@@ -6,7 +6,7 @@ import java.util.Map;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** A series of profile ozhera as OzHera labels it: texts of labels without braces. */
+/** The labels of a series in profile ozhera, as texts without braces. */
 public final class OzheraLabels {
   private static final String OVERFLOW = "_overflow";
   private static final String DEFAULT_ENV = "default_env";
@@ -32,7 +32,7 @@ public final class OzheraLabels {
   /**
    * Returns the labels of a series.
    *
-   * @return null if it is of no type that there is, as one of another server's version may be
+   * @return null for an unknown type, which a later version of the server may have written
    */
   public static OzheraLabels of(SeriesDefinition definition) {
     SpanType type = SpanType.of(number(definition.values(), SeriesDefinition.SPAN_KIND));
@@ -46,32 +46,32 @@ public final class OzheraLabels {
     return type;
   }
 
-  /** One of {@link SeriesLayout}'s. */
+  /** Returns the outcome, one of {@link SeriesLayout}'s. */
   public int outcome() {
     return outcome;
   }
 
-  /** What OzHera calls the metrics of its type. */
+  /** Returns OzHera's metric names of the type. */
   public TypeMetrics metrics() {
     return METRICS.get(type);
   }
 
-  /** Whether its counter of failed spans tells codes apart. */
+  /** Returns whether the counter of failed spans has a label for error codes. */
   public boolean isCoded() {
     return metrics().errorCode() && outcome == SeriesLayout.FAILED;
   }
 
-  /** Labels of metrics that tell methods apart. */
+  /** Returns the labels of metrics with a label for methods. */
   public String named() {
     return labels(true);
   }
 
-  /** Labels of the histogram that does not tell methods apart. */
+  /** Returns the labels of the histogram without a label for methods. */
   public String unnamed() {
     return labels(false);
   }
 
-  /** Labels of the counter of failed spans that tells codes apart. */
+  /** Returns the labels of the counter of failed spans with a label for error codes. */
   public String coded() {
     if (definition.overflow()) {
       return named();
@@ -96,7 +96,7 @@ public final class OzheraLabels {
       append(out, metrics.name(), definition.values().get(SeriesDefinition.SPAN_NAME));
     }
     append(out, metrics.detail(), dimension(SeriesLayout.DETAIL));
-    // Written even if it is empty, so that what follows can begin with a comma.
+    // Written even if it is empty, so that the next label can begin with a comma.
     LabelText.append(out, "application", application());
     append(out, "serverIp", dimension(SeriesLayout.SERVER_IP));
     append(out, "serverEnv", orElse(dimension(SeriesLayout.SERVER_ENV), DEFAULT_ENV));
@@ -104,7 +104,7 @@ public final class OzheraLabels {
     return out.toString();
   }
 
-  /** To Prometheus an empty label is an absent one. */
+  /** Returns whether a label has a value: Prometheus treats an empty label as absent. */
   private static void append(StringBuilder out, String label, String value) {
     if (label != null && value != null && !value.isEmpty()) {
       LabelText.append(out, label, value);
@@ -124,7 +124,7 @@ public final class OzheraLabels {
     return at < definition.values().size() ? definition.values().get(at) : null;
   }
 
-  /** What stands there as a number of at most two digits; -1 for anything else. */
+  /** Parses a number of at most two digits; returns -1 for anything else. */
   private static int number(List<String> values, int at) {
     String text = at < values.size() ? values.get(at) : null;
     if (text == null || text.isEmpty() || text.length() > 2) {

@@ -41,37 +41,39 @@ import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Documents as Apache OzHera's metric service writes them and its pages read them: an index a day,
- * all days under one alias.
+ * Documents in the form of Apache OzHera's metric service, which its pages read: one index a day,
+ * all under one alias.
  *
- * <p>The day is that of the span's end, so that a repeat meets its document. An end out of bounds
- * (older than the retention, later than tomorrow) would make indices without number: then it is the
- * day of the write, and a repeat on another day is there twice.
+ * <p>The day is that of the span's end, so that a repetition meets its document. An end out of
+ * bounds (older than the retention, later than tomorrow) could create any number of indices: then
+ * the day of the write is used, and a repetition on another day is a second document.
  *
- * <p>Indices make themselves, so nothing tells that their template is gone: it is put anew each
- * day.
+ * <p>Elasticsearch creates indices by itself and does not report a missing template, so the
+ * template is written again each day.
  *
- * <p>Indices go by a lifecycle policy, the retention and two days after they were made, so that no
- * document goes earlier: one of tomorrow may be there today, by a host whose clock is ahead. Where
- * the cluster does not take the policy, the log says what is to be done; documents are written all
- * the same.
+ * <p>A lifecycle policy deletes an index after the retention plus two days, so that no document is
+ * deleted too early: a host whose clock is ahead may write tomorrow's documents today. If the
+ * cluster refuses the policy, the log says what to do, and documents are still written.
  *
- * <p>OzHera has no field for a span's ID: it is in the document's name alone, by which no search
- * can be ordered. So a page is read with some documents more and ordered here. Where OzHera itself
- * has written, its documents are left out: their names are the cluster's.
+ * <p>OzHera has no field for a span's ID: it is only in the document's ID, by which a search cannot
+ * be sorted. So a page is read with some additional documents and sorted here. Documents that
+ * OzHera itself has written are left out, because the cluster generated their IDs.
  */
 public final class OzheraLayout implements ElasticsearchLayout {
   private static final Logger LOG = LoggerFactory.getLogger(OzheraLayout.class);
   private static final String MAPPINGS = "ozhera-mappings.json";
   private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("uuuu.MM.dd");
 
-  /** Documents of one trace that end in one millisecond, at most: more are not told apart. */
+  /**
+   * Maximum number of documents of one trace that end in one millisecond; the order of more is
+   * undefined.
+   */
   private static final int MOST_TOGETHER = 100;
 
   private static final String LOWEST = "0".repeat(SpanId.HEX_LENGTH);
   private static final String HIGHEST = "f".repeat(SpanId.HEX_LENGTH);
 
-  /** From when an index may be made, at the earliest, to the end of its day. */
+  /** Days from the earliest creation of an index to the end of its day. */
   private static final int DAYS_OF_AN_INDEX = 2;
 
   private static final int CLIENT_ERROR = 400;
@@ -83,7 +85,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
   private final LogThrottle throttle;
   private final String alias;
 
-  /** Of the index template and the policy. */
+  /** Name of the index template and the policy. */
   private final String name;
 
   public OzheraLayout(IndexConfig.Elasticsearch config, InstantSource clock) {
@@ -94,7 +96,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
     name = "trace-etl-" + alias;
   }
 
-  /** OzHera comes with Elasticsearch 7.17. */
+  /** OzHera includes Elasticsearch 7.17. */
   @Override
   public boolean olderCluster() {
     return true;
@@ -146,15 +148,15 @@ public final class OzheraLayout implements ElasticsearchLayout {
     }
   }
 
-  /** A request that only some clusters take, or only from some users. */
+  /** A request that only some clusters accept, or only from some users. */
   private interface Request {
     void send() throws IOException;
   }
 
   /**
-   * Whether the cluster took it. What may pass is thrown.
+   * Returns whether the cluster accepted the request. Throws for temporary errors.
    *
-   * @param refusals gets why it did not
+   * @param refusals receives the reason of a refusal
    */
   private static boolean tried(Request request, String what, List<String> refusals)
       throws IOException {
@@ -179,7 +181,10 @@ public final class OzheraLayout implements ElasticsearchLayout {
     return status >= CLIENT_ERROR && status < SERVER_ERROR && status != TOO_MANY_REQUESTS;
   }
 
-  /** Stands above a template of OzHera's operator, so it has all of what that gives. */
+  /**
+   * Has a higher priority than a template of OzHera's operator, so it contains all settings of that
+   * one.
+   */
   private void putTemplate(
       ElasticsearchClient client, UnaryOperator<IndexSettings.Builder> lifecycle)
       throws IOException {
@@ -201,7 +206,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
   }
 
   private static ObjectBuilder<IndexSettings> settings(IndexSettings.Builder settings) {
-    // Of use on one node and on many.
+    // Works on one node and on many.
     return settings.numberOfShards("1").autoExpandReplicas("0-1");
   }
 
@@ -224,7 +229,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
                 .document(OzheraDocument.toJson(document, config.domain()))));
   }
 
-  /** The index of the day on which the span ended. */
+  /** Returns the index of the day on which the span ended. */
   private String index(TraceDocument document) {
     Instant now = clock.instant();
     LocalDate today = day(now);
@@ -240,7 +245,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
 
   @Override
   public void address(BulkRequest.Builder request) {
-    // Every operation names its index.
+    // Every operation contains its index.
   }
 
   @Override
@@ -270,7 +275,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
     Cursor cursor = query.cursor();
     if (cursor != null) {
       long millis = millis(cursor.startUnixNanos());
-      // The cursor's trace again: of its spans some may not have been given.
+      // Includes the cursor's trace again: the previous page may lack some of its spans.
       filters.add(
           Query.of(q ->
               q.bool(either ->
@@ -316,7 +321,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
         q.range(r -> r.date(d -> d.field(OzheraDocument.TIMESTAMP).lt(Long.toString(millis)))));
   }
 
-  /** A place in the order of results. */
+  /** A position in the order of results. */
   private record Place(long endMillis, String traceId, String spanId) implements Comparable<Place> {
     private static final Comparator<Place> ORDER =
         Comparator.comparingLong(Place::endMillis)
@@ -354,7 +359,7 @@ public final class OzheraLayout implements ElasticsearchLayout {
   public TracePage page(TraceQuery query, List<Hit<JsonNode>> hits) {
     boolean isEnd = hits.size() < asked(query);
     Place before = query.cursor() == null ? null : Place.of(query.cursor());
-    // Of those together with the last not all may have been answered: they are for the next page.
+    // Documents with the key of the last one may be incomplete: they belong to the next page.
     Place last = isEnd ? null : Place.of(hits.getLast(), LOWEST);
     boolean cuts = !isEnd && !last.isTogetherWith(Place.of(hits.getFirst(), LOWEST));
     List<Found> found = new ArrayList<>();

@@ -13,15 +13,15 @@ import org.traceetl.server.decode.Texts;
 import org.traceetl.server.series.SeriesTable;
 
 /**
- * Gives spans the types, outcomes and labels that they have in OzHera, as {@link SeriesLayout} has
- * them. A batch sees one version of the rules. Allocates nothing for a span once its application is
- * known. One owner thread.
+ * Maps spans to OzHera's types, outcomes and labels, in the form of {@link SeriesLayout}. A batch
+ * uses one version of the rules. Allocates nothing for a span once its application is known. Not
+ * thread-safe.
  */
 final class OzheraMapping implements SpanMapping {
   private static final int NONE = SpanColumns.NONE;
   private static final long NANOS_PER_MICRO = 1_000;
 
-  /** OzHera cuts the statement of a document that is longer than this to one character less. */
+  /** OzHera cuts a document's statement that is longer than this to one character less. */
   private static final int MAX_STATEMENT_CHARS = 200;
 
   private static final byte[] DEFAULT_ENV = Labels.ascii("default_env");
@@ -46,7 +46,7 @@ final class OzheraMapping implements SpanMapping {
   private final Labels labels = new Labels();
   private final int[] ofResource = new int[RESOURCE.size()];
 
-  // Of the batch
+  // Of the batch.
   private Texts texts;
   private SpanColumns spans;
   private ApplicationRules rules;
@@ -54,17 +54,17 @@ final class OzheraMapping implements SpanMapping {
   private int serverEnv;
   private int serverEnvId;
 
-  // Texts that the message does not have, made when they are first needed
+  // Texts that the message lacks, created when they are first needed.
   private int anyRpcMethod;
   private int anySql;
   private int noCode;
   private int empty;
 
-  /** By span: its own name. */
+  /** By span: its name as a text. */
   private int[] nameOf = new int[512];
 
   /**
-   * @param rules gives what is in force; asked once a batch
+   * @param rules returns the rules in force; called once for each batch
    */
   OzheraMapping(Supplier<OzheraRules> rules) {
     inForce = rules;
@@ -124,7 +124,7 @@ final class OzheraMapping implements SpanMapping {
     return text == NONE || texts.length(text) == 0;
   }
 
-  /** The first value of a list as it is written in JSON, or what is no list. */
+  /** Returns the first value of a JSON list, or the text if it is not a list. */
   private int firstOfList(int text) {
     if (text == NONE) {
       return NONE;
@@ -142,7 +142,7 @@ final class OzheraMapping implements SpanMapping {
     return texts.part(text, 2, to - 2);
   }
 
-  /** Whether a span or group is in any metric of its type. */
+  /** Returns whether a span or group is in a metric of its type. */
   private boolean map(int span, boolean isGroup) {
     int name = spans.name(span);
     nameOf[span] = name;
@@ -170,7 +170,7 @@ final class OzheraMapping implements SpanMapping {
     return true;
   }
 
-  /** A group may hold slow spans and others: they become two. */
+  /** Splits a group with slow and other spans into two. */
   private void mapGroup(int group, SpanType type, int series) {
     spans.roundGroupDown(group, NANOS_PER_MICRO);
     spans.setSeries(
@@ -198,7 +198,7 @@ final class OzheraMapping implements SpanMapping {
     return text != NONE && parts.areIn(texts, text);
   }
 
-  /** What OzHera calls the method: the span's name, unless it says one. */
+  /** Returns OzHera's method: the span's name, unless an attribute states it. */
   private int method(int name) {
     if (facts.rpcMethod == NONE) {
       return name;
@@ -331,7 +331,7 @@ final class OzheraMapping implements SpanMapping {
     };
   }
 
-  /** The command, which OzHera cuts in labels only. */
+  /** Returns the command, which OzHera cuts in labels only. */
   private String wholeCommand(BatchDecoder batch, int name, int maxBytes) {
     int command = isEmpty(facts.statement) ? NONE : labels.wholeCommand(facts.statement);
     return text(batch, command == NONE ? labels.safe(name) : command, maxBytes);

@@ -14,11 +14,11 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * OzHera's metrics as cumulative families. Each series of the journal stands for itself: what
- * OzHera has under one set of labels is told apart by outcome, and by code where failed spans have
- * one. So no sample is a sum, which would fall when one of its series ends or moves to another
- * server. For the same reason there is no histogram {@code _without_methodName}: queries sum over
- * the methods.
+ * OzHera's metrics as cumulative families. Each series of the journal is one series on the page:
+ * series that have the same labels in OzHera are distinguished by outcome, and failed ones by code.
+ * So no sample is a sum, which would fall when one of its series ends or moves to another server.
+ * For the same reason the histogram {@code _without_methodName} is missing: queries sum over the
+ * methods.
  */
 public final class OzheraNaming implements Naming {
   private static final String OUTCOME = "outcome";
@@ -26,7 +26,7 @@ public final class OzheraNaming implements Naming {
   /** By outcome. */
   private static final String[] OUTCOMES = {"fast", "slow", "failed"};
 
-  /** Of histograms, in a section. Neighbours are of several types. */
+  /** Histograms in a section. Adjacent ones have several types. */
   private static final int SECTION_SERIES = 32;
 
   private final boolean namesQueues;
@@ -34,7 +34,7 @@ public final class OzheraNaming implements Naming {
   private final Map<SpanType, long[]> bits = new EnumMap<>(SpanType.class);
   private final Family received;
 
-  /** The parts of one configuration. */
+  /** Creates the naming of one configuration. */
   public OzheraNaming(MetricsConfig metrics, OzheraConfig ozhera) {
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     List<Family> all = new ArrayList<>();
@@ -132,7 +132,10 @@ public final class OzheraNaming implements Naming {
     return received;
   }
 
-  /** None if it is of no type that there is, as one of another server's version may be. */
+  /**
+   * Returns the families of a series; none for an unknown type, which a later version of the server
+   * may have written.
+   */
   @Override
   public long families(SeriesDefinition definition) {
     OzheraLabels labels = OzheraLabels.of(definition);
@@ -144,7 +147,7 @@ public final class OzheraNaming implements Naming {
     OzheraLabels labels = OzheraLabels.of(definition);
     var out = new StringBuilder(192);
     if (labels == null) {
-      // It stands nowhere.
+      // Not on the page.
       LabelText.append(out, OUTCOME, "");
     } else {
       out.append(labels.isCoded() ? labels.coded() : labels.named());

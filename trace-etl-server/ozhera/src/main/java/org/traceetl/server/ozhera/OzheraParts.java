@@ -20,14 +20,16 @@ import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** What a server of profile ozhera has of its own. */
+/** The parts of a server with profile ozhera. */
 final class OzheraParts implements ProfileParts {
-  /** How far back a new owner replays windows that the previous owner did not give to scrapers. */
+  /**
+   * How far back a new owner replays windows that the previous owner did not deliver to scrapers.
+   */
   private static final Duration READ_BACK = Duration.ofMinutes(5);
 
   /**
-   * Sums of all series that may be kept for scrapers. Scrapers that come every so many windows are
-   * at so many places.
+   * Number of sums of all series that may be stored for scrapers. Scrapers with different intervals
+   * are at different positions.
    */
   private static final long PENDING_SUMS = 8;
 
@@ -35,7 +37,7 @@ final class OzheraParts implements ProfileParts {
   private final OzheraConfig own;
   private final RulesWatch rules;
 
-  /** Reads the rules; {@link #rules} looks for others once it is started. */
+  /** Reads the rules; {@link #rules} watches the file once it is started. */
   OzheraParts(CoreConfig config, OzheraConfig own) {
     this.config = config;
     this.own = own;
@@ -101,7 +103,7 @@ final class OzheraParts implements ProfileParts {
     return false;
   }
 
-  /** Series of calls have the buckets of the configuration, others have fewer. */
+  /** Returns true for series of calls, which have the configured buckets; others have fewer. */
   @Override
   public boolean hasBucketsOfHistory(SeriesDefinition definition) {
     String kind = definition.values().get(SeriesDefinition.SPAN_KIND);

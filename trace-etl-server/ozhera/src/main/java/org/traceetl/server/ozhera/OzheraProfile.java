@@ -17,8 +17,8 @@ public final class OzheraProfile implements MappedSpansProfile {
   static final String ID = "ozhera";
 
   /**
-   * With 36 overflow series each, and what has given up its place and is still shown, they and the
-   * 10,000,000 series of a process are fewer than the 2^24 that a journal can number.
+   * Limit of applications: with 36 overflow series each, and displaced series that are still shown,
+   * they and the 10,000,000 series of a process stay below the 2^24 numbers of a journal.
    */
   private static final int MAX_APPLICATIONS = 100_000;
 
@@ -58,8 +58,8 @@ public final class OzheraProfile implements MappedSpansProfile {
   }
 
   /**
-   * Names are as OzHera has them, nothing there shows exemplars, and a cumulative series keeps its
-   * labels when its queue moves.
+   * Names are OzHera's, its pages show no exemplars, and a cumulative series keeps its labels when
+   * its queue moves.
    */
   @Override
   public Map<String, String> defaults() {
@@ -98,7 +98,7 @@ public final class OzheraProfile implements MappedSpansProfile {
         "must be milliseconds with profile ozhera");
   }
 
-  /** All that makes a series is OzHera's. */
+  /** All dimensions of series are OzHera's. */
   @Override
   public SeriesConfig checkSeries(Record own, SeriesConfig series, HistogramConfig histogram) {
     settings().cast(own).requireScrapers();

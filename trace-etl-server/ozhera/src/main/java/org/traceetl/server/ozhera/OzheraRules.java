@@ -7,18 +7,18 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which spans count, which are slow, and what is left out of their labels: for all applications,
- * and for those that have rules of their own. Immutable.
+ * Selects the spans that count and the slow ones, and reduces labels: for all applications, and for
+ * those with rules of their own. Immutable.
  */
 public final class OzheraRules {
   private static final long MICROS_PER_MILLI = 1_000;
 
   /**
-   * What is said of all applications, or of one; null where nothing is.
+   * Thresholds of all applications or of one; null where not configured.
    *
-   * @param httpMillis a span is slow if it lasts longer, milliseconds
-   * @param dubboMillis the same of Dubbo and gRPC
-   * @param mysqlMillis the same of MySQL
+   * @param httpMillis duration above which a span is slow, milliseconds
+   * @param dubboMillis threshold of Dubbo and gRPC
+   * @param mysqlMillis threshold of MySQL
    */
   record Section(
       Integer httpMillis,
@@ -44,7 +44,7 @@ public final class OzheraRules {
             Substrings.NONE,
             Substrings.NONE);
 
-    /** What is said here, and what is not as it is there. */
+    /** Returns these thresholds, with the missing ones from the argument. */
     Section over(Section other) {
       return new Section(
           or(httpMillis, other.httpMillis),
@@ -64,9 +64,9 @@ public final class OzheraRules {
   }
 
   /**
-   * What is left out of labels, so that there are fewer series.
+   * Reductions of labels, so that there are fewer series.
    *
-   * @param applications whose; empty: of all
+   * @param applications affected applications; empty: all
    */
   record Degradation(boolean serverIp, boolean dubboMethod, boolean sql, Set<String> applications) {
     static final Degradation NONE = new Degradation(false, false, false, Set.of());
@@ -84,7 +84,7 @@ public final class OzheraRules {
   private final Degradation degradation;
   private final Map<String, Section> ofApplications;
 
-  /** Of an application without a section of its own; degraded, and not. */
+  /** Rules of an application without a section of its own: degraded, and not. */
   private final ApplicationRules plain;
 
   private final ApplicationRules degraded;
@@ -107,12 +107,12 @@ public final class OzheraRules {
     degraded = compile(ofAll, true);
   }
 
-  /** Spans are slow above a second, all count, and labels are whole. */
+  /** The defaults: spans are slow above one second, all count, and labels are complete. */
   public static OzheraRules defaults() {
     return DEFAULTS;
   }
 
-  /** What holds for an application. Where it has a section of its own, a few numbers are new. */
+  /** Returns the rules of an application. Allocates if the application has a section of its own. */
   ApplicationRules of(String application) {
     byte[] name = application.getBytes(UTF_8);
     if (excluded.areIn(name, 0, name.length)) {

@@ -48,7 +48,7 @@ import org.yaml.snakeyaml.nodes.Tag;
  * </pre>
  */
 public final class OzheraRulesFile {
-  /** The key of the configuration that names the file. */
+  /** The key of the configuration that contains the path of the file. */
   static final String KEY = "trace-etl.ozhera.rules-file";
 
   private static final int MAX_BYTES = 1 << 20;
@@ -67,10 +67,9 @@ public final class OzheraRulesFile {
   private OzheraRulesFile() {}
 
   /**
-   * The rules in a file.
+   * Reads the rules in a file.
    *
-   * @throws IllegalArgumentException with all that is wrong: file, line, key, value and what would
-   *     be right
+   * @throws IllegalArgumentException with all errors: file, line, key, value and what is allowed
    */
   public static OzheraRules read(Path file) {
     try {
@@ -85,7 +84,7 @@ public final class OzheraRulesFile {
   }
 
   /**
-   * The file as it is now.
+   * Returns the current content of the file.
    *
    * @throws IOException if it cannot be read, or is longer than 1 MiB
    */
@@ -100,7 +99,7 @@ public final class OzheraRulesFile {
   }
 
   /**
-   * What a content of the file says.
+   * Parses the content of the file.
    *
    * @throws IllegalArgumentException as {@link #read}
    */
@@ -108,7 +107,7 @@ public final class OzheraRulesFile {
     return new Reading(file).rules(content);
   }
 
-  /** A section as far as it is read; null for what it does not say. */
+  /** A section that is being read; null for missing values. */
   private static final class Draft {
     private Integer http;
     private Integer dubbo;
@@ -126,7 +125,7 @@ public final class OzheraRulesFile {
     }
   }
 
-  /** One reading: it goes on behind a problem, so that all are told at once. */
+  /** One reading, which continues after an error to report all errors at once. */
   private static final class Reading {
     private final Path file;
     private final List<String> problems = new ArrayList<>();
@@ -276,8 +275,8 @@ public final class OzheraRulesFile {
     /**
      * Reads a section key by key.
      *
-     * @param known what its keys may be, for a message
-     * @param reader answers whether there is such a key
+     * @param known allowed keys, for the message
+     * @param reader returns whether the key exists
      */
     private void section(Node node, String prefix, String known, BiPredicate<String, Node> reader) {
       if (isNull(node)) {

@@ -15,17 +15,17 @@ import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.decode.Texts;
 
 /**
- * One span of OzHera with its strings as texts, those of attributes only as far as they are looked
- * at. The host's address and name, which stand beside the resource there, are its attributes {@code
- * ip} and {@code hostname}: the address in place of one that the resource has, since OzHera takes
- * that one alone, the name unless it has one. One owner thread, that of the texts.
+ * One span of OzHera with its strings as texts; attributes only as far as they are needed. The
+ * host's address and name, which OzHera stores beside the resource, become its attributes {@code
+ * ip} and {@code hostname}: the address replaces one of the resource, because OzHera uses only that
+ * one; the name is added if the resource has none. Confined to the thread of the texts.
  */
 final class OzheraSpan implements SingleSpan {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(US_ASCII);
   private static final byte[] IP = "ip".getBytes(US_ASCII);
   private static final byte[] HOSTNAME = "hostname".getBytes(US_ASCII);
 
-  /** What it looks at itself. */
+  /** Keys that this class reads itself. */
   private static final AttributeKeys OWN_KEYS =
       new AttributeKeys(List.of("service.name", "ip", "hostname"));
 
@@ -33,20 +33,20 @@ final class OzheraSpan implements SingleSpan {
   private final Texts texts;
   private final NumberTexts numbers;
 
-  /** Null where all attributes are wanted. */
+  /** Null if all attributes are needed. */
   private final AttributeKeys wanted;
 
   private int application;
   private int name;
 
-  // Keys and values
+  // Keys and values.
   private int[] attributes = new int[64];
   private int attributeInts;
   private int[] resource = new int[64];
   private int resourceInts;
 
   /**
-   * @param wanted keys of the attributes that are looked at; null for all
+   * @param wanted keys of the needed attributes; null for all
    */
   OzheraSpan(Texts texts, AttributeKeys wanted) {
     this.texts = texts;
@@ -90,7 +90,7 @@ final class OzheraSpan implements SingleSpan {
         : Arrays.copyOf(pairs, Math.min(4 * count, 2 * (Limits.MAX_ATTRIBUTES + 2)));
   }
 
-  /** Adds the texts of attributes that have values and are wanted; answers where they end. */
+  /** Adds the texts of the needed attributes that have values; returns the end position. */
   private int add(OzheraAttributes from, int[] pairs) {
     int at = 0;
     for (int i = 0; i < from.count(); i++) {
@@ -131,7 +131,7 @@ final class OzheraSpan implements SingleSpan {
     resource[resourceInts++] = value;
   }
 
-  /** The first value that is not empty, or {@link SpanColumns#NONE}. */
+  /** Returns the first value that is not empty, or {@link SpanColumns#NONE}. */
   private int resourceValue(byte[] key) {
     for (int i = 0; i < resourceInts; i += 2) {
       if (texts.length(resource[i + 1]) > 0 && isText(resource[i], key)) {

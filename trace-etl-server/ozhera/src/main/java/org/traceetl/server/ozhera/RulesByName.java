@@ -7,16 +7,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.traceetl.server.decode.Texts;
 
 /**
- * The rules of the applications that were heard of last, by the bytes of their names: {@value
- * #SLOTS} at most, a new one takes an older one's place. One owner thread.
+ * The rules of recent applications by the bytes of their names: at most {@value #SLOTS}, a new one
+ * replaces an older one. Not thread-safe.
  */
 final class RulesByName {
   private static final int SLOTS = 1 << 12;
 
-  /** Where a name may stand, from its first place on. */
+  /** Number of slots in which a name may be, from its first slot on. */
   private static final int WAYS = 4;
 
-  /** Longer names are told apart by so much of them: what is kept is bounded. */
+  /** Longer names are distinguished by this many bytes, so that memory is bounded. */
   private static final int MAX_NAME_BYTES = 1 << 10;
 
   private final int seed = ThreadLocalRandom.current().nextInt();
@@ -26,9 +26,9 @@ final class RulesByName {
   private int turn;
 
   /**
-   * The rules of an application.
+   * Returns the rules of an application.
    *
-   * @param now what is in force
+   * @param now rules in force
    */
   ApplicationRules of(OzheraRules now, Texts texts, int application) {
     if (all != now) {

@@ -15,19 +15,19 @@ import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * The rules in force: those of a file, read anew while the server runs. It looks at the content: a
- * ConfigMap is a directory that is swapped beneath a symbolic link, which changes neither the path
- * nor always the time. A content counts once two looks in a row saw it, so that a file that is just
- * being written is not taken for a shorter one. While the content is wrong or cannot be read, the
- * rules before it stay.
+ * The rules in force, from a file that is read again while the server runs. It compares the
+ * content: a ConfigMap is a directory that is swapped beneath a symbolic link, which changes
+ * neither the path nor always the time. A content takes effect after two consecutive reads have
+ * returned it, so that a half-written file is not used. While the content is invalid or cannot be
+ * read, the previous rules stay in force.
  *
- * <p>Anyone may ask for the rules; one thread of its own looks.
+ * <p>The rules are thread-safe to read; one thread of its own watches the file.
  */
 public final class RulesWatch implements Supplier<OzheraRules>, Component {
   private static final Logger log = LoggerFactory.getLogger(RulesWatch.class);
   private static final long INTERVAL_MILLIS = 5_000;
 
-  /** So long a look that hangs, as on a file system of a network, holds up the end. */
+  /** How long the end waits for a read that hangs, for example on a network file system. */
   private static final long CLOSE_WAIT_MILLIS = 1_000;
 
   /** Null without a file. */
@@ -41,19 +41,20 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
       Thread.ofPlatform().name("ozhera-rules").daemon().unstarted(this::run);
   private volatile OzheraRules inForce = OzheraRules.defaults();
 
-  // Of who looks: the content that was read last, the one that was seen last, and what is wrong
+  // Confined to the watching thread: the settled content, the content of the last read, and its
+  // error.
   private byte[] settled;
   private byte[] seen;
   private String wrong = "";
 
-  /** What is wrong with the file as it is; empty when it is in force. */
+  /** The error in the current file; empty if it is in force. */
   private volatile String problem = "";
 
   /**
    * Reads the file for the first time.
    *
-   * @param file null: the defaults are in force for ever
-   * @throws IllegalArgumentException if it cannot be read, or says with all that is wrong in it
+   * @param file null: the defaults stay in force
+   * @throws IllegalArgumentException if the file cannot be read, or with all errors in it
    */
   public RulesWatch(Path file) {
     this(file, INTERVAL_MILLIS);
@@ -73,18 +74,18 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
     }
   }
 
-  /** What is in force now. */
+  /** Returns the rules in force. */
   @Override
   public OzheraRules get() {
     return inForce;
   }
 
-  /** Whether the file is wrong or cannot be read, and older rules are in force. */
+  /** Returns whether the file is invalid or cannot be read, and older rules are in force. */
   public boolean isRefused() {
     return !problem.isEmpty();
   }
 
-  /** How often a change was {@code applied} and {@code refused}. */
+  /** Returns how often a change was {@code applied} and {@code refused}. */
   public Map<String, Long> reloads() {
     return Map.of("applied", applied.get(), "refused", refused.get());
   }
@@ -103,7 +104,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
         this::reloads);
   }
 
-  /** Begins to look, if there is a file. */
+  /** Starts the thread if a file is configured. */
   @Override
   public void start(Endpoint here) {
     if (file != null) {
@@ -117,7 +118,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
         look();
       }
     } catch (InterruptedException e) {
-      // Nobody else has this thread: the process ends.
+      // Only the end of the process interrupts this thread.
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
       problem = OzheraRulesFile.KEY + " = " + file + ": is no longer watched: " + e;
@@ -130,7 +131,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
     }
   }
 
-  /** Looks once, and takes what has changed. */
+  /** Reads the file once, and applies a settled change. */
   void look() {
     String before = problem;
     try {

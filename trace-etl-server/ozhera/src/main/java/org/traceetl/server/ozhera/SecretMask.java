@@ -21,18 +21,18 @@ import java.util.List;
  * a statement, stays. One owner thread.
  */
 final class SecretMask {
-  /** What a text is: where its secrets may stand. */
+  /** The kind of a text, which determines where secrets may be. */
   enum Kind {
-    /** Of an operation, such as a path: in URLs and behind an equals sign. */
+    /** Name of an operation, such as a path: secrets in URLs and after an equals sign. */
     NAME,
-    /** SQL or JSON: behind other signs and in quotes as well. */
+    /** SQL or JSON: secrets also after other signs and in quotes. */
     STATEMENT,
-    /** A URL, maybe without a scheme, or keys and values; there may be blanks in a secret. */
+    /** A URL, possibly without a scheme, or keys and values; a secret may contain blanks. */
     CONNECTION
   }
 
   /**
-   * A name that has a secret as value, or a part of one.
+   * A name whose value is a secret, or a part of such a name.
    *
    * @param text lower case
    * @param begins whether the name must begin with it
@@ -40,7 +40,7 @@ final class SecretMask {
    */
   private record Name(byte[] text, boolean begins, boolean ends) {}
 
-  /** There is no secret in the text. */
+  /** The text contains no secret. */
   static final int UNCHANGED = -1;
 
   private static final int NONE = -1;
@@ -100,21 +100,21 @@ final class SecretMask {
   private int start;
   private int end;
 
-  /** Whether what stands in quotes is masked, whatever stands before it. */
+  /** Whether all text in quotes is masked. */
   private boolean masksQuoted;
 
-  /** Whether a comment began, in which a quote may be an apostrophe. */
+  /** Whether a comment has begun, in which a quote may be an apostrophe. */
   private boolean commented;
 
   private boolean identified;
 
-  /** Up to here no at sign is left that could end a password. */
+  /** Position up to which no at sign follows that could end a password. */
   private int noAtSignBefore;
 
   private byte[] out = new byte[256];
   private int written;
 
-  /** Up to here the text is written. */
+  /** Position up to which the text is written. */
   private int from;
 
   private static byte[] ascii(String text) {
@@ -124,7 +124,7 @@ final class SecretMask {
   /**
    * Writes a text without its secrets to {@link #buffer}.
    *
-   * @return the bytes written, or {@link #UNCHANGED} and none are
+   * @return the number of bytes, or {@link #UNCHANGED} if nothing was written
    */
   int write(byte[] text, int offset, int length, Kind kind) {
     this.kind = kind;
@@ -148,7 +148,7 @@ final class SecretMask {
     return written;
   }
 
-  /** Where the text is that was written last. */
+  /** Returns the buffer that contains the latest text. */
   byte[] buffer() {
     return out;
   }
@@ -172,7 +172,7 @@ final class SecretMask {
     return quoted && named;
   }
 
-  /** Whether there is one before the first at sign. */
+  /** Returns whether the byte occurs before the first at sign. */
   private boolean hasScheme() {
     for (int at = start; at < end && in[at] != '@'; at++) {
       if (isAt(at, SCHEME_END)) {
@@ -182,7 +182,7 @@ final class SecretMask {
     return false;
   }
 
-  /** Masks the secret that begins here; answers where to go on. */
+  /** Masks the secret that begins here; returns the position after it. */
   private int past(int at) {
     switch (in[at]) {
       case ':' -> {
@@ -212,9 +212,9 @@ final class SecretMask {
     return at + 1;
   }
 
-  /** Masks from the first colon to the last at sign of what begins here. */
+  /** Masks from the first colon to the last at sign of the authority that begins here. */
   private int pastUserInfo(int at) {
-    // In brackets is an address.
+    // An address in brackets.
     if (at < noAtSignBefore || at < end && in[at] == '[') {
       return at;
     }
@@ -249,7 +249,7 @@ final class SecretMask {
     return mask(colon + 1, atSign);
   }
 
-  /** Whether what stands before a place is a host, with a port or without. */
+  /** Returns whether the text before a position is a host, with or without a port. */
   private boolean isHost(int at, int colon, int to) {
     if (colon == NONE) {
       return true;
@@ -261,7 +261,7 @@ final class SecretMask {
     return colon > at && (i == to || in[i] == '/' || in[i] == ',');
   }
 
-  /** Where the name ends that has a secret as value; {@link #NONE} if none begins there. */
+  /** Returns the end of the name of a secret that begins here; {@link #NONE} for none. */
   private int pastName(int at) {
     Name[] names = NAMES[in[at] & 0xFF];
     if (names == null) {
@@ -286,7 +286,7 @@ final class SecretMask {
     return to;
   }
 
-  /** Masks the value of a name that ends here, if it is given one. */
+  /** Masks the value of the name that ends here, if a value follows. */
   private int pastAssigned(int at) {
     int i = at;
     while (i < end && in[i] == '\\') {
@@ -354,18 +354,20 @@ final class SecretMask {
     };
   }
 
-  /** Whether the next key begins here. */
+  /** Returns whether the next key begins here. */
   private boolean isKey(int at) {
     byte b = in[at];
     if (b != '&' && b != ';' && b != ',' && b != '?' && !(kind == Kind.CONNECTION && isBlank(b))) {
       return false;
     }
     int to = pastNameParts(at + 1);
-    // Two equals signs are padding of base64, and end a value.
+    // Two equals signs are the padding of base64, which ends a value.
     return to > at + 1 && to < end && in[to] == '=' && (to + 1 == end || in[to + 1] != '=');
   }
 
-  /** Where a value in quotes ends: the quote is not escaped further, and the value ends there. */
+  /**
+   * Returns the end of a value in quotes: the quote is not escaped, and the value ends after it.
+   */
   private int closing(int at, byte quote, int backslashes) {
     int escapes = 0;
     for (int i = at; i < end; i++) {
@@ -385,13 +387,13 @@ final class SecretMask {
     return isBlank(b) || ";&,)}]\\".indexOf(b) >= 0;
   }
 
-  /** Masks what stands in quotes that open here. */
+  /** Masks the text in quotes that open here. */
   private int pastQuoted(int at) {
     byte quote = in[at];
     int to = at + 1;
     while (to < end && !commented) {
       if (in[to] == '\\' && to + 1 < end && isQuote(in[to + 1])) {
-        // Dialects differ in whether that ends it.
+        // Whether this ends the quotes depends on the dialect.
         return mask(at + 1, end);
       }
       if (in[to] == quote) {
@@ -418,7 +420,7 @@ final class SecretMask {
     return in[at] == '$' && at + 1 < end && in[at + 1] == '$';
   }
 
-  /** Also what is written as a backslash and a letter in statements: OzHera's agent writes so. */
+  /** Also a backslash with a letter in statements, as OzHera's agent writes white space. */
   private int pastBlanks(int at) {
     int i = at;
     while (i < end) {

@@ -20,12 +20,12 @@ import org.traceetl.server.series.SeriesTable;
  * <p>Failed HTTP spans have an {@link #ERROR_CODE} besides.
  */
 public final class SeriesLayout {
-  // Outcomes. Failed is 2, as in OTLP: what looks for failed spans finds them.
+  // Outcomes. Failed is 2, as in OTLP, so that searches for failed spans find them.
   public static final int FAST = 0;
   public static final int SLOW = 1;
   public static final int FAILED = 2;
 
-  // Places among the dimensions: those of OzheraConfig.dimensions.
+  // Positions among the dimensions of OzheraConfig.dimensions.
   public static final int SERVER_IP = 0;
   public static final int SERVER_ENV = 1;
   public static final int SERVER_ENV_ID = 2;

@@ -8,15 +8,15 @@ import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.decode.Texts;
 
 /**
- * What one span says of itself at a time, as numbers of texts or {@link SpanColumns#NONE}. Of
- * attributes that say the same the last one holds, as in OzHera. Keys are looked up once a batch.
- * One owner thread.
+ * The facts of one span at a time, as numbers of texts or {@link SpanColumns#NONE}. Of attributes
+ * with the same meaning the last one applies, as in OzHera. Keys are looked up once for each batch.
+ * Not thread-safe.
  */
 final class SpanFacts {
   private static final int NONE = SpanColumns.NONE;
   private static final int STATUS_ERROR = 2;
 
-  /** Systems that there are types of, by their place in {@link #SYSTEMS}. */
+  /** Systems with a type, by position in {@link #SYSTEMS}. */
   private static final int AOP = 0;
 
   private static final int DUBBO = 1;
@@ -27,7 +27,7 @@ final class SpanFacts {
   private static final int ROCKETMQ = 6;
   private static final int CUSTOM = 7;
 
-  /** OpenTelemetry's name of Dubbo, and that of OzHera's agent. */
+  /** OpenTelemetry's name of Dubbo, and the name that OzHera's agent uses. */
   private static final int APACHE_DUBBO = 8;
 
   private static final AttributeKeys SYSTEMS =
@@ -60,7 +60,7 @@ final class SpanFacts {
   private Texts texts;
   private SpanColumns spans;
 
-  /** By text: the place of the fact that it is a key of. */
+  /** By text: the position of its fact. */
   private byte[] factOf = new byte[256];
 
   private int system;
@@ -81,7 +81,7 @@ final class SpanFacts {
   int statusCode;
   boolean failed;
 
-  /** Begins a batch. */
+  /** Starts a batch. */
   void begin(BatchDecoder batch) {
     texts = batch.texts();
     spans = batch.columns();
@@ -159,7 +159,7 @@ final class SpanFacts {
     return names.find(texts.buffer(text), texts.offset(text), texts.length(text));
   }
 
-  /** As Java reads a boolean: in any case of letters. */
+  /** Parses a boolean as Java does, ignoring case. */
   private boolean isTrue(int text) {
     byte[] buffer = texts.buffer(text);
     int at = texts.offset(text);
@@ -170,7 +170,7 @@ final class SpanFacts {
         && (buffer[at + 3] | 0x20) == 'e';
   }
 
-  /** The type of the span; null where it is of none. */
+  /** Returns the type of the span; null for none. */
   SpanType type() {
     return switch (system) {
       case AOP -> byKind(SpanType.HTTP_SERVER, SpanType.HTTP_CLIENT);

@@ -3,8 +3,8 @@ package org.traceetl.server.ozhera;
 import java.util.List;
 
 /**
- * The kinds of work that OzHera has metrics of. A span is of one of them, or in no metric but the
- * count of all spans.
+ * The kinds of work with metrics in OzHera. A span without a type is only in the count of all
+ * spans.
  */
 public enum SpanType {
   HTTP_SERVER("http", Bounds.CALLS),
@@ -20,14 +20,16 @@ public enum SpanType {
   ROCKETMQ_CONSUMER("rocketmq_consumer", Bounds.CALLS),
   CUSTOM_METHOD("customize_method", Bounds.CALLS);
 
-  /** Upper bounds of the finite buckets, milliseconds, rising; from OzHera's metric service. */
+  /**
+   * Upper bounds of the finite buckets in milliseconds, ascending; from OzHera's metric service.
+   */
   private static final class Bounds {
     private static final List<Double> CALLS = OzheraConfig.boundsMillis();
     private static final List<Double> REDIS = List.of(0.1, 0.5, 1.0, 10.0, 100.0, 500.0, 1_000.0);
     private static final List<Double> SQL = List.of(10.0, 50.0, 100.0, 500.0, 1_000.0);
   }
 
-  /** One above the highest {@link #number}: as many as a series' kind can tell apart. */
+  /** Limit of {@link #number}: the number of kinds that a series can have. */
   public static final int NUMBERS = 16;
 
   private static final SpanType[] BY_NUMBER = new SpanType[NUMBERS];
@@ -46,22 +48,25 @@ public enum SpanType {
     this.boundsMillis = boundsMillis;
   }
 
-  /** What stands for it where a series has its kind: 1 to 15. Kept in journals. */
+  /**
+   * Returns the number that represents the type as the kind of a series, 1 to 15. Stored in
+   * journals.
+   */
   public int number() {
     return ordinal() + 1;
   }
 
-  /** The type with this number; null for none. */
+  /** Returns the type with this number; null for none. */
   public static SpanType of(int number) {
     return number >= 0 && number < NUMBERS ? BY_NUMBER[number] : null;
   }
 
-  /** What documents of slow and failed spans call it. */
+  /** Returns the type's name in documents of slow and failed spans. */
   public String documentType() {
     return documentType;
   }
 
-  /** Upper bounds of the finite buckets of its histograms, milliseconds, rising. */
+  /** Returns the upper bounds of the finite buckets in milliseconds, ascending. */
   public List<Double> boundsMillis() {
     return boundsMillis;
   }

@@ -5,14 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.List;
 import org.traceetl.server.decode.Texts;
 
-/** Tells texts that contain one of a few substrings. Immutable; allocates nothing when asked. */
+/** Detects texts that contain one of a few substrings. Immutable; the check allocates nothing. */
 final class Substrings {
   static final Substrings NONE = new Substrings(List.of());
 
   private final byte[][] parts;
 
   /**
-   * @param parts empty ones are in no text
+   * @param parts empty ones match no text
    */
   Substrings(List<String> parts) {
     this.parts =
@@ -22,7 +22,7 @@ final class Substrings {
             .toArray(byte[][]::new);
   }
 
-  /** Whether the text contains one of them. */
+  /** Returns whether the text contains one of them. */
   boolean areIn(Texts texts, int text) {
     return parts.length > 0 && areIn(texts.buffer(text), texts.offset(text), texts.length(text));
   }

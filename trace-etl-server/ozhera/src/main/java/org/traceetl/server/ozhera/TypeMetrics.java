@@ -1,18 +1,18 @@
 package org.traceetl.server.ozhera;
 
 /**
- * What OzHera calls the metrics of a type of spans, and what it calls their labels.
+ * OzHera's names of the metrics of a span type and of their labels.
  *
  * @param total counter of all spans
- * @param success counter of those that did not fail
- * @param slow counter of those among them that took long; null where OzHera has none
- * @param error counter of those that failed
- * @param errorCode whether the latter has the label {@code errorCode}
+ * @param success counter of spans that did not fail
+ * @param slow counter of slow spans that did not fail; null if OzHera has none
+ * @param error counter of failed spans
+ * @param errorCode whether that counter has the label {@code errorCode}
  * @param durations histogram
- * @param withoutName whether there is a histogram without the first label as well
+ * @param withoutName whether a second histogram lacks the first label
  * @param name label of the series' name
- * @param target label of its target; null where it has none
- * @param detail label of its detail; null where it has none
+ * @param target label of its target; null for none
+ * @param detail label of its detail; null for none
  */
 public record TypeMetrics(
     String total,
@@ -28,7 +28,7 @@ public record TypeMetrics(
   private static final String METHOD_NAME = "methodName";
   private static final String SERVICE_NAME = "serviceName";
 
-  /** What OzHera has for a type. */
+  /** Returns the names for a type. */
   public static TypeMetrics of(SpanType type) {
     return switch (type) {
       case HTTP_SERVER ->

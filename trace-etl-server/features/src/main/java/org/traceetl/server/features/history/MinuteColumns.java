@@ -10,7 +10,9 @@ import java.util.Arrays;
  * <p>The minutes of a subject are in one array, oldest first:
  *
  * <pre>
- *  byte lowest 8 bits of the minute short number of following bytes for each column above 0, ascending: distance from the previous column, value; both as varints
+ *   byte   lowest 8 bits of the minute
+ *   short  number of following bytes
+ *   for each column above 0, ascending: distance from the previous column, value; both as varints
  * </pre>
  */
 final class MinuteColumns {

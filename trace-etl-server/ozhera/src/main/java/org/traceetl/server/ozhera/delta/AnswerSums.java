@@ -10,15 +10,15 @@ import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.delta.LabelSet.Role;
 
-/** The numbers of a page: what several queues add up to, by labels. One thread at a time. */
+/** The sums of a page over several queues, by labels. Not thread-safe. */
 final class AnswerSums {
   private static final int NANOS_PER_MILLI = 1_000_000;
 
-  /** What stands at one set of labels. */
+  /** The numbers of one label set. */
   static final class Sums {
     private final LabelSet labels;
 
-    /** Not cumulative; null where only failed spans are counted. */
+    /** Not cumulative; null if only failed spans are counted. */
     private final long[] buckets;
 
     private long spans;
@@ -121,7 +121,7 @@ final class AnswerSums {
     return made;
   }
 
-  /** In the order in which they came up. */
+  /** In the order of their first occurrence. */
   List<Sums> of(SpanType type, Role role) {
     return lists.getOrDefault(type, Map.of()).getOrDefault(role, List.of());
   }

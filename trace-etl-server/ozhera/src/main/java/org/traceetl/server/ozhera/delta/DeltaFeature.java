@@ -10,7 +10,10 @@ import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
-/** Answers to scrapers with what they were not given yet; the server's own metrics apart. */
+/**
+ * Answers scrapers with the windows that they have not received; the server's own metrics have a
+ * path of their own.
+ */
 public record DeltaFeature(DeltaPages pages, ServerTelemetry telemetry) implements Feature {
   @Override
   public void metrics(MetricRegistry registry) {
