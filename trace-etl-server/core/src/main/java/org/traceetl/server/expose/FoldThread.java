@@ -53,6 +53,12 @@ public final class FoldThread<M> implements AutoCloseable {
   private final Thread thread;
   private volatile boolean ended;
 
+  /** The message that ended a wait; null for none. Confined to the thread. */
+  private Object first;
+
+  /** Whether the last message was reached. Confined to the thread. */
+  private boolean last;
+
   /** The error that ended the thread; null for none. */
   private volatile Throwable failure;
 
@@ -166,16 +172,36 @@ public final class FoldThread<M> implements AutoCloseable {
     }
   }
 
+  /**
+   * Applies the messages that wait, without waiting for more, and publishes their effects. Called
+   * by the thread, or by a test or a simulation in its place.
+   *
+   * @return the number of messages applied
+   */
+  @SuppressWarnings("unchecked")
+  public int doWork() {
+    int applied = 0;
+    while (!last && applied < INBOX_MESSAGES) {
+      Object message = first == null ? inbox.poll() : first;
+      first = null;
+      if (message == null) {
+        break;
+      }
+      last = message == END;
+      if (!last) {
+        fold.apply((M) message);
+        applied++;
+      }
+    }
+    fold.settle();
+    return applied;
+  }
+
   private void run() {
     try {
-      boolean more = true;
-      while (more) {
-        Object first = inbox.poll(fold.idleNanos(), TimeUnit.NANOSECONDS);
-        more = first == null || apply(first);
-        for (int i = 0; more && i < INBOX_MESSAGES && !inbox.isEmpty(); i++) {
-          more = apply(inbox.take());
-        }
-        fold.settle();
+      while (!last) {
+        first = inbox.poll(fold.idleNanos(), TimeUnit.NANOSECONDS);
+        doWork();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -190,16 +216,6 @@ public final class FoldThread<M> implements AutoCloseable {
       ended = true;
       fold.end(left(), endedException());
     }
-  }
-
-  /** Applies a message; returns false for the last one. */
-  @SuppressWarnings("unchecked")
-  private boolean apply(Object message) {
-    if (message == END) {
-      return false;
-    }
-    fold.apply((M) message);
-    return true;
   }
 
   @SuppressWarnings("unchecked")

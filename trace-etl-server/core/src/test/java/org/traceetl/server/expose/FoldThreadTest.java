@@ -83,4 +83,41 @@ class FoldThreadTest {
       assertThat(fold.left.contains(message) ^ refused.contains(message)).isTrue();
     }
   }
+
+  private static final class Recording implements FoldThread.Fold<Integer> {
+    final List<Integer> applied = new ArrayList<>();
+    final List<Integer> left = new ArrayList<>();
+
+    @Override
+    public long idleNanos() {
+      return Long.MAX_VALUE;
+    }
+
+    @Override
+    public void apply(Integer message) {
+      applied.add(message);
+    }
+
+    @Override
+    public void settle() {}
+
+    @Override
+    public void end(List<Integer> messages, IllegalStateException ended) {
+      left.addAll(messages);
+    }
+  }
+
+  @Test
+  void stepsReplaceTheThread() {
+    var fold = new Recording();
+    var thread = new FoldThread<>(fold);
+    thread.put(1);
+    thread.put(2);
+    assertThat(thread.doWork()).isEqualTo(2);
+    assertThat(fold.applied).containsExactly(1, 2);
+    assertThat(thread.doWork()).isZero();
+    thread.put(3);
+    thread.close();
+    assertThat(fold.left).containsExactly(3);
+  }
 }

@@ -199,6 +199,13 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     return page;
   }
 
+  /**
+   * Does one step of the fold thread, in place of a started thread; returns the messages applied.
+   */
+  int doWork() {
+    return thread.doWork();
+  }
+
   /** Waits until all earlier windows are on the pages. */
   public void await(Duration most) throws TimeoutException, InterruptedException {
     long deadlineNanos = nanoClock.getAsLong() + most.toNanos();

@@ -361,4 +361,13 @@ class SpanPagesTest {
         .row(0, 1_000_000 * spans, spans)
         .seal();
   }
+
+  @Test
+  void stepsReplaceTheThread() {
+    var stepped = new SpanPages(PageFixture.naming(PageFixture.OTEL), nanos::get, taken -> {});
+    stepped.released(Windows.QUEUE);
+    assertThat(stepped.doWork()).isEqualTo(1);
+    assertThat(stepped.doWork()).isZero();
+    stepped.close();
+  }
 }

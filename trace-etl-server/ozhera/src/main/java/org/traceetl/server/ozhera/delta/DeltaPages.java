@@ -108,6 +108,13 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     finder.start();
   }
 
+  /** Does one step of each thread, in place of started threads; returns the messages applied. */
+  int doWork() throws InterruptedException {
+    writer.doWork();
+    finder.doWork();
+    return thread.doWork();
+  }
+
   /** Returns false once one of its threads has ended, by {@link #close} or by an error. */
   public boolean running() {
     return !thread.ended() && writer.alive() && finder.alive();

@@ -12,15 +12,16 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.SinkThread;
 import org.traceetl.server.window.SealedWindow;
 
 /**
  * Finds the scrapers' positions in a queue and reads from its journal the windows that the previous
  * owner did not deliver. It has a thread of its own, because a search may read much of a journal.
  */
-final class PositionFinder implements AutoCloseable {
+final class PositionFinder implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PositionFinder.class);
   private static final long UNSTORED_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -56,7 +57,7 @@ final class PositionFinder implements AutoCloseable {
   private final Consumer<Found> listener;
   private final LongSupplier nanoClock;
   private final LogThrottle throttle;
-  private final SinkThread thread;
+  private final SteppedThread thread;
 
   /** Guarded by itself; the lock is never held during a call to a broker. */
   private final ArrayDeque<Search> searches = new ArrayDeque<>();
@@ -81,7 +82,7 @@ final class PositionFinder implements AutoCloseable {
     this.listener = listener;
     this.nanoClock = nanoClock;
     this.throttle = throttle;
-    thread = new SinkThread("scraper-search", this::searchNext, throttle);
+    thread = new SteppedThread("scraper-search", this, throttle);
   }
 
   void start() {
@@ -108,7 +109,8 @@ final class PositionFinder implements AutoCloseable {
   }
 
   /** Runs the search that is due; returns the nanoseconds until another one may be due. */
-  private long searchNext() throws InterruptedException {
+  @Override
+  public long doWork() throws InterruptedException {
     long nowNanos = nanoClock.getAsLong();
     Search search = nextSearch(nowNanos);
     if (search != null) {
@@ -116,7 +118,7 @@ final class PositionFinder implements AutoCloseable {
       return 0;
     }
     synchronized (searches) {
-      long idleNanos = SinkThread.IDLE_NANOS;
+      long idleNanos = IDLE_NANOS;
       for (Search later : searches) {
         idleNanos = Math.min(idleNanos, dueInNanos(later, nowNanos));
       }

@@ -9,7 +9,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.journal.SinkThread;
+import org.traceetl.server.component.SteppedTask;
+import org.traceetl.server.component.SteppedThread;
 
 /**
  * Stores the scrapers' positions at the brokers, on a thread of its own. Only the newest position
@@ -18,7 +19,7 @@ import org.traceetl.server.journal.SinkThread;
  * <p>A position is stored only while no other owner can have continued with the queue: a later
  * store would move the scraper back.
  */
-final class PositionWriter implements AutoCloseable {
+final class PositionWriter implements SteppedTask, AutoCloseable {
   /**
    * RocketMQ 5.5 creates the table of a group at its first commit, and may lose that commit. The
    * second attempt finds the table.
@@ -30,7 +31,7 @@ final class PositionWriter implements AutoCloseable {
   private final ScraperPositions positions;
   private final BrokerRetries retries;
   private final LongSupplier nanoClock;
-  private final SinkThread thread;
+  private final SteppedThread thread;
 
   // Guarded by this lock, which is never held during a call to a broker.
   private final Object lock = new Object();
@@ -45,21 +46,7 @@ final class PositionWriter implements AutoCloseable {
     this.positions = positions;
     this.retries = retries;
     this.nanoClock = nanoClock;
-    thread =
-        new SinkThread(
-            "scraper-places",
-            new SinkThread.Steps() {
-              @Override
-              public long step() throws InterruptedException {
-                return storeAll();
-              }
-
-              @Override
-              public void end() throws InterruptedException {
-                storeAll();
-              }
-            },
-            throttle);
+    thread = new SteppedThread("scraper-places", this, throttle);
   }
 
   void start() {
@@ -105,7 +92,8 @@ final class PositionWriter implements AutoCloseable {
   }
 
   /** Stores all positions that wait; returns the nanoseconds until the next attempt. */
-  private long storeAll() throws InterruptedException {
+  @Override
+  public long doWork() throws InterruptedException {
     List<Key> keys;
     synchronized (lock) {
       keys = List.copyOf(waiting.keySet());
@@ -115,7 +103,12 @@ final class PositionWriter implements AutoCloseable {
       store(key);
     }
     storeReleased();
-    return SinkThread.IDLE_NANOS;
+    return IDLE_NANOS;
+  }
+
+  @Override
+  public void onEnd() throws InterruptedException {
+    doWork();
   }
 
   /** Queues whose next owner waits come first. */

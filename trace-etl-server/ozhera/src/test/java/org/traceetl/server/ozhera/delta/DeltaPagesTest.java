@@ -689,4 +689,16 @@ class DeltaPagesTest {
     assertThat(ScraperGroups.suffix("sha256-0")).matches("sha256-[0-9a-f]{32}");
     assertThat(ScraperGroups.suffix("10.0.0.1/a")).isNotEqualTo(ScraperGroups.suffix("10.0.0.1/b"));
   }
+
+  @Test
+  void stepsReplaceTheThreads() throws Exception {
+    DeltaPages stepped = pages();
+    stepped.window(window(QUEUE, 0, 5));
+    assertThat(stepped.doWork()).isEqualTo(1);
+    // The positions of both scrapers.
+    assertThat(stepped.doWork()).isEqualTo(2);
+    assertThat(stepped.doWork()).isZero();
+    assertThat(stepped.totals().windows()).isEqualTo(1);
+    stepped.close();
+  }
 }
