@@ -53,11 +53,11 @@ import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.AssembledServer;
 import org.traceetl.server.window.QueueId;
 
-/** Constructs the components of a server of one configuration, and joins them. */
+/** Constructs and connects the components of a server from its configuration. */
 final class ServerAssembly {
   private static final Logger log = LoggerFactory.getLogger(ServerAssembly.class);
 
-  /** A call to the journal that takes longer is one whose outcome is not known. */
+  /** Timeout of journal calls. After it, the outcome of a call is unknown. */
   static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
 
   private static final double NANOS_PER_MILLI = 1e6;
@@ -114,7 +114,8 @@ final class ServerAssembly {
                 ? subscribed(new HotspotDecider(routing, decisions, clocks))
                 : null);
     names = new LearnFeature(names(routing, decides, decisions), metrics.cardinality());
-    // The order in which they start. Names before the spans, which would be counted by their own.
+    // The order of the start. Names start before the spans, which would be counted under their own
+    // names.
     List<Feature> sinks =
         List.of(profile.pages(journal, telemetry, clocks), index(), history, names);
     spans = spans(sinks);
@@ -125,7 +126,7 @@ final class ServerAssembly {
   }
 
   /**
-   * The components of a server, yet to be started.
+   * Returns the components of a server, not started.
    *
    * @throws IllegalArgumentException if parts of the configuration do not fit together
    * @throws UncheckedIOException if the trace index cannot be opened
@@ -149,14 +150,14 @@ final class ServerAssembly {
         config.deduplication());
   }
 
-  /** Null where messages of the journal bear no code. */
+  /** Returns the keys of the journal; null if messages are not authenticated. */
   static JournalKeys keys(JournalConfig config) {
     return config.keysFile() == null
         ? null
         : new JournalKeys(config.keysFile(), config.acceptUnsigned(), System::nanoTime);
   }
 
-  /** The journals as a server of this configuration reads and writes them. */
+  /** Returns the journals as a server with this configuration reads and writes them. */
   static LogJournals journals(
       ServerConfig config,
       RocketMqLogs logs,
@@ -244,7 +245,7 @@ final class ServerAssembly {
             clocks);
   }
 
-  /** Null where none are learnt. */
+  /** Returns the name decider; null if learning is off. */
   private NameDecider names(HotspotsConfig routing, boolean decides, RoutingTopic decisions) {
     TemplatesConfig templates = config.series().templates();
     return templates.enabled() && templates.learn().enabled()
@@ -275,8 +276,8 @@ final class ServerAssembly {
   }
 
   /**
-   * A series that moves is shown by two servers for a while, and nothing but the label tells them
-   * apart unless they add up without it.
+   * Returns whether this server may decide. Two servers briefly show a series that moves; only the
+   * queue label distinguishes these, unless their sums stay correct without it.
    */
   private static boolean decides(ServerConfig config, ProfileParts profile) {
     TemplatesConfig templates = config.series().templates();

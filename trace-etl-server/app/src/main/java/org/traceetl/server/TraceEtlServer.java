@@ -30,7 +30,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
-/** The server: as a program by {@link #main}, inside another one by {@link #start}. */
+/** The server: as a program by {@link #main}, or inside another one by {@link #start}. */
 public final class TraceEtlServer implements AutoCloseable {
   private final WebServer web;
 

@@ -1,10 +1,10 @@
 package org.traceetl.server;
 
-/** Of this build. */
+/** Returns the version of this build. */
 final class Version {
   private Version() {}
 
-  /** As in the jar's manifest; {@code development} where there is none. */
+  /** Returns the version from the jar's manifest; {@code development} without one. */
   static String text() {
     String version = Version.class.getPackage().getImplementationVersion();
     return version == null ? "development" : version;

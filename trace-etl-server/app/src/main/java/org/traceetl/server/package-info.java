@@ -1,2 +1,2 @@
-/** The server, put together. */
+/** The assembly of the server. */
 package org.traceetl.server;

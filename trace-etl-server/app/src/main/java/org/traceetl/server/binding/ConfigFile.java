@@ -22,7 +22,8 @@ import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
 
 /**
- * The file that an operator names: looked at before Spring reads it, which ends in stack traces.
+ * The configuration file of the operator. It is checked before Spring reads it, because Spring
+ * reports errors with stack traces.
  */
 public final class ConfigFile {
   private static final List<String> SECTIONS =
@@ -33,7 +34,7 @@ public final class ConfigFile {
   private ConfigFile() {}
 
   /**
-   * The argument that has the server read the file.
+   * Returns the argument that makes Spring read the file.
    *
    * @throws ConfigurationRefused if it is neither YAML nor properties, or has an unknown section
    */
@@ -58,18 +59,18 @@ public final class ConfigFile {
     return "--spring.config.additional-location=" + file.toUri();
   }
 
-  /** File and line, or what the origin is where it is no line of a file. */
+  /** Returns file and line, or a description of the origin if it is not a line of a file. */
   static String where(Origin origin) {
     return line(origin).orElseGet(() -> String.valueOf(inner(origin)));
   }
 
-  /** File and line, if the origin is a line of a file. */
+  /** Returns file and line, if the origin is a line of a file. */
   static Optional<String> line(Origin origin) {
     if (inner(origin) instanceof TextResourceOrigin text && text.getLocation() != null) {
       try {
         return Optional.of(text.getResource().getFile() + ":" + (text.getLocation().getLine() + 1));
       } catch (IOException e) {
-        // A resource that is no file.
+        // Not a file resource.
         return Optional.empty();
       }
     }

@@ -23,11 +23,11 @@ import org.springframework.core.env.MapPropertySource;
 import org.traceetl.server.config.ConfigException;
 import org.traceetl.server.config.Profile;
 
-/** Makes the configuration of what Spring has gathered from files, environment and arguments. */
+/** Binds the configuration that Spring has read from files, environment and arguments. */
 public final class Configuration {
   static final String PREFIX = "trace-etl";
 
-  /** Of the defaults that a profile has. */
+  /** Name of the source with the defaults of a profile. */
   static final String PROFILE_SOURCE = "defaults of the profile";
 
   private static final int MAX_PORT = 65_535;
@@ -35,17 +35,18 @@ public final class Configuration {
   private Configuration() {}
 
   /**
-   * Unknown keys are refused, but not those of the environment: orchestrators put variables there
-   * that only look like ours.
+   * Refuses unknown keys, except in the environment: orchestrators set variables there that only
+   * look like keys of this server.
    *
-   * @throws ConfigurationRefused saying which key, which value, and what would be right
+   * @throws ConfigurationRefused with the key, its value and what is allowed
    */
   public static ServerConfig bind(ConfigurableEnvironment environment) {
     checkPort(environment);
     addDefaultsOfProfile(environment);
     try {
       Binder binder = Binder.get(environment);
-      // One handler: what it has seen below the key of a profile is not unknown afterwards.
+      // One handler for all records: keys that it has bound for a profile are not unknown
+      // afterwards.
       BindHandler known =
           new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
       Map<String, Record> ofProfiles = new HashMap<>();
@@ -66,9 +67,7 @@ public final class Configuration {
     }
   }
 
-  /**
-   * A refusal with the file and line of what it is about, if that is a value and stands in a file.
-   */
+  /** Returns the message with file and line, if the refused value is in a file. */
   private static String located(ConfigurableEnvironment environment, String message) {
     int end = message.indexOf(" = ");
     String key = message.substring(0, Math.max(0, end));
@@ -79,7 +78,7 @@ public final class Configuration {
     for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
       ConfigurationProperty property = source.getConfigurationProperty(name);
       if (property != null) {
-        // The first wins: what stands behind it was not read.
+        // The first source applies; the value after it was not read.
         return ConfigFile.line(property.getOrigin())
             .map(line -> message + "; " + line)
             .orElse(message);
@@ -89,8 +88,8 @@ public final class Configuration {
   }
 
   /**
-   * Some defaults go by the profile. They stand behind everything that is told: what is set can be
-   * told from what is not.
+   * Adds the defaults that depend on the profile, as the last source, so that configured values are
+   * still recognizable.
    */
   private static void addDefaultsOfProfile(ConfigurableEnvironment environment) {
     String name =
@@ -151,7 +150,7 @@ public final class Configuration {
     return Number.class.isAssignableFrom(type) ? "a number" : "a " + type.getSimpleName();
   }
 
-  /** Without its value, which may be a secret under a misspelt key. */
+  /** Describes an unknown key without its value, which may be a secret under a misspelt key. */
   private static String unknown(ConfigurationProperty property) {
     return property.getName()
         + ": is not a key of this server; "

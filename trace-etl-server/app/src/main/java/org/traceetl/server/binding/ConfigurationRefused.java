@@ -1,6 +1,6 @@
 package org.traceetl.server.binding;
 
-/** The configuration cannot be run. The message is for the person who wrote it. */
+/** The configuration is invalid. The message is for the operator. */
 public final class ConfigurationRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -12,8 +12,8 @@ import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
 
 /**
- * A configuration as lines {@code key = value}, each key as it would stand in a file of properties:
- * for a person who asks what is in force. Secrets are asterisks, what is not set is left out.
+ * A configuration as lines {@code key = value}, in the form of a properties file, for an operator
+ * who wants to see the effective values. Secrets are asterisks; absent values are left out.
  */
 public final class KeyLines {
   private final List<String> lines = new ArrayList<>();
@@ -74,7 +74,7 @@ public final class KeyLines {
     };
   }
 
-  /** In the largest unit that leaves no rest, as it would be written. */
+  /** Returns the duration in the largest unit without a remainder. */
   private static String shown(Duration duration) {
     long millis = duration.toMillis();
     if (!Duration.ofMillis(millis).equals(duration)) {

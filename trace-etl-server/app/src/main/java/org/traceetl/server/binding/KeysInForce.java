@@ -23,16 +23,15 @@ import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
 
 /**
- * Every key that a server runs by, with its value and where it was told: those of this service all,
- * those of Spring Boot if they were told. No secret is among the values.
+ * All keys with their effective values and origins: every key of this server, and the configured
+ * keys of Spring Boot. No value is a secret.
  */
 public final class KeysInForce {
   /**
    * One key.
    *
-   * @param value as it is in force; {@code ***} for a secret, null for none
-   * @param from where it was told: a file's line, the environment, the command line; null for a
-   *     default
+   * @param value effective value; {@code ***} for a secret, null for none
+   * @param from origin: a line of a file, the environment, the command line; null for a default
    */
   public record Key(String key, String value, String from) {}
 
@@ -40,7 +39,7 @@ public final class KeysInForce {
   private static final Pattern SECRET =
       Pattern.compile(".*(password|secret|token|key|credential|json).*");
 
-  /** These have such a word in their names, and are none. */
+  /** Keys whose names contain the word of a secret but are not secret. */
   private static final Pattern NO_SECRET =
       Pattern.compile(".*(-file|-location|certificate|-type|-alias|store|private-key|-label)");
 
@@ -53,7 +52,7 @@ public final class KeysInForce {
           ConfigurationPropertyName.of("management"),
           ConfigurationPropertyName.of("logging"));
 
-  /** Names of sources that are not what somebody told this server. */
+  /** Names of sources that the operator has not set. */
   private static final List<String> DEFAULTS =
       List.of("defaultProperties", Configuration.PROFILE_SOURCE, "from-configuration");
 
@@ -84,13 +83,13 @@ public final class KeysInForce {
     addSprings();
   }
 
-  /** Sorted by key. */
+  /** Returns all keys, sorted. */
   public static List<Key> of(ServerConfig config, ConfigurableEnvironment environment) {
     return List.copyOf(new KeysInForce(config, environment).keys.values());
   }
 
   /**
-   * @param path names of the records' components down to this type
+   * @param path names of the record components down to this type
    */
   private void addOwn(String prefix, Class<?> type, List<String> path) {
     for (RecordComponent component : type.getRecordComponents()) {
@@ -125,13 +124,16 @@ public final class KeysInForce {
     return new Key(key, masked(key, value == null ? told : value), from);
   }
 
-  /** Where the first item of a list was told; null if it was not, or it is no list. */
+  /**
+   * Returns the origin of a list's first item; null if the list is not configured or the value is
+   * not a list.
+   */
   private static String ofItem(ConfigurationPropertySource source, ConfigurationPropertyName name) {
     ConfigurationPropertyName first = null;
     if (source instanceof IterableConfigurationPropertySource iterable) {
       String item = withoutSeparators(name) + "[";
       for (ConfigurationPropertyName each : iterable) {
-        // Environment variables are in no order.
+        // Environment variables have no order.
         if (withoutSeparators(each).startsWith(item)
             && (first == null || each.compareTo(first) < 0)) {
           first = each;
@@ -143,12 +145,15 @@ public final class KeysInForce {
         : ConfigFile.where(source.getConfigurationProperty(first).getOrigin());
   }
 
-  /** An environment variable does not say which of its underscores are dashes. */
+  /**
+   * Returns the name without separators: an environment variable does not show which of its
+   * underscores are dashes.
+   */
   private static String withoutSeparators(ConfigurationPropertyName name) {
     return name.toString().replaceAll("[.-]", "");
   }
 
-  /** Null where the configuration has no such value: a file that a secret was read from. */
+  /** Returns null if the records have no such value, such as the path of a secret's file. */
   private Object valueAt(List<String> path) {
     Object value = config;
     for (String name : path) {
@@ -211,7 +216,7 @@ public final class KeysInForce {
       return MASK;
     }
     String text = text(value);
-    // Where Spring takes the path of a key, it takes the key itself as well.
+    // If Spring accepts the path of a key, it accepts the key itself as well.
     return INLINE.matcher(text).find()
         ? MASK
         : USER_OF_ADDRESS.matcher(text).replaceAll("://" + MASK + "@");
@@ -244,7 +249,7 @@ public final class KeysInForce {
     return name + ": " + (value == null ? "" : masked(name, value));
   }
 
-  /** As it is written in a configuration: in the largest unit that it has no part of. */
+  /** Returns the duration as in a configuration: in the largest unit without a remainder. */
   private static String text(Duration duration) {
     long millis = duration.toMillis();
     if (millis == 0) {

@@ -28,13 +28,12 @@ import org.traceetl.server.features.history.HistoryConfig;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
 
 /**
- * Everything that a server is told: {@code trace-etl}. A missing part is its default.
+ * The whole configuration of a server: {@code trace-etl}. A missing part is its default.
  *
  * @param histogram default: the bounds of the profile
- * @param ofProfiles the keys that profiles have of their own, by {@link Profile#id}: {@code
- *     trace-etl.<id>}; default those of each profile
- * @param drainWithin how long a server that is told to end may take to seal and keep what it has
- *     read; default 20 s
+ * @param ofProfiles the profiles' own keys by {@link Profile#id}: {@code trace-etl.<id>}; default
+ *     those of each profile
+ * @param drainWithin how long a server may take to seal and store at shutdown; default 20 s
  */
 public record ServerConfig(
     RocketMqConfig rocketmq,

@@ -55,7 +55,7 @@ record ServerProperties(
    */
   ServerConfig toConfig(Map<String, Record> ofProfiles) {
     ServerConfig config = config(ofProfiles);
-    // Here as well as where they are used: who only asks whether a configuration is right is told.
+    // Also checked where it is used; here for --check-config.
     Profile profile = config.metrics().profile();
     profile.checkFiles(config.settings(profile));
     if (config.journal().keysFile() != null) {
@@ -138,7 +138,7 @@ record ServerProperties(
               oidc == null ? null : oidc.toConfig(),
               traceUrl);
       if (usersFile != null) {
-        // Here as well as where it is used: who only asks whether a configuration is right is told.
+        // Also checked where it is used; here for --check-config.
         UsersFile.read(usersFile);
       }
       return config;

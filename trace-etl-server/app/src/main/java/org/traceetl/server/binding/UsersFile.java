@@ -18,10 +18,10 @@ import org.springframework.security.core.userdetails.UsernameNotFoundException;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Who may sign in by name and password: lines {@code name:hash} as {@code htpasswd -B} writes them,
- * the hash of bcrypt. Empty lines and those that begin with {@code #} say nothing. A changed file
- * is in force a few seconds later; if it is wrong, the former one stays in force and the log says
- * so.
+ * The users who can sign in with name and password: lines {@code name:hash} as {@code htpasswd -B}
+ * writes them, with a bcrypt hash. Empty lines and lines that begin with {@code #} are ignored. A
+ * changed file takes effect a few seconds later; if it is invalid, the previous users stay in force
+ * and the log reports it.
  */
 public final class UsersFile implements UserDetailsService {
   private static final Logger log = LoggerFactory.getLogger(UsersFile.class);
@@ -30,7 +30,7 @@ public final class UsersFile implements UserDetailsService {
   private static final int MAX_NAME = 255;
   private static final Pattern BCRYPT = Pattern.compile("\\$2[aby]\\$(\\d\\d)\\$[./A-Za-z0-9]{53}");
 
-  /** Each step doubles the work of a sign-in: more than this takes seconds. */
+  /** Maximum cost: each step doubles the work of a sign-in, and higher costs take seconds. */
   private static final int MAX_COST = 14;
 
   private static final int COST_AT = 4;
@@ -43,7 +43,7 @@ public final class UsersFile implements UserDetailsService {
   private long lookedMillis;
 
   /**
-   * @throws IllegalArgumentException if the file is wrong
+   * @throws IllegalArgumentException if the file is invalid
    */
   public UsersFile(Path file, InstantSource clock) {
     this.file = file;
@@ -55,9 +55,9 @@ public final class UsersFile implements UserDetailsService {
   }
 
   /**
-   * The hashes by name.
+   * Returns the hashes by name.
    *
-   * @throws IllegalArgumentException saying which line is wrong, and how
+   * @throws IllegalArgumentException with the line and its error
    */
   static Map<String, String> read(Path file) {
     List<String> lines;
@@ -82,7 +82,7 @@ public final class UsersFile implements UserDetailsService {
     return hashes;
   }
 
-  /** What stands in the line is not told: it may be a password. */
+  /** Reports the line without its content, which may be a password. */
   private static void add(Map<String, String> hashes, String text, String where) {
     int colon = text.indexOf(':');
     if (colon < 1 || colon > MAX_NAME) {
@@ -102,7 +102,7 @@ public final class UsersFile implements UserDetailsService {
     }
   }
 
-  /** That of the hash that takes longest to compare with. */
+  /** Returns the hash with the slowest comparison. */
   public int highestCost() {
     return current().values().stream()
         .mapToInt(hash -> Integer.parseInt(hash.substring(COST_AT, COST_AT + 2)))
@@ -143,7 +143,7 @@ public final class UsersFile implements UserDetailsService {
     return new IllegalArgumentException("trace-etl.web.users-file = " + where + ": " + rule);
   }
 
-  /** The begin of time for a file that is not there. */
+  /** Returns the earliest time for a missing file. */
   private static FileTime modified(Path file) {
     try {
       return Files.getLastModifiedTime(file);

@@ -1,2 +1,4 @@
-/** The configuration: its keys bound to the records of all parts, checked as a whole, and shown. */
+/**
+ * Binds the configuration keys to the records of all parts, checks them as a whole, and shows them.
+ */
 package org.traceetl.server.binding;

@@ -1,2 +1,2 @@
-/** What spans mean to Apache OzHera: which of its metrics a span counts in, and by which rules. */
+/** The meaning of spans in Apache OzHera: the metrics that count a span, and the rules for it. */
 package org.traceetl.server.ozhera;

@@ -14,11 +14,11 @@ import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;
 
 /**
- * {@code GET /metrics} in profile {@code ozhera}: what the scraper was not given yet, as Prometheus
- * text 0.0.4 whatever was asked for. An answer that could not be written to its end breaks its
- * connection off, so that the scraper takes it for failed, and its counts are in the next one. A
- * request without a name reads the newest windows and changes nothing; but a scraper must have a
- * name, as its counts would be wrong in silence.
+ * {@code GET /metrics} in profile {@code ozhera}: the windows that the scraper has not received,
+ * always as Prometheus text 0.0.4. If an answer cannot be written to its end, the connection is
+ * aborted, so that the scraper treats the scrape as failed; the next answer contains the counts. A
+ * request without a name reads the newest windows and changes nothing. A scraper without a name is
+ * refused, because its counts would be wrong without an error.
  */
 final class DeltaServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
@@ -33,7 +33,7 @@ final class DeltaServlet extends HttpServlet {
     this.pages = pages;
   }
 
-  /** Gives nothing away: an answer without a body would. */
+  /** Refuses HEAD: an answer without a body would lose its windows. */
   @Override
   protected void doHead(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
@@ -102,7 +102,7 @@ final class DeltaServlet extends HttpServlet {
     }
   }
 
-  /** What nobody takes needs no permission to end. */
+  /** Writes an answer of {@link DeltaPages#look}, which needs no permission to end. */
   private static void show(Answer answer, boolean gzip, HttpServletResponse response)
       throws IOException {
     OutputStream out = begin(gzip, response);
@@ -115,7 +115,8 @@ final class DeltaServlet extends HttpServlet {
   }
 
   /**
-   * Has the connection closed; who broke it off is in the pages' count, not in the server's log.
+   * Returns an exception that aborts the connection. The count of failed answers reports it, not
+   * the server's log.
    */
   private static ClientAbortException brokenOff(IOException e) {
     return e instanceof ClientAbortException aborted ? aborted : new ClientAbortException(e);
@@ -125,7 +126,7 @@ final class DeltaServlet extends HttpServlet {
     return e.getMessage() == null ? "the server is overloaded; try again" : e.getMessage();
   }
 
-  /** Whether all of it was written; false if an error was answered instead. */
+  /** Returns whether the whole answer was written; false if an error was sent instead. */
   private boolean write(Answer answer, boolean gzip, HttpServletResponse response)
       throws IOException {
     OutputStream out = begin(gzip, response);
@@ -184,7 +185,7 @@ final class DeltaServlet extends HttpServlet {
     }
   }
 
-  /** The fastest level, as all pages have. */
+  /** The fastest level, as for all pages. */
   private static final class FastGzip extends GZIPOutputStream {
     private static final int BUFFER_BYTES = 16 * 1024;
 

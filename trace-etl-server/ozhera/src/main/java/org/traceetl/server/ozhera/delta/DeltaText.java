@@ -17,22 +17,22 @@ import org.traceetl.server.ozhera.delta.AnswerSums.Sums;
 import org.traceetl.server.ozhera.delta.LabelSet.Role;
 
 /**
- * Writes pages as Prometheus text 0.0.4 with OzHera's names. A counter that has nothing to add is
- * left out. Immutable.
+ * Writes pages as Prometheus text 0.0.4 with OzHera's names. A counter without new counts is left
+ * out. Immutable.
  */
 public final class DeltaText {
   private static final int MILLI_DIGITS = 6;
   private static final byte[] LABELS_END = bytes("} ");
 
-  /** Longest bound with what stands around it. */
+  /** Maximum length of a bound with the text around it. */
   private static final int MAX_LE_BYTES = 24;
 
   private final Map<SpanType, Families> families = new EnumMap<>(SpanType.class);
   private final Counter received;
 
   /**
-   * @param env what all names begin with
-   * @param since what the values are of: a sentence that ends each metric's help
+   * @param env prefix of all names
+   * @param since the period of the values: a sentence that ends each HELP text
    */
   public DeltaText(String env, String since) {
     for (SpanType type : SpanType.values()) {
@@ -41,19 +41,19 @@ public final class DeltaText {
     received = new Counter(env + "_trace_statistics_span_count", "Spans received. " + since);
   }
 
-  /** The names of a type of spans. */
+  /** The names for a type of spans. */
   private static final class Families {
     final Counter total;
     final Counter success;
 
-    /** Null where there is none. */
+    /** Null for none. */
     final Counter slow;
 
     final Counter error;
     final Role errorRole;
     final Durations durations;
 
-    /** Null where there is none. */
+    /** Null for none. */
     final Durations unnamed;
 
     Families(String prefix, SpanType type, String since) {
@@ -94,7 +94,7 @@ public final class DeltaText {
     final byte[] sum;
     final byte[] count;
 
-    /** What stands between the labels and a bucket's value; the last one is +Inf. */
+    /** Text between the labels and the value of each bucket, the last one for +Inf. */
     final byte[][] le;
 
     Durations(String name, String help, SpanType type) {
@@ -105,7 +105,7 @@ public final class DeltaText {
       List<Double> bounds = type.boundsMillis();
       le = new byte[bounds.size() + 1][];
       for (int i = 0; i < bounds.size(); i++) {
-        // As Java prints a double: so OzHera's client library does.
+        // OzHera's client library prints a double as Java does.
         le[i] = bytes(",le=\"" + bounds.get(i) + "\"} ");
       }
       le[bounds.size()] = bytes(",le=\"+Inf\"} ");
@@ -115,7 +115,7 @@ public final class DeltaText {
   /**
    * Writes a page.
    *
-   * @return its bytes
+   * @return its size in bytes
    */
   long write(AnswerSums sums, OutputStream out) {
     var lines = new StreamedLines(out);
@@ -133,7 +133,7 @@ public final class DeltaText {
         write(lines, names.unnamed, sums.of(type, Role.UNNAMED));
       }
     }
-    // With its header in any case: a page never is empty.
+    // The header is always written, so that no page is empty.
     write(lines, received.header);
     for (Map.Entry<String, Long> application : sums.received().entrySet()) {
       var label = new StringBuilder();
@@ -225,7 +225,7 @@ public final class DeltaText {
     return text.getBytes(UTF_8);
   }
 
-  /** Lines on their way to a stream. */
+  /** Buffers lines for a stream. */
   private static final class StreamedLines extends LineBuffer {
     private final OutputStream out;
     private long bytes;

@@ -7,8 +7,8 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * What some windows of one queue add up to, by series. Immutable, so that a scraper's answer and
- * the fold thread can read it at the same time.
+ * Sums of some windows of one queue by series. Immutable, so that an answer and the fold thread can
+ * read it concurrently.
  */
 final class Deltas {
   private static final int NANOS_PER_MILLI = 1_000_000;
@@ -25,11 +25,11 @@ final class Deltas {
   /** By row, then bucket. */
   private final long[] counts;
 
-  // In two parts: as nanoseconds a sum would not fit after 292 years of spans.
+  // In two parts: in nanoseconds a sum would overflow after 292 years of spans.
   private final long[] sumMillis;
   private final int[] sumNanos;
 
-  /** Spans received, without duplicates, by application. */
+  /** Returns the spans received, without duplicates, by application. */
   private final Map<String, Long> received;
 
   private Deltas(
@@ -48,9 +48,9 @@ final class Deltas {
   }
 
   /**
-   * What a window adds.
+   * Returns the deltas of a window.
    *
-   * @param series of each row; null for rows to leave out
+   * @param series series of each row; null for rows to leave out
    */
   static Deltas of(SealedWindow window, DeltaSeries[] series) {
     int stride = window.stride();
@@ -83,7 +83,7 @@ final class Deltas {
     return new Deltas(stride, sorted, counts, sumMillis, sumNanos, received);
   }
 
-  /** Both together; of the same queue. */
+  /** Returns the sum of both, which must belong to the same queue. */
   Deltas plus(Deltas other) {
     if (isNone()) {
       return other;
@@ -108,10 +108,10 @@ final class Deltas {
   }
 
   /**
-   * Goes through the rows of both.
+   * Iterates over the rows of both.
    *
-   * @param sum gets them; null to count alone
-   * @return series in either
+   * @param sum receives the rows; null to count only
+   * @return number of series in either
    */
   private int union(Deltas other, Deltas sum) {
     int mine = 0;
@@ -132,7 +132,7 @@ final class Deltas {
     return to;
   }
 
-  /** While it is being made. */
+  /** Adds a row during construction. */
   private void add(int to, Deltas from, int row) {
     series[to] = from.series[row];
     for (int bucket = 0; bucket < from.stride; bucket++) {
@@ -143,7 +143,7 @@ final class Deltas {
     sumNanos[to] = nanos % NANOS_PER_MILLI;
   }
 
-  /** Whether there is nothing in it. */
+  /** Returns whether there are no rows and no received spans. */
   boolean isNone() {
     return rows() == 0 && received.isEmpty();
   }
@@ -153,7 +153,7 @@ final class Deltas {
     return series.length;
   }
 
-  /** Buckets of a row, the one of +Inf included. */
+  /** Returns the number of buckets in a row, including +Inf. */
   int stride() {
     return stride;
   }
@@ -162,22 +162,22 @@ final class Deltas {
     return series[row];
   }
 
-  /** Spans in a bucket, not cumulative. */
+  /** Returns the spans in a bucket, not cumulative. */
   long count(int row, int bucket) {
     return counts[row * stride + bucket];
   }
 
-  /** Sum of the durations, whole milliseconds. */
+  /** Returns the sum of the durations in whole milliseconds. */
   long sumMillis(int row) {
     return sumMillis[row];
   }
 
-  /** What the sum has beyond {@link #sumMillis}, below a millisecond. */
+  /** Returns the part of the sum below a millisecond, in nanoseconds. */
   int sumNanos(int row) {
     return sumNanos[row];
   }
 
-  /** Spans received, without duplicates, by application. */
+  /** Returns the spans received, without duplicates, by application. */
   Map<String, Long> received() {
     return received;
   }

@@ -10,8 +10,7 @@ import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**
- * {@code GET /jvm} in profile {@code ozhera}: the metrics of the JVM and the server's own,
- * cumulative.
+ * {@code GET /jvm} in profile {@code ozhera}: the metrics of the JVM and of the server, cumulative.
  */
 final class JvmServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;

@@ -5,19 +5,19 @@ import java.util.Arrays;
 import org.traceetl.server.ozhera.SpanType;
 
 /**
- * Labels that stand on a page, and what they stand at. Two that say the same are equal, whichever
- * queue they come from: their numbers are added up.
+ * Labels of a page, with the metrics that have them. Equal label sets of different queues are
+ * equal: their numbers are added up.
  */
 final class LabelSet {
-  /** At which metrics of its type. */
+  /** The metrics of its type that have the labels. */
   enum Role {
-    /** All that tell methods apart. */
+    /** All metrics with a label for methods. */
     NAMED,
 
-    /** The counter of failed spans, where it tells codes apart. */
+    /** The counter of failed spans with a label for error codes. */
     ERRORS,
 
-    /** The histogram that does not tell methods apart. */
+    /** The histogram without a label for methods. */
     UNNAMED
   }
 
@@ -26,11 +26,11 @@ final class LabelSet {
   private final byte[] text;
   private final int hash;
 
-  /** Series that have it; of {@link LabelSets}. */
+  /** Number of series that use it; confined to {@link LabelSets}. */
   int users;
 
   /**
-   * @param text labels without braces; not to be written to any more
+   * @param text labels without braces; must not be changed
    */
   LabelSet(SpanType type, Role role, byte[] text) {
     this.type = type;

@@ -10,22 +10,22 @@ import org.traceetl.server.ozhera.delta.LabelSet.Role;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * The labels of series, each kept once for as long as a series has it. What a scraper was not given
- * yet may keep one for longer; then there may be two of it, which are equal. One thread at a time.
+ * The label sets of series, each stored once while a series uses it. An undelivered answer may keep
+ * an old one for longer; then two equal ones exist. Not thread-safe.
  */
 final class LabelSets {
   private final Map<LabelSet, LabelSet> sets = new HashMap<>();
 
-  /** What there are. */
+  /** All label sets in use. */
   int size() {
     return sets.size();
   }
 
   /**
-   * What a series adds to.
+   * Returns the label sets that a series adds to.
    *
-   * @param id of the series
-   * @return null if it is of no type that there is, as one of another server's version may be
+   * @param id ID of the series
+   * @return null for an unknown type, which a later version of the server may have written
    */
   DeltaSeries series(long id, SeriesDefinition definition) {
     OzheraLabels labels = OzheraLabels.of(definition);
@@ -50,7 +50,7 @@ final class LabelSets {
     return used;
   }
 
-  /** A series has ended. */
+  /** Reports the end of a series. */
   void release(DeltaSeries series) {
     release(series.named());
     release(series.errors());

@@ -5,13 +5,13 @@ import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** The series of one queue by their numbers, as its windows go on. One thread at a time. */
+/** The series of one queue by number, updated by its windows. Not thread-safe. */
 final class NumberedSeries {
   private static final int INITIAL_SERIES = 64;
 
   private final LabelSets labels;
 
-  /** Null where there is none, or one of no known type. */
+  /** Null for an absent series or an unknown type. */
   private DeltaSeries[] byNumber = new DeltaSeries[INITIAL_SERIES];
 
   private long nextId;
@@ -21,7 +21,7 @@ final class NumberedSeries {
     this.labels = labels;
   }
 
-  /** Begins with the series of an image, in place of those that there were. */
+  /** Replaces all series by those of an image. */
   void replace(QueueImage image) {
     release();
     for (int number = 0; number < image.slots(); number++) {
@@ -32,7 +32,7 @@ final class NumberedSeries {
     }
   }
 
-  /** What a window adds, in order. */
+  /** Returns the deltas of the queue's next window. */
   Deltas fold(SealedWindow window) {
     window.created().forEach(this::create);
     DeltaSeries[] rows = new DeltaSeries[window.rows()];
@@ -50,14 +50,14 @@ final class NumberedSeries {
     return deltas;
   }
 
-  /** Lets all series go. */
+  /** Releases all series. */
   void release() {
     for (int number = 0; number < byNumber.length; number++) {
       end(number);
     }
   }
 
-  /** Rows so far that belonged to no series of a known type. */
+  /** Returns the number of rows without a series of a known type. */
   long unknownRows() {
     return unknownRows;
   }

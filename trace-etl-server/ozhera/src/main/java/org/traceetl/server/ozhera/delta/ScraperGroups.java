@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.hash.Hashing;
 
-/** Names of the consumer groups under which brokers keep scrapers' places. */
+/** The consumer groups under which brokers store scrapers' positions. */
 final class ScraperGroups {
   private static final String HASHED = "sha256-";
   private static final int HASH_DIGITS = 32;
@@ -12,8 +12,8 @@ final class ScraperGroups {
   private ScraperGroups() {}
 
   /**
-   * What stands for a scraper in the name of its group: its identity where that is made of what
-   * groups may be named of, else a hash of it; never the same for two.
+   * Returns the suffix of a scraper's group: its identity if the characters are allowed in a group
+   * name, otherwise its hash; unique for each identity.
    */
   static String suffix(String identity) {
     boolean plain = identity.matches("[A-Za-z0-9_-]{1,64}") && !identity.startsWith(HASHED);

@@ -5,27 +5,26 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * Who scrapes, and for how long it waits.
+ * The scraper of a request, and how long it waits.
  *
- * @param name what the scraper calls itself: letters, digits and {@code . _ : / -}; null if it
- *     gives no name
- * @param from the address that it asks from
- * @param scrapes whether it says how long it waits, as Prometheus does and a person does not
- * @param timeout after so long the scraper has given up
+ * @param name name of the scraper: letters, digits and {@code . _ : / -}; null for none
+ * @param from address of the scraper
+ * @param scrapes whether the request states a timeout, as Prometheus does and a person does not
+ * @param timeout when the scraper gives up
  */
 record ScraperIdentity(String name, String from, boolean scrapes, Duration timeout) {
   static final String PARAMETER = "scraper";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
 
-  /** In seconds, with a fraction; Prometheus and those who do as it does send it. */
+  /** Seconds with a fraction, sent by Prometheus and compatible scrapers. */
   private static final String TIMEOUT_HEADER = "X-Prometheus-Scrape-Timeout-Seconds";
 
   private static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(1);
   private static final double MAX_TIMEOUT_SECONDS = 300;
 
   /**
-   * @throws IllegalArgumentException saying what is wrong with the name
+   * @throws IllegalArgumentException with the error in the name
    */
   static ScraperIdentity of(HttpServletRequest request) {
     String[] names = request.getParameterValues(PARAMETER);

@@ -1,4 +1,4 @@
 /**
- * Pages of what was added since a scraper's last answer, as Apache OzHera's dashboards sum it up.
+ * Pages with the counts since a scraper's last answer, as Apache OzHera's dashboards add them up.
  */
 package org.traceetl.server.ozhera.delta;
