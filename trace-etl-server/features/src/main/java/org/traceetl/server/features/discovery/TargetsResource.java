@@ -17,9 +17,9 @@ import org.traceetl.server.rocketmq.Endpoint;
  */
 @RestController
 final class TargetsResource {
-  private final Fleet fleet;
+  private final DiscoveryFeature fleet;
 
-  TargetsResource(Fleet fleet) {
+  TargetsResource(DiscoveryFeature fleet) {
     this.fleet = fleet;
   }
 
@@ -34,7 +34,7 @@ final class TargetsResource {
             .orElseThrow(() ->
                 new ResponseStatusException(
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    "no broker has told yet which servers there are"));
+                    "no broker has returned the list of servers yet; try again later"));
     Map<String, List<String>> byScheme =
         servers.stream()
             .collect(

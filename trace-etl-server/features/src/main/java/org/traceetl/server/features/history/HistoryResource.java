@@ -219,7 +219,8 @@ final class HistoryResource implements Cacheable {
         HttpStatus.NOT_FOUND,
         "application = "
             + application
-            + ": had no spans in the last hour; /api/applications has those that had");
+            + ": has no spans in the last hour; /api/applications lists the applications"
+            + " that have");
   }
 
   /** Lists the minutes of an application, or of one of its operations, oldest first. */
@@ -234,8 +235,8 @@ final class HistoryResource implements Cacheable {
     if (operation == null != (kind == null)) {
       throw new IllegalArgumentException(
           operation == null
-              ? "kind = " + kind + ": needs operation"
-              : "operation = " + operation + ": needs kind");
+              ? "kind = " + kind + ": requires parameter operation"
+              : "operation = " + operation + ": requires parameter kind");
     }
     List<History.Minute> all =
         operation == null
@@ -287,7 +288,7 @@ final class HistoryResource implements Cacheable {
   @GetMapping("/api/agents")
   AgentsOfFleet agents(Slice slice) {
     History.AgentsOfFleet agents = history().agents();
-    ListPage<Agents.View> page = slice.of(agents.agents(), any -> true, (one, other) -> 0);
+    ListPage<RecentAgents.View> page = slice.of(agents.agents(), any -> true, (one, other) -> 0);
     return new AgentsOfFleet(
         history.upToDate(),
         page.total(),

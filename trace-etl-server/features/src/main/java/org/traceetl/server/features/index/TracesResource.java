@@ -145,20 +145,19 @@ final class TracesResource {
   private static void checkSlices(int slices, int limit, boolean range, boolean cursor) {
     if (!range) {
       throw new IllegalArgumentException(
-          "slices = " + slices + ": must come with from and to, the time that they divide");
+          "slices = " + slices + ": requires from and to, the time range that the slices divide");
     }
     if (cursor) {
       throw new IllegalArgumentException(
-          "slices = " + slices + ": must not come with cursor, which follows a list by its time");
+          "slices = " + slices + ": must be absent if cursor is given");
     }
     if (slices * limit > TraceQuery.MAX_LIMIT) {
       throw new IllegalArgumentException(
           "slices = "
               + slices
-              + ": must be at most "
+              + ": slices * limit must be at most "
               + TraceQuery.MAX_LIMIT
-              + " with limit together:"
-              + " slices * limit = "
+              + ", and is "
               + slices * limit);
     }
   }
