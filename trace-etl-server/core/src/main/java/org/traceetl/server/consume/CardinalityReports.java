@@ -46,14 +46,14 @@ public final class CardinalityReports implements WindowFollower {
   private final Map<String, Long> overflowed = new HashMap<>();
   private final Map<String, Long> loggedMillis = new HashMap<>();
 
-  /** Hears of an application near or at a limit. */
+  /** Reports an application near or at a limit. */
   void report(QueueId queue, Cardinality cardinality) {
     if (put(queue, cardinality)) {
       Cardinality.Dimension culprit = cardinality.culprit();
       log.warn(
-          "Application {} is at trace-etl.series.{} = {} on queue {}: {} of its spans and {} of"
-              + " their events found no series of their own in a window. Its {} series have {}"
-              + " values of {}; GET /api/cardinality has more",
+          "Application {} is at the limit trace-etl.series.{} = {} on queue {}: {} of its spans and {}"
+              + " of their events went to the overflow series in a window. Its {} series have {}"
+              + " values of {}; GET /api/cardinality returns details",
           Printable.of(cardinality.application(), MAX_LOGGED_NAME),
           cardinality.limit(),
           cardinality.max(),

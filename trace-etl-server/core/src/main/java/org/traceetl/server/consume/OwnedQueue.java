@@ -222,8 +222,8 @@ final class OwnedQueue {
     }
     if (unchanged == Continuity.DELETED && read.lastEnd() <= range.min()) {
       log.info(
-          "Queue {}: the broker has deleted message {}, which was read: it cannot be compared;"
-              + " reading on from {}",
+          "Queue {}: the broker has deleted message {}, which was read and can no longer be compared;"
+              + " reading continues at offset {}",
           id,
           read.lastEnd() - 1,
           next);
@@ -232,8 +232,8 @@ final class OwnedQueue {
     long lowest = unchanged < 0 ? Math.min(earliest, next) : unchanged;
     long from = Math.max(lowest, range.min());
     log.error(
-        "Queue {} goes back from {} to {}: the broker lost messages that were read, and may have"
-            + " others at their offsets; batches that were counted are recognized by their names",
+        "Queue {} goes back from offset {} to {}: the broker lost messages that were read, and may"
+            + " have others at their offsets; batches that were counted are recognized by their names",
         id,
         next,
         from);
@@ -257,8 +257,8 @@ final class OwnedQueue {
     boolean compressed = (message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) != 0;
     if (!refused.isEmpty() && refused.contains(offset)) {
       log.error(
-          "Message {} of queue {} is rejected because its recording failed each time; its spans"
-              + " are counted in trace_etl_spans_rejected_total, reason internal",
+          "Message {} of queue {} is rejected because it could not be recorded; its spans are counted"
+              + " in trace_etl_spans_rejected_total with reason internal",
           offset,
           id);
       aggregator.refuse(body, compressed ? message.getSysFlag() : 0, nowMillis);
@@ -286,7 +286,8 @@ final class OwnedQueue {
         return false;
       }
       log.error(
-          "Queue {} goes back from {} to {}: the broker lost messages, or the topic was made again",
+          "Queue {} goes back from offset {} to {}: the broker lost messages, or the topic was"
+              + " recreated",
           id,
           next,
           offset);
@@ -301,8 +302,8 @@ final class OwnedQueue {
       return false;
     }
     log.error(
-        "Queue {}: messages {} to {} are gone from the broker and were never read;"
-            + " keep messages for longer or add servers",
+        "Queue {}: the broker deleted messages {} to {} before they were read;"
+            + " keep messages longer or add servers",
         id,
         next,
         offset - 1);

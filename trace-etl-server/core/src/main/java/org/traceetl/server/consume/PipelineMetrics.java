@@ -55,12 +55,18 @@ public class PipelineMetrics {
   public PipelineMetrics(MetricRegistry metrics) {
     CollectorRegistry registry = metrics.collectors();
     receivedBytes =
-        counter(registry, "received_bytes_total", "Bytes of batches received, however they ended.");
-    accepted = counter(registry, "batches_accepted_total", "Batches that count.");
+        counter(
+            registry,
+            "received_bytes_total",
+            "Bytes of all batches received: accepted, duplicate and rejected.");
+    accepted = counter(registry, "batches_accepted_total", "Batches accepted and counted.");
     duplicate =
-        counter(registry, "batches_duplicate_total", "Batches received before and not counted.");
+        counter(
+            registry,
+            "batches_duplicate_total",
+            "Batches not counted because they had been received before.");
     Counter byReason =
-        Counter.build("trace_etl_batches_rejected_total", "Batches refused as malformed.")
+        Counter.build("trace_etl_batches_rejected_total", "Batches rejected, by reason.")
             .labelNames("reason")
             .register(registry);
     for (Rejection reason : Rejection.values()) {
@@ -69,7 +75,7 @@ public class PipelineMetrics {
       }
     }
     Counter events =
-        Counter.build("trace_etl_span_events_total", "Events of spans, by what became of them.")
+        Counter.build("trace_etl_span_events_total", "Span events, by outcome.")
             .labelNames("outcome")
             .register(registry);
     eventsRecorded = events.labels("recorded");
@@ -79,69 +85,91 @@ public class PipelineMetrics {
         counter(
             registry,
             "names_unmatched_total",
-            "Span names that no pattern was tried on, their batch having too many.");
+            "Span names to which no pattern was applied because their batch had too many names.");
     swap =
         metrics.timer(
-            "trace_etl_swap_seconds", "How long a window's swap kept its queue from recording.");
+            "trace_etl_swap_seconds",
+            "Time for which the swap of a window paused recording in its queue.");
     seal =
         metrics.timer("trace_etl_seal_seconds", "Time to copy a window out of its double buffer.");
-    append = metrics.timer("trace_etl_append_seconds", "Time until the journal had a window.");
+    append =
+        metrics.timer("trace_etl_append_seconds", "Time until the journal confirmed a window.");
     swapsDeferred =
         counter(
             registry,
             "swaps_deferred_total",
-            "Windows that grew on because the one before was still with the journal.");
+            "Due windows that continued to grow because the previous window was not in the journal yet.");
     displaced =
         counter(
             registry,
             "series_displaced_total",
-            "Series that gave their place to one with more spans, their application or the process"
-                + " being at a limit.");
+            "Series replaced by a series with more spans because their application or the process was at a limit.");
     appendFailures =
         counter(
-            registry, "append_failures_total", "Windows that the journal did not take at once.");
+            registry,
+            "append_failures_total",
+            "Failed attempts to append a window to the journal; each is retried.");
     take =
         metrics.timer(
-            "trace_etl_take_seconds", "Time to take a queue over: to read its state and claim it.");
+            "trace_etl_take_seconds", "Time to take over a queue: to read its state and claim it.");
     takeFailures =
-        counter(registry, "take_failures_total", "Takes of a queue that failed; tried again.");
+        counter(
+            registry,
+            "take_failures_total",
+            "Failed attempts to take over a queue; each is retried.");
     fenced =
         counter(
             registry,
             "queues_fenced_total",
-            "Queues that another owner claimed; what was not kept here counts there.");
+            "Queues lost to the claim of another owner, which counts what this server had not written to the journal.");
     renewFailures =
         counter(
-            registry, "lease_renewal_failures_total", "Leases not renewed at once; tried again.");
-    snapshot = metrics.timer("trace_etl_snapshot_seconds", "Time to write a queue's state.");
+            registry,
+            "lease_renewal_failures_total",
+            "Failed attempts to renew a lease; each is retried.");
+    snapshot = metrics.timer("trace_etl_snapshot_seconds", "Time to write a snapshot of a queue.");
     snapshotFailures =
-        counter(registry, "snapshot_failures_total", "Snapshots that failed; tried again.");
+        counter(
+            registry,
+            "snapshot_failures_total",
+            "Failed attempts to write a snapshot; each is retried.");
     commitFailures =
-        counter(registry, "commit_failures_total", "Offsets not committed; the next one makes up.");
+        counter(
+            registry,
+            "commit_failures_total",
+            "Failed attempts to commit an offset; the next window's commit includes it.");
     skipped =
         counter(
-            registry, "messages_skipped_total", "Messages that the broker dropped before a read.");
+            registry,
+            "messages_skipped_total",
+            "Messages that the broker deleted before this server read them.");
     replaced =
         Counter.build(
                 "trace_etl_messages_replaced_total",
-                "Messages that were read and that the broker no longer has at their offsets.")
+                "Messages that were read and are no longer at their offsets in the broker.")
             .labelNames("queue")
             .register(registry);
     agentsEvicted =
         Counter.build(
                 "trace_etl_agents_evicted_total",
-                "Agents forgotten for lack of memory although they sent batches within 26 h.")
+                "Agents that sent batches within 26 h and whose batch names were evicted for lack of memory.")
             .labelNames("queue")
             .register(registry);
     outOfOrder =
-        counter(registry, "messages_out_of_order_total", "Messages pulled again to be in order.");
+        counter(
+            registry,
+            "messages_out_of_order_total",
+            "Messages that came out of order and were pulled again.");
     failures =
-        counter(registry, "worker_failures_total", "Failures that a worker survived; see the log.");
+        counter(
+            registry,
+            "worker_failures_total",
+            "Unexpected failures after which a worker continued; see the log.");
     metrics.collector(() -> {
       var family =
           new GaugeMetricFamily(
               "trace_etl_cardinality_culprit",
-              "Different values of the dimension that has most, of applications at a limit of series.",
+              "Distinct values of the dimension with the most values, for each application at a series limit.",
               List.of("application", "dimension"));
       cardinality.culprits().forEach((labels, values) -> family.addMetric(labels, values));
       return family;

@@ -198,7 +198,7 @@ public final class QueueAggregator {
       log.error(
           "The journal of queue {} has {} series with other dimensions than its schema says, with"
               + " the key of another series, or that are an overflow series which an application"
-              + " has or cannot have: left out; only servers may write to its topic",
+              + " has or cannot have; they are omitted. Only servers may write to the journal's topic.",
           queue,
           refused);
     }

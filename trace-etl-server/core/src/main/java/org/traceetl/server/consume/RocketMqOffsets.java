@@ -84,7 +84,7 @@ final class RocketMqOffsets implements BrokerOffsets {
               .getMQClientAPIImpl()
               .pullMessage(master, header, TIMEOUT_MILLIS, CommunicationMode.SYNC, null);
     } catch (RemotingException | MQBrokerException e) {
-      throw new MQClientException("the broker does not show a message of " + queue, e);
+      throw new MQClientException("the broker does not return a message of " + queue, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new MQClientException("interrupted while a message of " + queue + " was read", e);
@@ -100,7 +100,8 @@ final class RocketMqOffsets implements BrokerOffsets {
   public long committed(MessageQueue queue) throws MQClientException {
     long offset = offsets.readOffset(queue, ReadOffsetType.READ_FROM_STORE);
     if (offset < NONE) {
-      throw new MQClientException("the broker does not tell the offset of " + queue, null);
+      throw new MQClientException(
+          "the broker does not return the group's offset of " + queue, null);
     }
     return offset;
   }

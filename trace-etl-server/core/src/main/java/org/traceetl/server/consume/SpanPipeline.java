@@ -81,23 +81,22 @@ public final class SpanPipeline implements Component {
 
   @Override
   public void metrics(MetricRegistry registry) {
-    queueGauge(registry, "lag_messages", "Messages of a queue not read yet.", QueueStatus::lag);
+    queueGauge(
+        registry, "lag_messages", "Messages of a queue that are not read yet.", QueueStatus::lag);
     queueGauge(registry, "series", "Live series of a queue.", QueueStatus::series);
     queueGauge(
-        registry,
-        "symbols",
-        "Different strings that a queue's series are made of.",
-        QueueStatus::symbols);
+        registry, "symbols", "Distinct strings in the series of a queue.", QueueStatus::symbols);
     queueGauge(
-        registry, "agents", "Agents of a queue whose batches are remembered.", QueueStatus::agents);
+        registry,
+        "agents",
+        "Agents of a queue whose batch names are kept for de-duplication.",
+        QueueStatus::agents);
     registry.gauge(
-        "trace_etl_series_left",
-        "Series that may still be made in this process.",
-        this::seriesLeft);
-    registry.gauge("trace_etl_ready", "1 if /ready answers 200, else 0.", () -> ready() ? 1 : 0);
+        "trace_etl_series_left", "Series that this process can still create.", this::seriesLeft);
+    registry.gauge("trace_etl_ready", "1 if /ready returns 200, else 0.", () -> ready() ? 1 : 0);
     registry.gauge(
         "trace_etl_missing_queues",
-        "Queues given to this server that it does not read yet; /ready says why.",
+        "Queues assigned to this server that it does not read yet; /ready returns the reasons.",
         () -> missing().size());
   }
 
@@ -166,12 +165,14 @@ public final class SpanPipeline implements Component {
 
   private Map<String, UnreadReason> unread() {
     if (!started || ending) {
-      return Map.of(PIPELINE, new UnreadReason(ending ? "ends" : "is not started", false));
+      return Map.of(
+          PIPELINE, new UnreadReason(ending ? "is shutting down" : "is not started", false));
     }
     Map<String, UnreadReason> unread = new TreeMap<>();
     workers.forEach(worker -> unread.putAll(worker.unread()));
     if (!healthy()) {
-      unread.put(PIPELINE, new UnreadReason("a thread of it has died; see the log", false));
+      unread.put(
+          PIPELINE, new UnreadReason("one of its threads ended with an error; see the log", false));
     }
     return unread;
   }
@@ -181,7 +182,7 @@ public final class SpanPipeline implements Component {
     return workers.stream().flatMap(worker -> worker.queues().stream()).toList();
   }
 
-  /** Series that may still be made in this process. */
+  /** Series that this process can still create. */
   public int seriesLeft() {
     return aggregation.budget.left();
   }

@@ -7,9 +7,10 @@ package org.traceetl.server.consume;
  */
 record UnreadReason(String reason, boolean silent) {
   static final UnreadReason BEING_TAKEN = new UnreadReason("is being taken over", false);
-  static final UnreadReason WAITS = new UnreadReason("waits for its last owner", false);
+  static final UnreadReason WAITS =
+      new UnreadReason("waits until the previous ownership ends", false);
   static final UnreadReason ASSIGNED =
-      new UnreadReason("is assigned, its take-over has not begun", false);
+      new UnreadReason("is assigned; its take-over has not begun", false);
   static final UnreadReason WITHHELD =
       new UnreadReason("RocketMQ's client cannot read the group's offset from its broker", true);
 }

@@ -46,7 +46,7 @@ final class Worker implements SteppedTask {
   private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final int MAX_ASSIGNMENTS = 1_024;
   private static final String NOT_BALANCED =
-      "waits for the first rebalance that knows this server as a member of the consumer group";
+      "waits for the first rebalance that includes this server in the consumer group";
 
   /**
    * A queue that another owner took, although RocketMQ gives it to this worker, is taken again
@@ -194,10 +194,11 @@ final class Worker implements SteppedTask {
   }
 
   private void logDisconnected(Exception e) {
-    problem = "the topic is not found at name server " + config.nameServer();
+    problem = "the topic is not known to name server " + config.nameServer();
     if (throttle.permits()) {
       log.warn(
-          "Topic {} is not found at name server {}: start RocketMQ, or make the topic; trying on: {}",
+          "Topic {} is not known to name server {}: start RocketMQ or create the topic; the worker"
+              + " retries: {}",
           config.topic(),
           config.nameServer(),
           e.toString());
@@ -240,8 +241,8 @@ final class Worker implements SteppedTask {
     }
     if (throttle.permits()) {
       log.warn(
-          "The wall clock was set back by {} s, and RocketMQ's client does not rebalance until it"
-              + " catches up: worker {} rebalances in its place",
+          "The wall clock was set back by {} s. RocketMQ's client does not rebalance until the clock"
+              + " has caught up; worker {} rebalances instead.",
           TimeUnit.MILLISECONDS.toSeconds(stalled.behindMillis(nowMillis)),
           number);
     }
@@ -259,8 +260,8 @@ final class Worker implements SteppedTask {
       }
       if (mine.size() > pullThreads) {
         log.error(
-            "Worker {} has {} queues and {} threads to pull from them, so silent queues hold up"
-                + " others: the topic has grown, start the server again",
+            "Worker {} has {} queues but only {} threads that pull, so queues without messages delay"
+                + " the others; restart the server, because the topic has more queues than before",
             number,
             mine.size(),
             pullThreads);
@@ -275,7 +276,7 @@ final class Worker implements SteppedTask {
     AssignedQueue assignedQueue = assigned.get(queue);
     OwnedQueue left = owned.remove(queue);
     if (left != null) {
-      log.info("Worker {} gives up queue {} at {}", number, left.id(), left.next());
+      log.info("Worker {} releases queue {} at offset {}", number, left.id(), left.next());
       astray.remove(left);
       left.release();
     } else if (assignedQueue.recovered != null) {
@@ -324,15 +325,15 @@ final class Worker implements SteppedTask {
     } catch (MQClientException e) {
       boolean answered = e.getCause() instanceof MQBrokerException;
       assignedQueue.unread =
-          new UnreadReason("its broker does not give its offsets: " + e, !answered);
+          new UnreadReason("its broker does not return its offsets: " + e, !answered);
       throw e;
     }
     boolean comparable = !recovered.lastMessages().isEmpty();
     long next = comparable ? recovered.to() : range.next(recovered.to());
     if (next < recovered.to()) {
       log.error(
-          "Queue {} counts up to {} and now ends at {}: the broker lost messages, or the topic was"
-              + " made again; reading on from {}",
+          "Queue {} was read up to offset {} but ends at {}: the broker lost messages, or the topic"
+              + " was recreated; reading continues at offset {}",
           assignedQueue.id,
           recovered.to(),
           range.max(),
@@ -353,7 +354,7 @@ final class Worker implements SteppedTask {
     consumer.seek(queue, Math.clamp(taken.next(), range.min(), range.max()), address);
     owned.put(queue, taken);
     assignedQueue.recovered = null;
-    log.info("Worker {} reads queue {} from {}", number, assignedQueue.id, taken.next());
+    log.info("Worker {} reads queue {} from offset {}", number, assignedQueue.id, taken.next());
   }
 
   private void take(List<MessageExt> messages) {
@@ -379,8 +380,9 @@ final class Worker implements SteppedTask {
     AssignedQueue assignedQueue = assigned.get(queue.messageQueue());
     int failures = assignedQueue.failed(queue.failedOffset());
     log.error(
-        "Queue {} is dropped and read again from its last kept window: recording message {} failed"
-            + " {} of {} times",
+        "Queue {} is dropped and read again from its last kept window, because message {} could not be"
+            + " recorded;"
+            + " attempt {} of {}",
         assignedQueue.id,
         queue.failedOffset(),
         failures,
@@ -431,7 +433,7 @@ final class Worker implements SteppedTask {
       backOff.failed(clocks.nanos());
       if (throttle.permits()) {
         log.warn(
-            "The broker of queue {} gave no answer to worker {}: {}. The worker asks again.",
+            "The broker of queue {} did not answer worker {}: {}; the worker retries",
             queue,
             number,
             e.toString());
@@ -441,7 +443,7 @@ final class Worker implements SteppedTask {
       backOff.failed(clocks.nanos());
       metrics.failed();
       if (throttle.permits()) {
-        log.error("Worker {} failed to read queue {}; it tries again.", number, queue, e);
+        log.error("Worker {} failed to read queue {}; it retries", number, queue, e);
       }
       return false;
     }

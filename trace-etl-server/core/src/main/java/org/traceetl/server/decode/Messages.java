@@ -29,7 +29,7 @@ public record Messages(boolean batches, SpanFormat singles) {
         .filter(format -> any || format.id().equals(name))
         .findFirst()
         .map(format -> new Messages(any, format))
-        .orElseThrow(() -> new IllegalArgumentException("No format of messages: " + name));
+        .orElseThrow(() -> new IllegalArgumentException("Unknown message format: " + name));
   }
 
   /** What the configuration may say. */

@@ -17,20 +17,20 @@ public record JournalComponent(RocketMqLogs logs, LogJournals journals, JournalC
   public void metrics(MetricRegistry registry) {
     registry.counter(
         "trace_etl_journal_messages_total",
-        "Messages that the journal has acknowledged.",
+        "Messages acknowledged by the journal.",
         counters::appendedMessages);
     registry.counter(
         "trace_etl_journal_bytes_total",
-        "Bytes of the messages that the journal has acknowledged.",
+        "Bytes of the messages acknowledged by the journal.",
         counters::appendedBytes);
     registry.counter(
         "trace_etl_journal_rejected_total",
-        "Messages and records of the journal that do not count, each time that one is read.",
+        "Messages and records of the journal that do not count, each time one is read.",
         "reason",
         counters::rejections);
     registry.counter(
         "trace_etl_journal_histories_lost_total",
-        "Queues whose journal lacked what is needed to go on: their counters began anew.",
+        "Take-overs of queues whose journal was incomplete; their counters began at 0.",
         counters::lostHistories);
   }
 

@@ -109,7 +109,9 @@ public final class JournalKeys {
         log.info("The keys of the journal were re-read from {}: keys={}", file, ring.all());
       }
     } catch (IOException | IllegalArgumentException e) {
-      log.warn("The keys of the journal stay as they were: {}", e.getMessage());
+      log.warn(
+          "Could not re-read the keys of the journal; the previous keys stay in use: {}",
+          e.getMessage());
     }
   }
 

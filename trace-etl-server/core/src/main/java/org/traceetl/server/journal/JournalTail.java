@@ -158,8 +158,8 @@ public final class JournalTail {
     counters.historyLost();
     log.error(
         "The journal of queue {} no longer has records before offset {} that group {} has not read."
-            + " The group misses their windows. Have the broker keep messages for longer than the"
-            + " group may be away.",
+            + " The group misses their windows. The broker must keep messages longer than the group may"
+            + " be away.",
         queue,
         offset,
         group);

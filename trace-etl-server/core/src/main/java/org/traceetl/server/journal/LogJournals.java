@@ -114,9 +114,9 @@ public final class LogJournals implements Journal {
     if (!reader.chain().sure()) {
       counters.historyLost();
       log.error(
-          "The journal of queue {} has neither its begin nor a snapshot: what was before is lost. Its"
-              + " counters begin anew, and its spans are read from {} on. The broker must keep"
-              + " messages for longer than {}, and longer than all servers may be away.",
+          "The journal of queue {} has neither its beginning nor a snapshot: earlier counts are lost."
+              + " Its counters begin at 0, and its spans are read from offset {}. The broker must"
+              + " keep messages longer than {} and longer than all servers may be away.",
           queue,
           recovered.state().image().to(),
           timing.snapshotInterval());
@@ -143,7 +143,9 @@ public final class LogJournals implements Journal {
       }
       if (reader.missed()) {
         throw new IOException(
-            "The journal of queue " + queue + " was deleted while it was read: to be taken anew");
+            "The journal of queue "
+                + queue
+                + " was deleted while it was read; the take-over must be repeated");
       }
       if (reader.chain().isOwner(epoch, writer)) {
         return taken(queueLog, writer, recovered, beganNanos);
@@ -151,7 +153,9 @@ public final class LogJournals implements Journal {
       timing.pause(timing.random().nextLong(MAX_PAUSE_NANOS));
     }
     throw new IOException(
-        "Queue " + queue + " could not be claimed: other servers claimed it at the same time");
+        "Queue "
+            + queue
+            + " could not be claimed because other servers claimed it at the same time");
   }
 
   /**

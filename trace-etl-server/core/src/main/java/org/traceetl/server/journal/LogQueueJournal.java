@@ -150,7 +150,7 @@ final class LogQueueJournal implements QueueJournal {
             + queueLog.queue()
             + " is not whole in its journal after "
             + APPEND_ATTEMPTS
-            + " attempts: something else writes to it all the time");
+            + " attempts, because another program keeps writing to it");
   }
 
   private boolean settled() {
@@ -211,13 +211,16 @@ final class LogQueueJournal implements QueueJournal {
 
   /** What happens at each hand-over. */
   private Outcome succeeded() {
-    log.info("Queue {} is another server's now, no longer epoch {}", queueLog.queue(), epoch);
+    log.info(
+        "Another server has claimed queue {}; this server owned it in epoch {}",
+        queueLog.queue(),
+        epoch);
     return fenced();
   }
 
   /** What should not happen. */
   private Outcome fenced(String why) {
-    log.error("Queue {} is given up, epoch {}: {}", queueLog.queue(), epoch, why);
+    log.error("Queue {} is dropped in epoch {}: {}", queueLog.queue(), epoch, why);
     return fenced();
   }
 
@@ -270,7 +273,7 @@ final class LogQueueJournal implements QueueJournal {
               + recovered.reader().chain()
               + ", this server "
               + chain
-              + ". What does not agree is read again.");
+              + "; what differs is read again");
     }
     long at = reader.next();
     Draft draft =

@@ -101,7 +101,7 @@ public final class PacedTail {
     atEnd = false;
     dueNanos = nowNanos + FAILED_NANOS;
     if (throttle.permits()) {
-      LOG.warn("The journal of queue {} could not be read: {}; trying on", queue, why, fault);
+      LOG.warn("Could not read the journal of queue {}: {}; the server retries", queue, why, fault);
     }
   }
 
@@ -126,7 +126,11 @@ public final class PacedTail {
       return true;
     } catch (IOException e) {
       if (throttle.permits()) {
-        LOG.warn("Mark {} in the journal of queue {} was not set: {}", offset, queue, e.toString());
+        LOG.warn(
+            "Could not set mark {} in the journal of queue {}: {}; the next mark replaces it",
+            offset,
+            queue,
+            e.toString());
       }
       return false;
     }

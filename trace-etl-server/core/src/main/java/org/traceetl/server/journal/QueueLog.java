@@ -110,7 +110,10 @@ final class QueueLog {
       if (recovered.reader().chain().sure()) {
         return recovered;
       }
-      log.warn("No snapshot of queue {} at offset {} of its journal, which is marked", queue, mark);
+      log.warn(
+          "No snapshot of queue {} at offset {} of its journal, although the offset is marked; the journal is read from its beginning",
+          queue,
+          mark);
     }
     return recover(begin, begin == 0 ? JournalChain.FRESH : JournalChain.UNKNOWN, end, counters);
   }
@@ -186,7 +189,7 @@ final class QueueLog {
             + queue
             + " lost its message "
             + offset
-            + ", which had been read and was not confirmed: to be taken anew");
+            + ", which had been read and was not confirmed; the take-over must be repeated");
   }
 
   /** A record made into messages. */

@@ -87,7 +87,7 @@ public final class RocketMqLogs implements JournalLogs {
     TopicRouteData route = route(client, topic);
     int queues = route == null ? 0 : queues(route, queue.broker());
     if (queue.queue() >= queues && topic.equals(config.topic())) {
-      throw new IOException("Topic " + topic + " has no queue " + queue + " any more");
+      throw new IOException("Topic " + topic + " no longer has queue " + queue);
     }
     if (queue.queue() >= queues) {
       throw new IOException(missing(queue, queues, route(client, config.topic())));

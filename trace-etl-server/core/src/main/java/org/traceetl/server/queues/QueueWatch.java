@@ -112,13 +112,13 @@ public final class QueueWatch implements Component {
       try {
         owners = QueueOwners.of(brokers.members(), queues);
       } catch (IOException e) {
-        tell("The members of the group could not be asked for", e);
+        tell("Could not read the members of the consumer group", e);
       }
       seen = new Seen(Map.copyOf(ends), Map.copyOf(owners));
     } catch (IOException e) {
       // What was known is not known any more.
       seen = new Seen(Map.of(), Map.of());
-      tell("The queues could not be looked at", e);
+      tell("Could not read the queues of the topic", e);
     }
     return LOOK_NANOS;
   }
@@ -138,7 +138,7 @@ public final class QueueWatch implements Component {
         }
       } catch (IOException e) {
         silent.add(queue.broker());
-        tell("The end of queue " + queue + " could not be found", e);
+        tell("Could not read the end of queue " + queue, e);
       }
     }
     return ends;
@@ -146,7 +146,7 @@ public final class QueueWatch implements Component {
 
   private void tell(String what, IOException why) {
     if (throttle.permits()) {
-      log.info("{}: {}; trying on", what, why.toString());
+      log.info("{}: {}; the server retries", what, why.toString());
     }
   }
 }
