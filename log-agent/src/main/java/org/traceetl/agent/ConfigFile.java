@@ -66,7 +66,7 @@ final class ConfigFile implements Reloader.Source {
           }
         });
     if (!waiting.isEmpty()) {
-      log.warn("{}: takes a restart to come into force: {}", file, String.join(", ", waiting));
+      log.warn("{}: these changed keys require a restart: {}", file, String.join(", ", waiting));
     }
     List<String> found = read.config().files().paths();
     if (found.equals(pathsInForce)) {

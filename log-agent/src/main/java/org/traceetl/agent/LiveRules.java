@@ -54,19 +54,21 @@ final class LiveRules {
     filters = filtersFile == null ? FilterRules.NONE : filtersFile.first();
     metrics.gauge(
         "routing_rules_fingerprint",
-        "A number made of the routing rules in force: agents that show the same route alike.",
+        "Hash of the routing rules in force; agents with the same value use the same rules.",
         () -> routing.fingerprint());
     metrics.gauge(
         "routing_file_refused",
-        "1 while the routing file is wrong or cannot be read and older rules are in force, else 0.",
+        "1 while the routing file is invalid or unreadable and the previous rules are in force,"
+            + " else 0.",
         () -> isRefused(routingFile));
     metrics.gauge(
         "filter_rules_fingerprint",
-        "A number made of the filter rules in force: agents that show the same filter alike.",
+        "Hash of the filter rules in force; agents with the same value use the same rules.",
         () -> filters.fingerprint());
     metrics.gauge(
         "filters_file_refused",
-        "1 while the filters file is wrong or cannot be read and older rules are in force, else 0.",
+        "1 while the filters file is invalid or unreadable and the previous rules are in force,"
+            + " else 0.",
         () -> isRefused(filtersFile));
   }
 
@@ -103,7 +105,7 @@ final class LiveRules {
     routingListener.accept(now);
     routing = now;
     log.info(
-        "The routing file is in force, with {} rules, {} exclusions, fingerprint {}",
+        "Applied the routing file: {} rules, {} exclusions, fingerprint {}",
         now.applications().size(),
         now.excluded().size(),
         now.fingerprint());
@@ -113,8 +115,8 @@ final class LiveRules {
     filterListener.accept(now);
     filters = now;
     log.info(
-        "The filters file is in force, with {} rules to drop, {} to sample, {} of attributes, {} to"
-            + " redact, fingerprint {}",
+        "Applied the filters file: {} drop rules, {} sample rules, {} attribute rules, {} redact"
+            + " rules, fingerprint {}",
         now.drop().size(),
         now.sample().size(),
         now.attributes().size(),

@@ -24,15 +24,18 @@ import sun.misc.SignalHandler;
     name = "log-agent",
     mixinStandardHelpOptions = true,
     versionProvider = LogAgent.Version.class,
-    description = "Receives the spans of a host and publishes them by application.",
+    description = {
+      "Receives spans from the applications of a host, stores them on disk and publishes them to",
+      "RocketMQ."
+    },
     footer = {
       "",
-      "Each key of the configuration can be set by a variable as well: otlp.grpc-port is",
+      "An environment variable can set each configuration key: for otlp.grpc-port it is",
       "TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
       "",
-      "Exit codes: 1 cannot start, 2 the configuration is wrong, 3 failed; a signal drains and",
-      "ends the agent with 128 plus its number. What is not published by then stays in the spool",
-      "and is sent at the next start. SIGHUP re-reads the files that may change at once."
+      "Exit codes: 1 cannot start, 2 invalid configuration, 3 a thread failed. SIGTERM and SIGINT",
+      "drain the agent, which then exits with 128 plus the signal's number. Batches that are not",
+      "confirmed stay in the spool until the next start. SIGHUP re-reads changed files at once."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
@@ -46,12 +49,12 @@ public final class LogAgent implements Callable<Integer> {
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "YAML file; without it all is as by default.")
+      description = "YAML configuration file. Without it, all keys have their default values.")
   private Path configFile;
 
   @Option(
       names = "--check-config",
-      description = "Print the configuration in force, or what is wrong with it, and exit.")
+      description = "Print the effective configuration or its errors, and exit.")
   private boolean checkConfig;
 
   LogAgent(Map<String, String> environment) {
@@ -74,7 +77,7 @@ public final class LogAgent implements Callable<Integer> {
       yaml = configFile == null ? "" : Files.readString(configFile);
       config = ConfigReader.read(yaml, environment);
     } catch (IOException e) {
-      complain("--config = " + configFile + ": cannot be read: " + e);
+      complain("--config = " + configFile + ": cannot read the file: " + e);
       return WRONG_CONFIG;
     } catch (ConfigException e) {
       e.problems().forEach(this::complain);
@@ -121,20 +124,22 @@ public final class LogAgent implements Callable<Integer> {
       if (before.equals(SignalHandler.SIG_IGN)) {
         // A JVM leaves a SIGHUP that its parent had ignored as it is.
         log.warn(
-            "SIGHUP is ignored, because the agent was started by nohup or the like: files that may"
-                + " change are re-read at their intervals only");
+            "SIGHUP is ignored because the parent process, such as nohup, ignores it; the agent"
+                + " re-reads changed files only at their intervals");
       } else {
-        log.info("SIGHUP re-reads the files that may change while the agent runs");
+        log.info(
+            "Send SIGHUP to re-read the routing, filters, certificate, token and configuration"
+                + " files at once");
       }
     } catch (IllegalArgumentException e) {
-      log.info("SIGHUP cannot be handled on this system: {}", e.getMessage());
+      log.info("Cannot handle SIGHUP on this system: {}", e.getMessage());
     }
   }
 
   private static void exitAfter(Thread thread, Throwable failure) {
     try {
       LoggerFactory.getLogger(LogAgent.class)
-          .error("Thread {} failed: the agent exits", thread.getName(), failure);
+          .error("Thread {} failed; the agent exits", thread.getName(), failure);
     } finally {
       Runtime.getRuntime().halt(FAILED);
     }

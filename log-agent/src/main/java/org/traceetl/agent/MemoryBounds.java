@@ -134,8 +134,8 @@ final class MemoryBounds {
       log.info("{}", text);
     } else {
       log.warn(
-          "{}: with all at their bounds the agent would end for want of memory. Give it more by -Xmx"
-              + " and -XX:MaxDirectMemorySize, or lower pipeline.max-bytes-in-flight,"
+          "{}. At these limits the agent runs out of memory. Raise -Xmx and"
+              + " -XX:MaxDirectMemorySize, or lower pipeline.max-bytes-in-flight,"
               + " otlp.max-connections, otlp.max-request-bytes or pipeline.open-batches",
           text);
     }
@@ -148,7 +148,8 @@ final class MemoryBounds {
   String describe(long maxHeapBytes, long maxDirectBytes) {
     return String.format(
         Locale.ROOT,
-        "Memory: all stages at their bounds take %d of %d MiB of the heap, and %d of %d MiB outside",
+        "Memory: with all stages at their limits, the agent uses %d of %d MiB of heap and %d of"
+            + " %d MiB of direct memory",
         Math.ceilDiv(heapBytes(), MIB),
         maxHeapBytes / MIB,
         Math.ceilDiv(directBytes(), MIB),

@@ -18,45 +18,45 @@ final class OtlpMetrics {
     OtlpCounters counters = otlp.counters();
     metrics.gauge(
         "otlp_certificate_end_timestamp_seconds",
-        "When the certificate of the OTLP ports ends; 0 without TLS.",
+        "Expiry of the OTLP ports' certificate as Unix time; 0 without TLS.",
         otlp.access()::certificateEndSeconds);
     metrics.gauge(
         "otlp_reading_bytes",
-        "Bytes of requests that are not read whole; each piece counts for 1 KiB at least.",
+        "Bytes of incomplete requests; each piece counts as at least 1 KiB.",
         otlp::bytesBeingRead);
     metrics.gauge(
         "otlp_clients",
-        "Addresses of senders that have a connection or bytes in flight.",
+        "Sender addresses with a connection or with bytes in flight.",
         otlp::clients);
     metrics.counter(
         "otlp_handshakes_failed",
-        "Connections that ended because no TLS was agreed on.",
+        "Connections that ended because the TLS handshake failed.",
         "",
         Map.of("", counters::handshakesFailed));
     metrics.counter(
         "otlp_attributes_left_out",
-        "Attributes left out because there were too many, or they were too deep or too long.",
+        "Attributes that were left out because they were too many, too deeply nested or too long.",
         "",
         Map.of("", counters::attributesLeftOut));
     metrics.counter(
         "otlp_requests_joined",
-        "Requests equal to one under way, which share its outcome instead of counting again.",
+        "Requests identical to one in progress; they get its outcome and are not counted again.",
         "",
         Map.of("", counters::requestsJoined));
     metrics.counter(
         "otlp_requests_repeated",
-        "Requests equal to one answered of late, which got the same answer instead of counting"
+        "Requests identical to one answered recently; they get its answer and are not counted"
             + " again.",
         "",
         Map.of("", counters::requestsRepeated));
     metrics.counter(
         "otlp_connections_refused",
-        "Connections closed at once because the most allowed were open, in all or of their sender.",
+        "Connections refused at a limit: of all connections or of one sender's.",
         "reason",
         byName(ConnectionRefusal.values(), counters::connectionsRefused));
     metrics.counter(
         "otlp_requests_refused",
-        "Requests turned away before the pipeline was asked, by reason.",
+        "Requests refused before they reached the pipeline, by reason.",
         "reason",
         byName(OtlpCounters.Refusal.values(), counters::requestsRefused));
   }

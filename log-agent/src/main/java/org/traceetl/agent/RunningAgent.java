@@ -152,14 +152,15 @@ public final class RunningAgent implements AutoCloseable {
         OtlpMetrics.register(otlp, metrics);
         otlp.start();
         log.info(
-            "OTLP is received on {}: gRPC {}, HTTP {}{}",
+            "Receiving OTLP on {}: gRPC port {}, HTTP port {}{}",
             config.otlp().host(),
             otlp.grpcPort(),
             otlp.httpPort(),
             config.otlp().tls().isPresent() ? ", with TLS" : "");
         if (config.otlp().hasClearTextTokens()) {
           log.warn(
-              "Senders' tokens are sent in clear text to {}, as otlp.allow-clear-text-token allows",
+              "Bearer tokens are sent in clear text to {}, because otlp.allow-clear-text-token"
+                  + " is true",
               config.otlp().host());
         }
         reload("otlp", otlp.access());
@@ -192,13 +193,13 @@ public final class RunningAgent implements AutoCloseable {
       if (telemetry != null) {
         if (config.telemetry().hasClearTextTokens()) {
           log.warn(
-              "Tokens for metrics are sent in clear text to {}, as"
-                  + " telemetry.allow-clear-text-token allows",
+              "Bearer tokens are sent in clear text to {}, because"
+                  + " telemetry.allow-clear-text-token is true",
               config.telemetry().host());
         }
         metrics.gauge(
             "telemetry_certificate_end_timestamp_seconds",
-            "When the certificate of the telemetry port ends; 0 without TLS.",
+            "Expiry of the telemetry port's certificate as Unix time; 0 without TLS.",
             telemetry.access()::certificateEndSeconds);
         reload("telemetry", telemetry.access());
       }
@@ -336,9 +337,9 @@ public final class RunningAgent implements AutoCloseable {
     int left = spool.batches();
     closeOpened();
     if (left == 0) {
-      log.info("Drained: all that was accepted is confirmed");
+      log.info("Drained: the broker has confirmed all accepted spans");
     } else {
-      log.warn("{} batches stay in the spool and are sent at the next start", left);
+      log.warn("{} batches remain in the spool; the agent sends them after the next start", left);
     }
     return left == 0;
   }
@@ -351,10 +352,11 @@ public final class RunningAgent implements AutoCloseable {
 
   private void closeOpened() {
     while (!opened.isEmpty()) {
+      AutoCloseable part = opened.pop();
       try {
-        opened.pop().close();
+        part.close();
       } catch (Exception e) {
-        log.warn("A part did not close well", e);
+        log.warn("Failed to close {}", part.getClass().getSimpleName(), e);
       }
     }
   }

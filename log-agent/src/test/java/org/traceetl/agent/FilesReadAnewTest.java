@@ -49,9 +49,9 @@ final class FilesReadAnewTest {
     follow(first);
     start();
     awaitLog("OTLP is received on 127.0.0.1", ", with TLS");
-    awaitLog("Following " + first);
+    awaitLog("Reading " + first);
     // The handler is set last: before it, a hang-up ends the process.
-    awaitLog("SIGHUP re-reads the files");
+    awaitLog("Send SIGHUP to re-read");
 
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "new");
@@ -60,21 +60,21 @@ final class FilesReadAnewTest {
     follow(second);
     hangUp();
 
-    awaitLog("otlp_tls has changed and is in force");
-    awaitLog("otlp_token has changed and is in force");
-    awaitLog("telemetry_tls has changed and is in force");
-    awaitLog("telemetry_token has changed and is in force");
-    awaitLog("config_file has changed and is in force");
+    awaitLog("Applied the change of otlp_tls");
+    awaitLog("Applied the change of otlp_token");
+    awaitLog("Applied the change of telemetry_tls");
+    awaitLog("Applied the change of telemetry_token");
+    awaitLog("Applied the change of config_file");
     // Looked at by others, and by itself in ten minutes only.
-    awaitLog("The routing file is in force, with 0 rules, 1 exclusions");
-    awaitLog("The filters file is in force, with 1 rules to drop");
-    awaitLog("Following " + second);
+    awaitLog("Applied the routing file: 0 rules, 1 exclusions");
+    awaitLog("Applied the filters file: 1 drop rules");
+    awaitLog("Reading " + second);
 
     Instant past = Instant.now().minus(Duration.ofHours(1));
     CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
     hangUp();
-    awaitLog("otlp_tls has changed and is refused", "tls.crt: ended at");
-    awaitLog("telemetry_tls has changed and is refused", "tls.crt: ended at");
+    awaitLog("Refused the change of otlp_tls", "tls.crt: ended at");
+    awaitLog("Refused the change of telemetry_tls", "tls.crt: ended at");
 
     assertThat(agent.isAlive()).isTrue();
     agent.destroy();
@@ -115,14 +115,14 @@ final class FilesReadAnewTest {
         """
             .formatted(directory.resolve("state"), routing));
     start();
-    awaitLog("SIGHUP re-reads the files");
+    awaitLog("Send SIGHUP to re-read");
     Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
     hangUp();
-    awaitLog("The routing file is in force, with 0 rules, 1 exclusions");
+    awaitLog("Applied the routing file: 0 rules, 1 exclusions");
     Files.writeString(routing, "queues-per-application: 5\nexclude: load-test\n");
     hangUp();
     awaitLog(
-        "routing_file has changed and is refused, what was in force stays: routing.file = "
+        "Refused the change of routing_file; the previous version stays in force: routing.file = "
             + routing
             + ": line 2: exclude = load-test: not a list of names of applications");
   }

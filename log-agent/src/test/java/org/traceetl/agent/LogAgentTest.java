@@ -39,7 +39,7 @@ final class LogAgentTest {
   @Test
   void aMissingFileIsTold() {
     assertThat(run(Map.of(), "--check-config", "--config", "/none.yaml")).isEqualTo(2);
-    assertThat(err.toString()).startsWith("--config = /none.yaml: cannot be read");
+    assertThat(err.toString()).startsWith("--config = /none.yaml: cannot read the file");
   }
 
   @Test

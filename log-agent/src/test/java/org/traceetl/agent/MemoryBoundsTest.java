@@ -48,7 +48,8 @@ final class MemoryBoundsTest {
   void theSumIsToldInOneLine() throws Exception {
     assertThat(bounds("").describe(512 * MIB, 320 * MIB))
         .matches(
-            "Memory: all stages at their bounds take \\d+ of 512 MiB of the heap, and \\d+ of 320 MiB outside");
+            "Memory: with all stages at their limits, the agent uses \\d+ of 512 MiB of heap and"
+                + " \\d+ of 320 MiB of direct memory");
   }
 
   /** Each stage stands in the manual with what it is by default. */

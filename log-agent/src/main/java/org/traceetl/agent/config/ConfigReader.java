@@ -93,7 +93,7 @@ public final class ConfigReader {
           read.otlp().maxRequestBytes(),
           "more than half of pipeline.max-bytes-in-flight = "
               + read.pipeline().maxBytesInFlight()
-              + ": a request would block all others; raise that or lower this");
+              + ": raise pipeline.max-bytes-in-flight or lower otlp.max-request-bytes");
     }
     int clientBytes = read.otlp().limits().maxClientBytesInFlight();
     if (clientBytes != 0 && clientBytes < read.otlp().maxRequestBytes()) {
@@ -102,13 +102,14 @@ public final class ConfigReader {
           clientBytes,
           "less than otlp.max-request-bytes = "
               + read.otlp().maxRequestBytes()
-              + ": raise this or lower that");
+              + ": raise otlp.max-client-bytes-in-flight or lower otlp.max-request-bytes");
     }
     if (!read.otlp().enabled() && read.files().paths().isEmpty() && !read.ring().enabled()) {
       settings.problem(
           "otlp.enabled",
           false,
-          "nothing would be read: enable it, or ring.enabled, or name files in files.paths");
+          "no source is enabled: enable otlp.enabled or ring.enabled, or list files in"
+              + " files.paths");
     }
     return read;
   }
@@ -198,7 +199,7 @@ public final class ConfigReader {
     String value = settings.secretOfVariable(key);
     String file = settings.optionalOfVariable(key + "-file");
     if (!value.isEmpty() && !file.isEmpty()) {
-      settings.problem(key + "-file", file, key + " is set as well: set one of them");
+      settings.problem(key + "-file", file, key + " is set as well: set only one of the two");
       return TokenSource.none();
     }
     TokenSource tokens =
@@ -237,7 +238,9 @@ public final class ConfigReader {
                 1024 * 1024 * 1024));
     if (!directory.isAbsolute()) {
       settings.problem(
-          "ring.directory", directory, "not absolute: applications have to find the same one");
+          "ring.directory",
+          directory,
+          "not an absolute path: applications must find the same directory");
     }
     return read;
   }
@@ -330,7 +333,7 @@ public final class ConfigReader {
     try {
       SignedRecord.publicKeys(Files.readString(path));
     } catch (IOException | IllegalArgumentException e) {
-      settings.problem(key, file, "no public keys of Ed25519 in PEM: " + e.getMessage());
+      settings.problem(key, file, "does not contain Ed25519 public keys in PEM: " + e.getMessage());
     }
     return Optional.of(path);
   }
@@ -446,7 +449,7 @@ public final class ConfigReader {
       return on ? Optional.of(new RocketMqConfig.Tls(Optional.empty())) : Optional.empty();
     }
     if (!on) {
-      settings.problem(key, file, "means nothing without rocketmq.tls: true; set that as well");
+      settings.problem(key, file, "requires rocketmq.tls = true");
       return Optional.empty();
     }
     Path ca = asPath(key, file);
@@ -474,7 +477,7 @@ public final class ConfigReader {
       return value;
     }
     if (!value.isEmpty()) {
-      settings.problem(key + "-file", file, key + " is set as well: set one of them");
+      settings.problem(key + "-file", file, key + " is set as well: set only one of the two");
       return value;
     }
     try {

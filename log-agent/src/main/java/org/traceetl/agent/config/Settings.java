@@ -48,7 +48,7 @@ final class Settings {
       if (document instanceof Map<?, ?> root) {
         flatten("", root);
       } else if (document != null) {
-        problems.add("the file holds no keys: write it as `key: value` lines");
+        problems.add("the file contains no keys: write `key: value` lines");
       }
     } catch (JacksonException e) {
       problems.add(
@@ -170,7 +170,7 @@ final class Settings {
 
   private String notBlank(String key, String value) {
     if (value.isBlank() && environment.containsKey(variable(key))) {
-      problems.add(variable(key) + ": is set and empty: give it a value, or do not set it");
+      problems.add(variable(key) + ": is set but empty: set a value, or unset the variable");
     }
     return value;
   }
@@ -236,7 +236,7 @@ final class Settings {
     }
     for (String variable : environment.keySet()) {
       if (!knownVariables.contains(variable)) {
-        problems.add(variable + ": no key belongs to this environment variable");
+        problems.add(variable + ": this environment variable belongs to no key");
       }
     }
     return problems;

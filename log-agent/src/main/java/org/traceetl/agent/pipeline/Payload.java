@@ -139,7 +139,7 @@ final class Payload {
       outcome.run();
     } catch (RuntimeException e) {
       // A source's failure must not keep the other payloads from being settled.
-      log.error("Source {} failed when it was told of a payload's outcome", source, e);
+      log.error("Source {} failed to process the outcome of a payload", source, e);
     }
   }
 }

@@ -102,11 +102,11 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     this.thread = new DutyThread("pipeline", this, nanoClock);
     metrics.gauge(
         "in_flight_bytes",
-        "Bytes of the payloads accepted and not yet in the spool.",
+        "Bytes of accepted payloads that are not yet in the spool.",
         this::bytesInFlight);
     metrics.gauge(
         "in_flight_limit_bytes",
-        "Most bytes in flight; above it sources are told to wait.",
+        "Limit for the bytes in flight; at the limit, sources must wait.",
         config::maxBytesInFlight);
   }
 
@@ -164,7 +164,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
 
   /** Why no payload is accepted now; empty when they are. */
   public String problem() {
-    return topology == null ? "the topic's queues are not known yet" : spool.problem();
+    return topology == null ? "the agent does not know the topic's queues yet" : spool.problem();
   }
 
   /** Bytes of the payloads accepted and not yet in the spool, with what each counts for besides. */
@@ -286,7 +286,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
       batcher.throwFault();
       // A decoder must not throw; the thread that carries all others has to live on if it does.
       if (failureLog.permits()) {
-        log.error("A payload of {} made its decoder fail", payload.source, e);
+        log.error("The decoder failed for a payload of source {}", payload.source, e);
       }
       unreadable(payload, "the decoder failed");
     } finally {
@@ -313,7 +313,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
         spool.commit(frame);
       }
     } catch (IOException e) {
-      failure = "the agent's spool cannot take it: " + e.getMessage();
+      failure = "the agent cannot write its spool: " + e.getMessage();
     } catch (RuntimeException e) {
       failure = unexpected(e);
     }

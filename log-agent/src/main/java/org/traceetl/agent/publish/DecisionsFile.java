@@ -43,7 +43,7 @@ public final class DecisionsFile {
           .filter(content -> Arrays.mismatch(content, header) == header.length)
           .map(content -> Arrays.copyOfRange(content, header.length, content.length));
     } catch (IOException e) {
-      log.warn("The last known {} cannot be read: {}", name, e.toString());
+      log.warn("Cannot read the stored {}: {}", name, e.toString());
       return Optional.empty();
     }
   }
@@ -55,7 +55,7 @@ public final class DecisionsFile {
     try {
       state.write(name, content);
     } catch (IOException e) {
-      log.warn("The {} cannot be kept for the next start: {}", name, e.toString());
+      log.warn("Cannot store the {} for the next start: {}", name, e.toString());
     }
   }
 }

@@ -111,23 +111,23 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
     }
     metrics.gauge(
         "hotspot_epoch",
-        "Epoch of the servers' decisions on hotspots that are in force; 0 for none.",
+        "Epoch of the servers' hotspot decisions in force; 0 if there are none.",
         () -> hotspots.current().epoch());
     metrics.gauge(
         "hotspot_applications",
-        "Applications that live on more queues by a decision of the servers.",
+        "Applications that use more queues because the servers decided so.",
         () -> hotspots.current().applications().size());
     metrics.gauge(
         "learnt_names_epoch",
-        "Epoch of the learnt names that are in force; 0 for none.",
+        "Epoch of the learnt names in force; 0 if there are none.",
         () -> names.current().epoch());
     metrics.gauge(
         "learnt_name_rules",
-        "Rules by which span names are joined, as the servers have learnt them.",
+        "Rules learnt by the servers that replace variable parts of span names.",
         () -> names.current().rules());
     metrics.counter(
         "hotspot_records_refused_total",
-        "Records of the servers' decisions that could not be read, by reason.",
+        "Records of the servers' decisions that were refused, by reason.",
         "reason",
         counts);
   }
@@ -165,7 +165,9 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
       kinds.forEach(Followed::save);
     } catch (IOException | RuntimeException e) {
       if (!thread.isEnded() && failureLog.permits()) {
-        log.warn("The servers' decisions: {}; those known stay in force", e.getMessage());
+        log.warn(
+            "Cannot read the servers' decisions: {}; the known decisions stay in force",
+            e.getMessage());
       }
     }
   }
@@ -187,7 +189,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
     } catch (MalformedDecisionsException e) {
       refused.get(e.reason().label()).increment();
       if (failureLog.permits()) {
-        log.warn("A record of the servers' decisions is left out: {}", e.getMessage());
+        log.warn("Ignored a record of the servers' decisions: {}", e.getMessage());
       }
     }
   }

@@ -56,7 +56,7 @@ public final class Followed<R extends RoutingRecord> {
     R read = format.decode(record, nowMillis);
     if (read.holdsOver(current)) {
       current = read;
-      log.info("The servers' {} of epoch {} are in force", file.name(), read.epoch());
+      log.info("Applied the servers' {} of epoch {}", file.name(), read.epoch());
       listener.accept(read);
     }
   }
@@ -72,7 +72,7 @@ public final class Followed<R extends RoutingRecord> {
             take(record, nowMillis);
             kept = current;
           } catch (MalformedDecisionsException e) {
-            log.warn("What an earlier run knew of {} is left out: {}", file.name(), e.getMessage());
+            log.warn("Ignored the stored {} of an earlier run: {}", file.name(), e.getMessage());
           }
         });
   }

@@ -116,16 +116,16 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     this.thread = new DutyThread("publisher", this, nanoClock);
     metrics.gauge(
         "broker_available",
-        "1 while a broker of the topic can be reached, 0 while none can.",
+        "1 while at least one broker of the topic can be reached, else 0.",
         () -> available ? 1 : 0);
     metrics.gauge(
         "batch_memory_bytes",
-        "Bytes of batches in memory; the others are read from the spool when they are sent.",
+        "Bytes of batches in memory; other batches are read from the spool when they are sent.",
         bodyBytes::get);
     metrics.gauge(
         "brokers_left",
-        "Brokers of the topic that new spans are not routed to: away, or over their part of the"
-            + " spool.",
+        "Brokers of the topic that get no new spans, because they are unreachable or their"
+            + " batches exceed their share of the spool.",
         () -> brokersLeft);
   }
 
@@ -194,8 +194,8 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     left.removeAll(brokers(now));
     if (left.size() != brokersLeft) {
       log.warn(
-          "New spans are not routed to {} of the topic's brokers, away or over their part of the"
-              + " spool: brokers={}",
+          "New spans are not routed to {} of the topic's brokers, because they are unreachable"
+              + " or their batches exceed their share of the spool: brokers={}",
           left.size(),
           left);
     }
@@ -354,11 +354,11 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
       if (lane.unreadable() > MOST_READ_FAILURES) {
         // For ever it would keep all others of the queue from being sent.
         lane.remove(batch);
-        drop(batch, Settlement.DAMAGED, "it cannot be read from the spool: " + e);
+        drop(batch, Settlement.DAMAGED, "cannot read it from the spool: " + e);
         lane.readable();
       } else if (failureLog.permits()) {
         log.warn(
-            "Batch {} of queue {} cannot be read from the spool ({}): it is tried again",
+            "Cannot read batch {} of queue {} from the spool ({}); the agent retries",
             batch.sequence(),
             batch.queue(),
             e.toString());
@@ -416,7 +416,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
     if (failureLog.permits()) {
       log.warn(
-          "Batch {} of queue {} was not confirmed ({}): it is sent again",
+          "Batch {} of queue {} was not confirmed ({}); the agent sends it again",
           attempt.batch.sequence(),
           attempt.batch.queue(),
           detail);
@@ -431,7 +431,8 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     if (awayBrokers.add(broker)) {
       awaySinceNanos.put(broker, nanoClock.getAsLong());
       log.warn(
-          "Broker {} is away ({}): its batches stay in the spool, which has {}, and are sent again",
+          "Broker {} is unreachable ({}). The agent keeps its batches in the spool and retries;"
+              + " the spool holds {} batches",
           broker,
           detail,
           spool.batches());
@@ -448,7 +449,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private void reached(String broker) {
     if (awayBrokers.remove(broker)) {
       awaySinceNanos.remove(broker);
-      log.info("Broker {} is back", broker);
+      log.info("Broker {} is reachable again", broker);
       updateAvailable();
     }
   }
@@ -463,14 +464,17 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     reached(attempt.batch.queue().broker());
     metrics.sendFailures.labels("refused").inc();
     lane.answered(attempt);
-    drop(attempt.batch, Settlement.REFUSED_BY_BROKER, "the broker refuses it for good: " + detail);
+    drop(
+        attempt.batch,
+        Settlement.REFUSED_BY_BROKER,
+        "the broker refuses it permanently: " + detail);
   }
 
   private void drop(SpooledBatch batch, Settlement why, String detail) {
     releaseBody(batch);
     if (spool.settle(batch, why) && dropLog.permits()) {
       log.error(
-          "Batch {} of queue {} is dropped, {} spans: {}",
+          "Dropped batch {} of queue {} with {} spans: {}",
           batch.sequence(),
           batch.queue(),
           batch.spans(),
@@ -481,7 +485,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private void findLost(long nowNanos) {
     for (Lane lane : lanes.values()) {
       for (Lane.Attempt attempt : lane.startedBefore(nowNanos - lostAfterNanos())) {
-        onFailed(lane, attempt, Transport.Failure.NO_ANSWER, "no answer at all");
+        onFailed(lane, attempt, Transport.Failure.NO_ANSWER, "the broker did not answer");
       }
     }
   }
@@ -496,7 +500,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
           batch,
           gone ? Settlement.QUEUE_GONE : Settlement.AGE,
           gone
-              ? "it is older than spool.max-age-hours, and the topic no longer has the queue"
+              ? "it is older than spool.max-age-hours, and the queue is no longer in the topic"
               : "it is older than spool.max-age-hours");
       batch = lane.oldest();
     }

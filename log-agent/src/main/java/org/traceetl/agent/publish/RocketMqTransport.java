@@ -107,7 +107,7 @@ public final class RocketMqTransport implements Transport {
     try {
       producer.start();
     } catch (MQClientException e) {
-      throw new IOException("rocketmq: the client does not start: " + e.getErrorMessage(), e);
+      throw new IOException("rocketmq: cannot start the client: " + e.getErrorMessage(), e);
     }
     return new RocketMqTransport(config, credentials, producer);
   }
@@ -139,7 +139,7 @@ public final class RocketMqTransport implements Transport {
       report(e, answer);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      answer.failed(Failure.CLIENT, "the sending thread was interrupted");
+      answer.failed(Failure.CLIENT, "the sender thread was interrupted");
     }
   }
 
@@ -232,7 +232,7 @@ public final class RocketMqTransport implements Transport {
           e);
     }
     if (queues.isEmpty()) {
-      throw new IOException("topic " + config.topic() + " has no queue that can be written to");
+      throw new IOException("topic " + config.topic() + " has no writable queue");
     }
     return queues.stream().map(q -> new BrokerQueue(q.getBrokerName(), q.getQueueId())).toList();
   }

@@ -45,7 +45,7 @@ public final class TopologyFile {
       }
       return Optional.of(new Topology(queues));
     } catch (IOException | RuntimeException e) {
-      log.warn("The last known queues cannot be read: {}", e.toString());
+      log.warn("Cannot read the stored queues: {}", e.toString());
       return Optional.empty();
     }
   }
@@ -57,7 +57,7 @@ public final class TopologyFile {
     try {
       state.write(FILE, text.toString().getBytes(UTF_8));
     } catch (IOException e) {
-      log.warn("The topic's queues cannot be kept for the next start: {}", e.toString());
+      log.warn("Cannot store the topic's queues for the next start: {}", e.toString());
     }
   }
 }

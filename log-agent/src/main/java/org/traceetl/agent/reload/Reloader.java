@@ -144,13 +144,14 @@ public final class Reloader implements DutyCycle, AutoCloseable {
     try {
       if (one.source.reload(asked)) {
         metrics.reloads.labels(one.what, "applied").inc();
-        log.info("{} has changed and is in force", one.what);
+        log.info("Applied the change of {}", one.what);
       }
     } catch (IOException | RuntimeException e) {
       problem = String.valueOf(e.getMessage());
       if (!problem.equals(one.problem)) {
         metrics.reloads.labels(one.what, "refused").inc();
-        log.warn("{} has changed and is refused, what was in force stays: {}", one.what, problem);
+        log.warn(
+            "Refused the change of {}; the previous version stays in force: {}", one.what, problem);
       }
     }
     one.problem = problem;

@@ -104,7 +104,7 @@ final class Recovery {
         case DAMAGED_HEAD -> {
           damagedFrames++;
           log.error(
-              "{} is damaged at byte {}: what follows in it, {} bytes, is lost",
+              "{} is damaged at byte {}; the {} bytes after it are lost",
               frames.path(),
               frames.offset(),
               frames.end() - frames.offset());
@@ -112,8 +112,8 @@ final class Recovery {
         }
         case TORN -> {
           log.warn(
-              "{} ends in the beginning of a frame, {} bytes, which nobody was told to be kept:"
-                  + " they are cut off",
+              "Cut off an incomplete frame at the end of {}: {} bytes, whose senders got no"
+                  + " confirmation",
               frames.path(),
               frames.end() - frames.offset());
           frames.cutHere();
@@ -196,8 +196,8 @@ final class Recovery {
     damagedBatches += batches;
     damagedSpans += Math.max(spans, 0);
     log.error(
-        "{} has a damaged frame at byte {}: {} batches that were not confirmed, {} spans, are"
-            + " lost, and the places in files that it kept",
+        "{} has a damaged frame at byte {}. Lost: {} unconfirmed batches with {} spans, and the"
+            + " read positions in the frame",
         frames.path(),
         frames.offset(),
         batches,

@@ -298,7 +298,7 @@ public final class Spool implements AutoCloseable {
     metrics.spoolDamagedFrames.inc(recovery.damagedFrames);
     if (!recovered.isEmpty()) {
       log.info(
-          "{} batches, {} spans, of earlier runs are in the spool: they are sent first",
+          "The spool holds {} batches with {} spans from earlier runs; the agent sends them first",
           batches,
           spans);
     }
@@ -331,24 +331,24 @@ public final class Spool implements AutoCloseable {
 
   private void register() {
     metrics.gauge("spool_bytes", "Bytes of the spool on disk.", () -> bytes);
-    metrics.gauge("spool_limit_bytes", "Most bytes of the spool on disk.", config::maxBytes);
-    metrics.gauge("spool_batches", "Batches in the spool that are not published.", this::batches);
     metrics.gauge(
-        "spool_limit_batches",
-        "Most batches in the spool that are not published.",
-        config::maxBatches);
-    metrics.gauge("spool_spans", "Spans in the spool that are not published.", this::spans);
+        "spool_limit_bytes", "Limit for the bytes of the spool on disk.", config::maxBytes);
+    metrics.gauge(
+        "spool_batches", "Batches in the spool that the broker has not confirmed.", this::batches);
+    metrics.gauge("spool_limit_batches", "Limit for the batches in the spool.", config::maxBatches);
+    metrics.gauge(
+        "spool_spans", "Spans in the spool that the broker has not confirmed.", this::spans);
     metrics.gauge(
         "unconfirmed_bytes",
-        "Bytes of the batches that the broker has not confirmed.",
+        "Bytes of the batches in the spool that the broker has not confirmed.",
         this::batchBytes);
     metrics.gauge(
         "spool_oldest_seconds",
-        "Age of the oldest batch in the spool; 0 when there is none.",
+        "Age of the oldest batch in the spool; 0 if the spool is empty.",
         this::oldestSeconds);
     metrics.gauge(
         "spool_writable",
-        "1 while the spool can be written, 0 after a failure until a retry succeeds.",
+        "1 while the spool can be written; 0 after a failed write, until a retry succeeds.",
         () -> failure.isEmpty() ? 1 : 0);
   }
 
@@ -409,7 +409,7 @@ public final class Spool implements AutoCloseable {
   /** Why the spool takes nothing now; empty when it does. Safe for any thread. */
   public String problem() {
     if (!failure.isEmpty()) {
-      return "the spool cannot be written: " + failure;
+      return "the agent cannot write the spool: " + failure;
     }
     return hasRoom(LEAST_ROOM_BYTES, true) ? "" : "the spool is full";
   }
@@ -446,7 +446,7 @@ public final class Spool implements AutoCloseable {
 
   private void writtenAgain() {
     failure = "";
-    log.info("The spool can be written again");
+    log.info("The spool is writable again");
   }
 
   private void write(Frame frame, long frameBytes) throws IOException {
@@ -546,8 +546,8 @@ public final class Spool implements AutoCloseable {
     retryNanos = nanoClock.getAsLong() + RETRY_NANOS;
     if (failureLog.permits()) {
       log.error(
-          "The spool in {} cannot be written: {}. Sources are told to wait until it can; what is in"
-              + " it is sent. Free space on its disk, or see to what it says",
+          "Cannot write the spool in {}: {}. Senders must wait; batches in the spool are still"
+              + " sent. Free space on its disk or repair the reported error",
           config.directory().toAbsolutePath(),
           e.toString());
     }
@@ -604,7 +604,7 @@ public final class Spool implements AutoCloseable {
     }
     if (failureLog.permits()) {
       log.warn(
-          "The spool is full: its oldest {} batches are dropped, as spool.when-full says",
+          "The spool is full: dropped its oldest {} batches, as spool.when-full configures",
           dropped.size());
     }
     outlet.forget(dropped);
@@ -843,8 +843,7 @@ public final class Spool implements AutoCloseable {
     measure();
     if (failureLog.permits()) {
       log.warn(
-          "Wrote {} segments of the spool again because their flush to the disk failed. Check the"
-              + " disk of {}",
+          "Rewrote {} spool segments because their flush to the disk failed. Check the disk of {}",
           unsound.size(),
           config.directory().toAbsolutePath());
     }
@@ -910,7 +909,11 @@ public final class Spool implements AutoCloseable {
       } catch (IOException e) {
         // Its batches would be sent again after a restart, and be told as repeats.
         if (failureLog.permits()) {
-          log.warn("{} cannot be deleted: {}", segment.frames.path(), e.toString());
+          log.warn(
+              "Cannot delete {}: {}. After a restart its batches are sent again, and the server"
+                  + " discards the duplicates",
+              segment.frames.path(),
+              e.toString());
         }
       }
     }
@@ -945,8 +948,8 @@ public final class Spool implements AutoCloseable {
       nextMergeNanos = now + RETRY_NANOS;
       if (failureLog.permits()) {
         log.warn(
-            "Segments of the spool cannot be merged: {}. They keep the room of batches that were"
-                + " confirmed; it is tried again",
+            "Cannot merge spool segments: {}. Confirmed batches keep their space until a retry"
+                + " succeeds",
             e.toString());
       }
       return false;
@@ -1085,8 +1088,8 @@ public final class Spool implements AutoCloseable {
           }
           if (failureLog.permits()) {
             log.warn(
-                "What was confirmed cannot be noted in {}: after a restart it would be sent again,"
-                    + " and be told as a repeat: {}",
+                "Cannot record confirmed batches in {}: {}. After a restart the agent sends them"
+                    + " again, and the server discards the duplicates",
                 config.directory(),
                 e.toString());
           }
@@ -1124,7 +1127,7 @@ public final class Spool implements AutoCloseable {
     } catch (IOException e) {
       if (failureLog.permits()) {
         log.error(
-            "Failed to flush {} to the disk: {}. Its unpublished batches are written again, to a"
+            "Failed to flush {} to the disk: {}. The agent rewrites its unconfirmed batches to a"
                 + " new segment. Check the disk",
             file.path(),
             e.toString());

@@ -32,7 +32,8 @@ public final class DirectoryLock implements Closeable {
           key
               + " "
               + directory.toAbsolutePath()
-              + " is used by another running agent: stop it, or give this one its own");
+              + " is used by another running agent: stop that agent, or configure another"
+              + " directory for this one");
     }
     return new DirectoryLock(file);
   }

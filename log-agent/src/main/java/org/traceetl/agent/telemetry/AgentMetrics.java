@@ -21,54 +21,64 @@ public final class AgentMetrics {
   public final Counter payloads =
       counter(
           "payloads_total",
-          "Payloads offered by a source, by what the pipeline answered.",
+          "Payloads that sources offered to the pipeline, by the pipeline's answer.",
           "source",
           "admission");
 
   public final Counter payloadBytes =
-      counter("payload_bytes_total", "Bytes of the payloads accepted.", "source");
+      counter("payload_bytes_total", "Bytes of accepted payloads.", "source");
 
   public final Counter payloadsMalformed =
       counter(
           "payloads_malformed_total",
-          "Payloads accepted that could not be read, or not to their end.",
+          "Accepted payloads that could not be decoded, or only in part.",
           "source");
 
   public final Counter spansReceived =
-      counter("spans_received_total", "Spans read from payloads.", "source");
+      counter("spans_received_total", "Spans decoded from payloads.", "source");
 
   public final Counter spansAccepted =
-      counter("spans_accepted_total", "Spans taken into the spool.", "source");
+      counter("spans_accepted_total", "Spans written to the spool.", "source");
 
   public final Counter spansRejected =
-      counter("spans_rejected_total", "Spans that cannot be accepted.", "source", "reason");
+      counter(
+          "spans_rejected_total",
+          "Spans refused because they are malformed or too large, by reason.",
+          "source",
+          "reason");
 
   public final Counter spansFiltered =
-      counter("spans_filtered_total", "Spans that are not wanted, by reason.", "source", "reason");
+      counter(
+          "spans_filtered_total",
+          "Spans left out by configured rules, by reason.",
+          "source",
+          "reason");
 
   public final Counter spansMeasured =
       counter(
           "spans_measured_total",
-          "Spans accepted of which only count and duration are kept, by a filter.",
+          "Accepted spans of which a filter keeps only the count and the duration.",
           "source");
 
   public final Counter spanChanges =
       counter(
           "span_changes_total",
-          "Parts of spans and resources that filters left out, cut or redacted.",
+          "Parts of spans and resources that filters removed, cut or redacted.",
           "source",
           "change");
 
   public final Counter eventsAccepted =
-      counter("span_events_accepted_total", "Events of spans accepted that are to be counted.");
+      counter(
+          "span_events_accepted_total", "Configured events of accepted spans, sent to be counted.");
 
   public final Counter eventsLeftOut =
       counter(
           "span_events_left_out_total",
-          "Events to be counted that were left out because their span had too many, or too long ones.");
+          "Configured events that were left out because their span had too many events or too"
+              + " much text.");
 
   public final Counter batchesClosed =
-      counter("batches_closed_total", "Batches closed, by what closed them.", "cause");
+      counter("batches_closed_total", "Batches closed, by cause.", "cause");
 
   public final Counter batchesPublished =
       counter("batches_published_total", "Batches confirmed by the broker.");
@@ -81,28 +91,27 @@ public final class AgentMetrics {
 
   public final Counter sendFailures =
       counter(
-          "send_failures_total",
-          "Attempts to send a batch that failed, by kind of failure.",
-          "kind");
+          "send_failures_total", "Failed attempts to send a batch, by kind of failure.", "kind");
 
   public final Counter spansFailed =
       counter(
           "spans_failed_total",
-          "Spans that could not be batched or put into the spool; their senders keep or repeat them.",
+          "Spans that could not be batched or written to the spool; their senders retry.",
           "source");
 
   public final Counter spansRecovered =
       counter("spans_recovered_total", "Spans of earlier runs found in the spool at the start.");
 
   public final Counter batchesDropped =
-      counter("batches_dropped_total", "Batches of the spool given up, by reason.", "reason");
+      counter("batches_dropped_total", "Batches dropped from the spool, by reason.", "reason");
 
   public final Counter spansDropped =
       counter(
-          "spans_dropped_total", "Spans in batches of the spool given up, by reason.", "reason");
+          "spans_dropped_total", "Spans in batches dropped from the spool, by reason.", "reason");
 
   public final Counter spoolFrames =
-      counter("spool_frames_total", "Frames written to the spool: groups of payloads answered.");
+      counter(
+          "spool_frames_total", "Frames written to the spool; a frame holds a group of payloads.");
 
   public final Counter spoolWriteFailures =
       counter("spool_write_failures_total", "Frames that could not be written to the spool.");
@@ -118,7 +127,7 @@ public final class AgentMetrics {
   public final Counter reloads =
       counter(
           "reloads_total",
-          "Changes of files read anew while the agent ran, by what became of them.",
+          "Changed files that the agent re-read while running, by outcome.",
           "what",
           "outcome");
 

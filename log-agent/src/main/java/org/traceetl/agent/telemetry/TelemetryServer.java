@@ -180,10 +180,11 @@ public final class TelemetryServer implements AutoCloseable {
 
   private FullHttpResponse answer(HttpRequest request) throws IOException {
     if (request.decoderResult().isFailure()) {
-      return HttpSetup.text(HttpResponseStatus.BAD_REQUEST, "no HTTP/1.1, or too long");
+      return HttpSetup.text(
+          HttpResponseStatus.BAD_REQUEST, "not HTTP/1.1, or the request head is too long");
     }
     if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
-      return HttpSetup.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "GET only");
+      return HttpSetup.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "only GET is allowed");
     }
     return switch (HttpSetup.path(request.uri())) {
       case "/metrics" -> metrics(request);
@@ -191,7 +192,8 @@ public final class TelemetryServer implements AutoCloseable {
       // Whether to end the agent: it ends itself when a thread of it has died.
       case "/live" -> HttpSetup.text(HttpResponseStatus.OK, "ok");
       default ->
-          HttpSetup.text(HttpResponseStatus.NOT_FOUND, "/metrics, /health and /live are here");
+          HttpSetup.text(
+              HttpResponseStatus.NOT_FOUND, "not found; available are /metrics, /health and /live");
     };
   }
 

@@ -97,12 +97,12 @@ final class ConfigReaderTest {
           otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.allow-clear-text-token, otlp.enabled
           nonsense: 1                         | nonsense: no such key
           otlp: 5                             | otlp: no such key
-          {otlp: {enabled: false}, ring: {enabled: false}} | otlp.enabled = false: nothing would be read
+          {otlp: {enabled: false}, ring: {enabled: false}} | otlp.enabled = false: no source is enabled
           otlp: {max-request-bytes: 67108864} | otlp.max-request-bytes = 67108864: more than half of
           rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: not host:port
           rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
           rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
-          rocketmq: {tls-ca-file: /x}         | rocketmq.tls-ca-file = /x: means nothing without rocketmq.tls
+          rocketmq: {tls-ca-file: /x}         | rocketmq.tls-ca-file = /x: requires rocketmq.tls
           rocketmq: {tls: true, tls-ca-file: /none} | rocketmq.tls-ca-file = /none: cannot be read
           rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
           otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS needs a certificate and its private key
@@ -129,7 +129,7 @@ final class ConfigReaderTest {
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: not a glob: {a: Missing
           files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: not a path: Nul
           otlp: [                             | the file is not YAML
-          just text                           | the file holds no keys
+          just text                           | the file contains no keys
           """)
   void whatIsWrongIsSaidWithKeyAndValue(String yaml, String problem) {
     ConfigException failure =
@@ -203,7 +203,7 @@ final class ConfigReaderTest {
         catchThrowableOfType(
             ConfigException.class, () -> ConfigReader.read("", Map.of(variable, value)));
 
-    assertThat(failure.problems()).singleElement().asString().startsWith(variable + ": is set and");
+    assertThat(failure.problems()).singleElement().asString().startsWith(variable + ": is set but");
   }
 
   @Test

@@ -63,7 +63,7 @@ final class DiskFullTest {
     open();
     List<SpooledBatch> kept = fill();
     assertThat(kept.size()).isGreaterThan(40);
-    assertThat(spool.problem()).contains("cannot be written", "No space left");
+    assertThat(spool.problem()).contains("cannot write the spool", "No space left");
     assertThat(spool.hasRoom(1, true)).isFalse();
     assertThat(sample("spool_write_failures_total")).isEqualTo(1);
     for (SpooledBatch batch : kept) {
@@ -125,7 +125,7 @@ final class DiskFullTest {
     Files.delete(room);
     failNextForce = true;
     assertThatThrownBy(() -> commit(48)).isInstanceOf(IOException.class);
-    assertThat(spool.problem()).contains("cannot be written", "No space left");
+    assertThat(spool.problem()).contains("cannot write the spool", "No space left");
     pass(TimeUnit.SECONDS.toNanos(2));
     spool.tend();
     assertThat(sample("spool_writable")).isZero();

@@ -112,7 +112,7 @@ final class FailedForceTest {
     List<SpooledBatch> kept = commit(0, 2);
     disk.failsIf(() -> true);
     assertThatThrownBy(() -> commit(2, 3)).hasMessage("Input/output error");
-    assertThat(spool.problem()).isEqualTo("the spool cannot be written: Input/output error");
+    assertThat(spool.problem()).isEqualTo("the agent cannot write the spool: Input/output error");
     assertThat(spool.hasRoom(1, true)).isFalse();
     assertThat(sample("spool_writable")).isZero();
     assertThat(sample("spool_write_failures_total")).isEqualTo(1);
@@ -277,7 +277,7 @@ final class FailedForceTest {
     List<SpooledBatch> recovered = spool.takeRecovered();
     assertThat(recovered).hasSize(2);
     assertThat(spool.read(recovered.getFirst())).isEqualTo(body(0));
-    assertThat(spool.problem()).isEqualTo("the spool cannot be written: Input/output error");
+    assertThat(spool.problem()).isEqualTo("the agent cannot write the spool: Input/output error");
     disk.failsIf(() -> false);
     pass(2_000);
     spool.tend();

@@ -44,7 +44,7 @@ final class CompressedRests {
       try {
         byte[] head = content.head(place.fingerprint().length());
         if (!begins(head, place)) {
-          throw new IOException("it is another file by now");
+          throw new IOException("the path now leads to another file");
         }
         return TailedFile.open(place, key, content, head);
       } catch (IOException | RuntimeException e) {
@@ -105,7 +105,7 @@ final class CompressedRests {
       return GzipContent.head(path, TailedFile.FINGERPRINT_BYTES);
     } catch (IOException e) {
       // Others may put files of any kind there.
-      log.debug("{} is not looked at: {}", path, e.toString());
+      log.debug("Ignored {}: {}", path, e.toString());
       return new byte[0];
     }
   }

@@ -130,18 +130,19 @@ public final class FileSource implements DutyCycle, AutoCloseable {
       places.add(SavedPlace.of(note));
     }
     this.globs = config.paths();
-    metrics.gauge("open_files", "Trace logs that are being followed.", () -> openFiles);
+    metrics.gauge("open_files", "Trace logs that the agent reads.", () -> openFiles);
     metrics.gauge(
         "unfollowed_files",
-        "Trace logs found and not followed: they cannot be opened, or as many as can be are.",
+        "Trace logs that the agent found but does not read: they cannot be opened, or too many"
+            + " are open.",
         () -> unfollowedFiles);
     metrics.gauge(
         "unread_file_bytes",
-        "Bytes of the trace logs that are not in the spool yet.",
+        "Bytes of trace logs that are not yet in the spool.",
         () -> unreadBytes);
     metrics.counter(
         "file_truncations",
-        "Times that a trace log was truncated: what was not read of it by then is lost.",
+        "Truncations of trace logs; lines that were not read before the truncation are lost.",
         "",
         Map.of("", truncations::get));
   }
@@ -193,7 +194,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   void tellOfRejected(TailedFile file, long offset, String reason, byte[] bytes, int from, int to) {
     if (rejectedLog.permits()) {
       log.warn(
-          "{} has a line at byte {} that is no span: {}: {}",
+          "Skipped a line of {} at byte {} that is not a span: {}: {}",
           file.path,
           offset,
           reason,
@@ -325,9 +326,9 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     } catch (IOException e) {
       boolean last = found.attempts() + 1 == MOST_ATTEMPTS;
       log.warn(
-          "{} cannot be read{}, with the rest of {}: {}",
+          "Cannot read {}{}, which holds the rest of {}: {}",
           found.path(),
-          last ? " before the next start" : " now",
+          last ? " until the agent restarts" : " now",
           place.path(),
           e.toString());
       if (!last) {
@@ -441,7 +442,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   private boolean isHidden(TailedFile file, Glob found) {
     boolean hidden = found.hides(file.path);
     if (hidden && failureLog.permits()) {
-      log.warn("{} is out of sight: its path cannot be read now", file.path);
+      log.warn("Cannot list the directory of {}; the agent retries", file.path);
     }
     return hidden;
   }
@@ -463,7 +464,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
 
   /** False if it is not followed for now. */
   private boolean follow(Path path, String key) {
-    String problem = MOST_OPEN + " files are open already";
+    String problem = MOST_OPEN + " files are already open";
     if (files.size() < MOST_OPEN) {
       try {
         return open(path, key, true);
@@ -472,7 +473,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
       }
     }
     if (failureLog.permits()) {
-      log.warn("{} cannot be followed now: {}", path, problem);
+      log.warn("Cannot follow {}: {}; the agent retries", path, problem);
     }
     return false;
   }
@@ -491,7 +492,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
       follow = resumed || evenIfNew;
       if (follow) {
         files.put(key, file);
-        log.info("Following {} from byte {}{}", path, file.position(), resumed ? "" : " (new)");
+        log.info("Reading {} from byte {}{}", path, file.position(), resumed ? "" : " (new)");
       }
     } finally {
       if (!follow) {
@@ -512,7 +513,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     try {
       if (file.startOverIfTruncated()) {
         truncations.incrementAndGet();
-        log.info("{} was truncated: it is read from its start", file.path);
+        log.info("{} was truncated; reading it from its start", file.path);
       }
       while (reading && !waiting && !file.isUnderWay()) {
         int length = file.read(buffer);
@@ -632,7 +633,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
         reject(file, "line_incomplete", new byte[0], 0);
       }
     } catch (IOException e) {
-      log.warn("{} cannot be measured: {}", file.path, e.toString());
+      log.warn("Cannot get the size of {}: {}", file.path, e.toString());
     }
   }
 
@@ -654,7 +655,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     try {
       file.close();
     } catch (IOException e) {
-      log.warn("{} does not close: {}", file.path, e.toString());
+      log.warn("Cannot close {}: {}", file.path, e.toString());
     }
   }
 

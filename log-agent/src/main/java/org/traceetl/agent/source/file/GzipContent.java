@@ -138,7 +138,7 @@ final class GzipContent implements FileContent {
 
   private void end(String problem) {
     ended = true;
-    log.warn("{} is read to byte {} and no further: {}", path, size(), problem);
+    log.warn("Stopped reading {} at byte {}: {}", path, size(), problem);
   }
 
   @Override

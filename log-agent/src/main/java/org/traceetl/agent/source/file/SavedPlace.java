@@ -31,7 +31,7 @@ record SavedPlace(Path path, String key, long position, Fingerprint fingerprint)
           new Fingerprint(Integer.parseInt(fields[1]), Long.parseLong(fields[2])));
     } catch (RuntimeException e) {
       throw new IOException(
-          "the spool holds a place in a file that cannot be read (" + note.content() + ")", e);
+          "the spool holds an invalid read position of a trace log (" + note.content() + ")", e);
     }
   }
 

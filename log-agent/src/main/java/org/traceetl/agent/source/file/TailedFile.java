@@ -88,7 +88,7 @@ final class TailedFile implements AutoCloseable {
     FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
     if (!Seen.at(path).key().equals(key)) {
       channel.close();
-      throw new IOException("it was rotated while it was opened");
+      throw new IOException("the file was rotated while the agent opened it");
     }
     return new TailedFile(path, key, new FileContent.Plain(channel));
   }

@@ -79,7 +79,7 @@ final class GrpcGuard implements ServerInterceptor {
           reading.end();
         } catch (RuntimeException e) {
           // It was closed for another reason meanwhile: the others' turn comes all the same.
-          log.debug("A call that was late could not be ended", e);
+          log.debug("Could not cancel a call that exceeded its time", e);
         }
       }
     }

@@ -43,7 +43,8 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   private void failed(ChannelHandlerContext context, Throwable cause) {
     counters.handshakeFailed();
     if (throttle.permits()) {
-      log.warn("No TLS with {}: {}", context.channel().remoteAddress(), reason(cause));
+      log.warn(
+          "TLS handshake with {} failed: {}", context.channel().remoteAddress(), reason(cause));
     }
   }
 

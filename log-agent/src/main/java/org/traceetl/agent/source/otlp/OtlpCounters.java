@@ -40,7 +40,7 @@ public final class OtlpCounters {
 
   OtlpCounters() {}
 
-  /** Attributes left out because there were too many, or they were too deep or too long. */
+  /** Attributes that were left out because they were too many, too deeply nested or too long. */
   public long attributesLeftOut() {
     return attributesLeftOut.sum();
   }
@@ -55,7 +55,7 @@ public final class OtlpCounters {
     return requestsRefused[reason.ordinal()].sum();
   }
 
-  /** Requests equal to one under way, which share its outcome instead of counting again. */
+  /** Requests identical to one in progress; they get its outcome and are not counted again. */
   public long requestsJoined() {
     return requestsJoined.sum();
   }
@@ -65,7 +65,7 @@ public final class OtlpCounters {
     return requestsRepeated.sum();
   }
 
-  /** Connections that ended because no TLS was agreed on. */
+  /** Connections that ended because the TLS handshake failed. */
   public long handshakesFailed() {
     return handshakesFailed.sum();
   }

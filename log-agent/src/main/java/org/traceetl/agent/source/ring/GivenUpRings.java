@@ -55,7 +55,7 @@ final class GivenUpRings {
       names.add(name);
     }
     if (givenUpLog.permits()) {
-      log.warn("Ring {} is given up: {}", name, problem(cause));
+      log.warn("Stopped reading ring {}: {}", name, problem(cause));
     }
     if (cause instanceof RuntimeException && failureLog.permits()) {
       log.error("Reading ring {} failed unexpectedly", name, cause);
@@ -108,7 +108,7 @@ final class GivenUpRings {
       return files.removeIfDead(name);
     } catch (IOException e) {
       if (failureLog.permits()) {
-        log.warn("Ring {} is given up and cannot be removed: {}", name, e.toString());
+        log.warn("Cannot remove ring {}, which is no longer read: {}", name, e.toString());
       }
       return false;
     }

@@ -76,7 +76,7 @@ final class OpenRings {
       }
       return open(files, name, opened, now);
     } catch (NoSuchFileException e) {
-      log.debug("Ring {} is gone since it was found", name);
+      log.debug("Ring {} disappeared before it was opened", name);
     } catch (IOException | MalformedRingException | InternalError | RuntimeException e) {
       givenUp.add(name, e);
     }
@@ -128,7 +128,7 @@ final class OpenRings {
 
   /** It is read on under its new name: opened once more, its spans would count twice. */
   private void rename(Ring ring, String name, RingFiles.Status file) {
-    log.info("Ring {} is called {} now", ring.name, name);
+    log.info("Ring {} was renamed to {}", ring.name, name);
     rings.remove(ring.name);
     if (ring.saved) {
       positions.forget(ring.name);
@@ -146,7 +146,7 @@ final class OpenRings {
     try {
       ring.close();
     } catch (IOException e) {
-      log.warn("Ring {} does not close: {}", ring.name, e.toString());
+      log.warn("Cannot close ring {}: {}", ring.name, e.toString());
     }
   }
 

@@ -172,7 +172,7 @@ final class Posix {
 
   private static void check(int result, String call, MemorySegment state) throws IOException {
     if (result < 0) {
-      throw new IOException(call + " fails with error " + (int) ERRNO_OF.get(state, 0L));
+      throw new IOException(call + " failed with error " + (int) ERRNO_OF.get(state, 0L));
     }
   }
 

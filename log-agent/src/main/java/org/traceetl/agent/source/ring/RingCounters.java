@@ -53,8 +53,8 @@ final class RingCounters {
     states.put("given_up", () -> unread);
     metrics.gauge(
         "rings",
-        "Rings of applications: that are read, that wait because as many are read as may be, and"
-            + " that are given up and still there.",
+        "Rings of applications, by state: read, waiting because the limit of rings is reached,"
+            + " or given up with the file still present.",
         "state",
         states);
     Map<String, DoubleSupplier> reasons = new LinkedHashMap<>();
@@ -62,7 +62,7 @@ final class RingCounters {
         (reason, count) -> reasons.put(reason.name().toLowerCase(Locale.ROOT), count::sum));
     metrics.counter(
         "rings_given_up",
-        "Rings that are not read any more because something is wrong with them, by reason.",
+        "Rings that the agent stopped reading because of an error, by reason.",
         "reason",
         reasons);
     Map<String, DoubleSupplier> drops = new LinkedHashMap<>();
@@ -70,22 +70,23 @@ final class RingCounters {
     drops.put("too_large", droppedTooLarge::sum);
     metrics.counter(
         "ring_spans_dropped",
-        "Spans that applications could not write into their rings, as they say, by reason.",
+        "Spans that applications report as dropped because they could not write them into their"
+            + " rings, by reason.",
         "reason",
         drops);
     metrics.counter(
         "ring_claims_abandoned",
-        "Records that dead applications had begun to write.",
+        "Incomplete records in rings whose application ended while it wrote.",
         "",
         Map.of("", claimsAbandoned::sum));
     metrics.counter(
         "ring_attributes_left_out",
-        "Attributes of rings' spans left out because there were too many or they were too long.",
+        "Attributes of spans in rings that were left out because they were too many or too long.",
         "",
         Map.of("", attributesLeftOut::sum));
     metrics.counter(
         "ring_wakes",
-        "Times that an application woke the agent, which slept because there were no spans.",
+        "Wake-ups of the ring reader by applications, after a time without spans.",
         "",
         Map.of("", wakes::sum));
   }

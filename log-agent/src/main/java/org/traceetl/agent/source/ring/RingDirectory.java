@@ -51,12 +51,12 @@ final class RingDirectory implements AutoCloseable {
       synchronized (sleeping) {
         files = opened;
       }
-      log.info("Rings of applications are read in {}", config.directory());
+      log.info("Reading the rings of applications in {}", config.directory());
       return true;
     } catch (IOException | RuntimeException e) {
       if (throttle.permits()) {
         log.warn(
-            "No rings are read, it is tried again every {} s: {}",
+            "No rings are read; the agent retries every {} s: {}",
             TimeUnit.NANOSECONDS.toSeconds(openNanos),
             e.toString());
       }

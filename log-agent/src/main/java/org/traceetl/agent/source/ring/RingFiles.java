@@ -102,7 +102,7 @@ final class RingFiles implements AutoCloseable {
     }
     Status status = Status.of(path);
     if (!status.is(TYPE_DIRECTORY)) {
-      throw new IOException(path + " is no directory");
+      throw new IOException(path + " is not a directory");
     }
     if (status.user() != user) {
       // Who is no owner could neither list it nor remove others' files.
@@ -112,7 +112,8 @@ final class RingFiles implements AutoCloseable {
               + status.user()
               + " and the agent is user "
               + user
-              + ": chown it to the agent's, or remove it and let the agent make it");
+              + ": change its owner to the agent's user, or remove it so that the agent creates"
+              + " it");
     }
     permit(path, group, status, group.isPresent() ? 03730 : 03733);
     int self = Posix.open(path, Posix.O_RDONLY | Posix.O_CLOEXEC);
@@ -164,7 +165,10 @@ final class RingFiles implements AutoCloseable {
       return path.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByGroupName(name);
     } catch (UserPrincipalNotFoundException e) {
       throw new IOException(
-          "ring.group = " + name + ": this host, or the agent's container, has no such group", e);
+          "ring.group = "
+              + name
+              + ": this group does not exist on the host or in the agent's container",
+          e);
     }
   }
 
@@ -224,7 +228,7 @@ final class RingFiles implements AutoCloseable {
       Status status = plain(ring);
       // Who took its place by something else could not put it back: that would not be theirs.
       if (!status.isSameFile(before)) {
-        throw new IOException("it was replaced while it was opened");
+        throw new IOException("the file was replaced while the agent opened it");
       }
       return new Opened(channel, status);
     } catch (IOException e) {
@@ -236,7 +240,7 @@ final class RingFiles implements AutoCloseable {
   private static Status plain(Path ring) throws IOException {
     Status status = Status.of(ring);
     if (!status.is(TYPE_REGULAR) || status.links() != 1) {
-      throw new IOException("it is no plain file with one name");
+      throw new IOException("it is not a regular file with exactly one link");
     }
     return status;
   }

@@ -274,7 +274,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
           boolean _ = files.removeIfDead(name);
         } catch (IOException e) {
           if (failureLog.permits()) {
-            log.warn("{} cannot be removed: {}", name, e.toString());
+            log.warn("Cannot remove {}: {}", name, e.toString());
           }
         }
       }

@@ -34,7 +34,7 @@ record SavedPosition(String file, long position, long droppedRingFull, long drop
           Long.parseLong(fields[2]));
     } catch (RuntimeException e) {
       throw new IOException(
-          "the spool holds a position in a ring that cannot be read (" + note.content() + ")", e);
+          "the spool holds an invalid read position of a ring (" + note.content() + ")", e);
     }
   }
 

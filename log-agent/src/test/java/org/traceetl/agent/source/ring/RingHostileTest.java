@@ -371,7 +371,7 @@ final class RingHostileTest {
     for (Path path : List.of(file, link)) {
       assertThatThrownBy(() -> RingFiles.open(path, Optional.empty()))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("is no directory");
+          .hasMessageContaining("is not a directory");
     }
   }
 
