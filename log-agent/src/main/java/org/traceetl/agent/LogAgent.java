@@ -109,7 +109,8 @@ public final class LogAgent implements Callable<Integer> {
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
     if (configFile != null) {
       agent.watch(
-          "config_file", new ConfigFile(configFile, yaml, environment, config, agent::followFiles));
+          "config_file",
+          new LiveConfigFile(configFile, yaml, environment, config, agent::followFiles));
     }
     reloadOnHangUp(agent);
     Thread.currentThread().join();

@@ -12,18 +12,18 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.filter.Filters;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.publish.DecisionsFile;
 import org.traceetl.agent.publish.DecisionsWatch;
-import org.traceetl.agent.publish.Followed;
 import org.traceetl.agent.publish.Publisher;
+import org.traceetl.agent.publish.RecordFollower;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.reload.Reloader;
-import org.traceetl.agent.route.Routing;
+import org.traceetl.agent.route.RoutingState;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.source.ring.RingSource;
@@ -47,7 +47,7 @@ public final class RunningAgent implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final Spool spool;
-  private final Routing routing;
+  private final RoutingState routing;
   private final Pipeline pipeline;
   private final Publisher publisher;
   private final OtlpReceiver otlp;
@@ -105,7 +105,7 @@ public final class RunningAgent implements AutoCloseable {
               metrics,
               now -> routing().rules(now),
               now -> pipeline().filters(new Filters(now)));
-      routing = new Routing(rules.routing(), router -> pipeline().router(router));
+      routing = new RoutingState(rules.routing(), router -> pipeline().router(router));
       pipeline =
           open(
               new Pipeline(
@@ -117,7 +117,7 @@ public final class RunningAgent implements AutoCloseable {
                   clocks.nanoClock(),
                   spool::nowMillis));
       pipeline.filters(new Filters(rules.filters()));
-      List<Note.Place> places = spool.places();
+      List<Checkpoint.Position> places = spool.places();
       pipeline.start();
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
@@ -233,14 +233,14 @@ public final class RunningAgent implements AutoCloseable {
             topic,
             config.routing().publicKeysFile(),
             rocketmq.routeRefreshMillis(),
-            new Followed<>(
+            new RecordFollower<>(
                 HotspotDecisions.FORMAT,
                 HotspotDecisions.NONE,
                 config.routing().hotspots()
                     ? new DecisionsFile(state, "hotspots", topic, rocketmq)
                     : null,
                 routing::decisions),
-            new Followed<>(
+            new RecordFollower<>(
                 LearntNames.FORMAT,
                 LearntNames.NONE,
                 config.routing().learntNames()
@@ -282,7 +282,7 @@ public final class RunningAgent implements AutoCloseable {
     return pipeline;
   }
 
-  private Routing routing() {
+  private RoutingState routing() {
     return routing;
   }
 

@@ -6,7 +6,7 @@ import org.traceetl.agent.config.FilterRules.Limits;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanView;
 
-/** The filters of one application. Immutable; {@link SpanFilter} applies them. */
+/** The filters of one application. Immutable; {@link AgentSpanFilter} applies them. */
 public final class ApplicationFilters {
   /** What there is besides rules and keys, and besides the bytes of each key. */
   private static final int OVERHEAD_BYTES = 256;

@@ -36,11 +36,11 @@ public final class AnsweredRequests {
   }
 
   /** A request with its answer. */
-  public record Answered(Note.Request request, Answer answer) {}
+  public record Answered(Checkpoint.Request request, Answer answer) {}
 
   private final int most;
   // Guarded by itself; the oldest first.
-  private final Map<Note.Request, Answer> answers = new LinkedHashMap<>();
+  private final Map<Checkpoint.Request, Answer> answers = new LinkedHashMap<>();
   private long reasonBytes;
 
   /**
@@ -51,7 +51,7 @@ public final class AnsweredRequests {
   }
 
   /** Remembers a request; of equal ones the last. */
-  public void add(Note.Request request, Answer answer) {
+  public void add(Checkpoint.Request request, Answer answer) {
     synchronized (answers) {
       Answer before = answers.remove(request);
       answers.put(request, answer);
@@ -85,7 +85,7 @@ public final class AnsweredRequests {
   }
 
   /** What the sender of an equal request was told; null when none is remembered. */
-  public Answer find(Note.Request request) {
+  public Answer find(Checkpoint.Request request) {
     synchronized (answers) {
       return answers.get(request);
     }

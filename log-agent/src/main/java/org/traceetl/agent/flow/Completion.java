@@ -6,7 +6,7 @@ public interface Completion {
    * What is to be kept together with the payload's spans; null for nothing. Asked for on the
    * pipeline's thread when the payload is decoded.
    */
-  default Note note() {
+  default Checkpoint checkpoint() {
     return null;
   }
 
@@ -17,8 +17,9 @@ public interface Completion {
   default void released(byte[] payload) {}
 
   /**
-   * The outcome is known: every span accepted is in the spool on disk, with the {@link #note}, and
-   * will be published. A repeat would count them again and could not help the others.
+   * The outcome is known: every span accepted is in the spool on disk, with the {@link
+   * #checkpoint}, and will be published. A repeat would count them again and could not help the
+   * others.
    *
    * @param rejected spans that were malformed
    * @param reason why they were, or empty; without data of the spans

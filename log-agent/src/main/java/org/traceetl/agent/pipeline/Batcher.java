@@ -6,9 +6,9 @@ import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.filter.AgentSpanFilter;
+import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.Filters;
-import org.traceetl.agent.filter.SpanFilter;
-import org.traceetl.agent.filter.SpanFilter.Change;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanSink;
@@ -55,9 +55,9 @@ final class Batcher implements SpanSink {
   private final Frame frame;
   private final long mostFrameBytes;
   private final AgentMetrics metrics;
-  private final Resources resources;
+  private final ResourceCache resources;
   private final SeriesHash seriesHash = new SeriesHash();
-  private final SpanFilter filter = new SpanFilter();
+  private final AgentSpanFilter filter = new AgentSpanFilter();
   private final WantedEvents wantedEvents;
   // In the order of opening.
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
@@ -66,8 +66,8 @@ final class Batcher implements SpanSink {
   private Filters filters = Filters.NONE;
   private Router router;
   private Topology topology;
-  private Payload payload;
-  private Resource resource;
+  private PendingPayload payload;
+  private RoutedResource resource;
   private boolean resourceTooLarge;
   // Of the payload, by reason.
   private int dropped;
@@ -95,7 +95,7 @@ final class Batcher implements SpanSink {
     this.frame = frame;
     this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
-    this.resources = new Resources(leaving -> closeAllOf(leaving, Cause.RESOURCES));
+    this.resources = new ResourceCache(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
   /** Routes by these rules and queues from now on. Batches of the old ones are closed. */
@@ -115,7 +115,7 @@ final class Batcher implements SpanSink {
   }
 
   /** The spans that follow come from this payload. */
-  void payload(Payload payload) {
+  void payload(PendingPayload payload) {
     this.payload = payload;
     resource = null;
     resourceTooLarge = false;
@@ -167,7 +167,7 @@ final class Batcher implements SpanSink {
   }
 
   private void take(Attributes attributes) {
-    resourceTooLarge = attributes.textBytes() > Resources.MAX_RESOURCE_TEXT_BYTES;
+    resourceTooLarge = attributes.textBytes() > ResourceCache.MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, filters, filter, router, topology);
       resourceTooLarge = resource.isTooLarge();
@@ -271,7 +271,7 @@ final class Batcher implements SpanSink {
     metrics.spansRejected.labels(payload.source, reason).inc();
   }
 
-  private OpenBatch open(Resource resource, int candidate) {
+  private OpenBatch open(RoutedResource resource, int candidate) {
     if (open.size() >= config.openBatches()) {
       close(open.getFirst(), Cause.POOL);
     }
@@ -307,7 +307,7 @@ final class Batcher implements SpanSink {
     }
   }
 
-  private void closeAllOf(Resource leaving, Cause cause) {
+  private void closeAllOf(RoutedResource leaving, Cause cause) {
     for (int i = 0; i < leaving.candidates(); i++) {
       if (leaving.open(i) != null) {
         close(leaving.open(i), cause);
@@ -317,7 +317,7 @@ final class Batcher implements SpanSink {
 
   private void close(OpenBatch batch, Cause cause) {
     open.remove(batch);
-    Resource owner = batch.resource();
+    RoutedResource owner = batch.resource();
     owner.setOpen(batch.candidate(), null);
     BrokerQueue queue = owner.route().queue(batch.candidate());
     long sequence = nextSequences.merge(queue, 1L, Long::sum) - 1;

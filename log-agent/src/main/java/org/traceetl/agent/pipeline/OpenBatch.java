@@ -12,12 +12,12 @@ final class OpenBatch {
   private static final int ENTRY_BYTES = 10;
 
   private final SpanBatchWriter writer = new SpanBatchWriter();
-  private Resource resource;
+  private RoutedResource resource;
   private int candidate;
   private int resourceBytes;
   private int resourceEntries;
 
-  void open(Resource resource, int candidate) {
+  void open(RoutedResource resource, int candidate) {
     this.resource = resource;
     this.candidate = candidate;
     writer.begin();
@@ -94,7 +94,7 @@ final class OpenBatch {
     }
   }
 
-  Resource resource() {
+  RoutedResource resource() {
     return resource;
   }
 

@@ -13,10 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.filter.Filters;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
@@ -53,7 +53,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   private final long commitBytes;
   private final LogThrottle failureLog;
   private final Batcher batcher;
-  private final Queue<Payload> payloads = new ConcurrentLinkedQueue<>();
+  private final Queue<PendingPayload> payloads = new ConcurrentLinkedQueue<>();
   private final DutyThread thread;
 
   private final Object admission = new Object();
@@ -68,7 +68,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   private Router routerInUse;
   private Topology topologyInUse;
   private Filters filtersInUse = Filters.NONE;
-  private final List<Payload> uncommitted = new ArrayList<>();
+  private final List<PendingPayload> uncommitted = new ArrayList<>();
   private long uncommittedBytes;
   private long dueNanos;
 
@@ -157,7 +157,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
         return Admission.FULL;
       }
       bytesInFlight = bytesThen;
-      payloads.add(new Payload(source, bytes, length, decoder, completion, charge));
+      payloads.add(new PendingPayload(source, bytes, length, decoder, completion, charge));
       return Admission.ACCEPTED;
     }
   }
@@ -194,7 +194,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   /** Takes one payload if there is one, and commits what is due. */
   @Override
   public int doWork() {
-    Payload payload = payloads.poll();
+    PendingPayload payload = payloads.poll();
     if (takesRules(payload) && payload != null) {
       decode(payload);
     }
@@ -226,7 +226,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
    * Takes new rules, for which open batches are closed. Where that fails, all that waits for a
    * commit is told so, and the payload at hand with it: the rules are tried again.
    */
-  private boolean takesRules(Payload payload) {
+  private boolean takesRules(PendingPayload payload) {
     try {
       takeRules();
       return true;
@@ -255,7 +255,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     }
   }
 
-  private void decode(Payload payload) {
+  private void decode(PendingPayload payload) {
     if (uncommittedBytes + payload.charge > commitBytes && !uncommitted.isEmpty()) {
       commit();
     }
@@ -265,7 +265,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     hold(payload);
     try {
       batch(payload);
-      Note note = payload.note();
+      Checkpoint note = payload.checkpoint();
       if (note != null) {
         frame.add(note, payload.accepted(), payload.rejected(), payload.reason());
       }
@@ -275,7 +275,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   }
 
   /** Decodes a payload into batches. When it throws, no payload of the frame may be confirmed. */
-  private void batch(Payload payload) {
+  private void batch(PendingPayload payload) {
     batcher.payload(payload);
     try {
       payload.decode(batcher);
@@ -299,7 +299,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     batcher.throwFault();
   }
 
-  private void hold(Payload payload) {
+  private void hold(PendingPayload payload) {
     uncommitted.add(payload);
     uncommittedBytes += payload.charge;
   }
@@ -342,7 +342,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
    * @param failure why they are not in the spool; null if they are
    */
   private void settle(String failure) {
-    List<Payload> settled = List.copyOf(uncommitted);
+    List<PendingPayload> settled = List.copyOf(uncommitted);
     long released = uncommittedBytes;
     frame.clear();
     uncommitted.clear();
@@ -350,7 +350,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     synchronized (admission) {
       bytesInFlight -= released;
     }
-    for (Payload payload : settled) {
+    for (PendingPayload payload : settled) {
       if (failure == null) {
         metrics.spansAccepted.labels(payload.source).inc(payload.accepted());
         if (payload.measured() > 0) {
@@ -364,7 +364,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     }
   }
 
-  private void unreadable(Payload payload, String reason) {
+  private void unreadable(PendingPayload payload, String reason) {
     metrics.payloadsMalformed.labels(payload.source).inc();
     if (payload.accepted() == 0) {
       payload.malformed(reason);

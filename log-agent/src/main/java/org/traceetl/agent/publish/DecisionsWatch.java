@@ -67,7 +67,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   private final String name;
   private final Optional<Path> publicKeysFile;
   private final int intervalMillis;
-  private final List<Followed<?>> kinds;
+  private final List<RecordFollower<?>> kinds;
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
   private final LogThrottle failureLog;
@@ -90,8 +90,8 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
       String name,
       Optional<Path> publicKeysFile,
       int intervalMillis,
-      Followed<HotspotDecisions> hotspots,
-      Followed<LearntNames> names,
+      RecordFollower<HotspotDecisions> hotspots,
+      RecordFollower<LearntNames> names,
       AgentMetrics metrics,
       LongSupplier nanoClock,
       LongSupplier unixMillis) {
@@ -162,7 +162,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
       Newest newest = topic.newest(known);
       newest.records().forEach(this::read);
       known = newest.place();
-      kinds.forEach(Followed::save);
+      kinds.forEach(RecordFollower::save);
     } catch (IOException | RuntimeException e) {
       if (!thread.isEnded() && failureLog.permits()) {
         log.warn(
@@ -196,11 +196,11 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
 
   private void take(byte[] record) throws MalformedDecisionsException {
     // What begins as none is to have its reason: the first kind that is followed refuses it.
-    Followed<?> its =
+    RecordFollower<?> its =
         kinds.stream()
             .filter(kind -> kind.begins(record))
             .findFirst()
-            .or(() -> kinds.stream().filter(Followed::isFollowed).findFirst())
+            .or(() -> kinds.stream().filter(RecordFollower::isFollowed).findFirst())
             .orElse(kinds.getFirst());
     its.take(record, unixMillis.getAsLong());
   }

@@ -62,7 +62,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private final LogThrottle failureLog;
   private final LogThrottle dropLog;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  private final Map<BrokerQueue, Lane> lanes = new HashMap<>();
+  private final Map<BrokerQueue, QueueBacklog> lanes = new HashMap<>();
   private final CompletableFuture<Void> idle = new CompletableFuture<>();
   private final DutyThread thread;
 
@@ -266,7 +266,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   public long idleNanos() {
     long now = nanoClock.getAsLong();
     long wait = TimeUnit.SECONDS.toNanos(1);
-    for (Lane lane : lanes.values()) {
+    for (QueueBacklog lane : lanes.values()) {
       if (lane.isPaused(now)) {
         wait = Math.min(wait, lane.pausedUntilNanos() - now);
       }
@@ -289,13 +289,13 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     if (batch.isSettled()) {
       releaseBody(batch);
     } else {
-      lanes.computeIfAbsent(batch.queue(), queue -> new Lane()).add(batch);
+      lanes.computeIfAbsent(batch.queue(), queue -> new QueueBacklog()).add(batch);
     }
   }
 
   private void remove(SpooledBatch batch) {
     releaseBody(batch);
-    Lane lane = lanes.get(batch.queue());
+    QueueBacklog lane = lanes.get(batch.queue());
     if (lane != null) {
       lane.remove(batch);
     }
@@ -308,10 +308,10 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
   }
 
-  private void send(Lane lane, long nowNanos) {
+  private void send(QueueBacklog lane, long nowNanos) {
     SpooledBatch batch = lane.peek(nowNanos);
     while (batch != null && (batch.body() != null || hasRoomFor(batch, lane))) {
-      Lane.Attempt attempt = lane.take(nowNanos);
+      QueueBacklog.Attempt attempt = lane.take(nowNanos);
       if (batch.body() != null || load(lane, attempt)) {
         send(batch, answerTo(lane, attempt));
       }
@@ -329,12 +329,12 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   }
 
   /** One batch of each queue always has room, so that none keeps the others from being sent. */
-  private boolean hasRoomFor(SpooledBatch batch, Lane lane) {
+  private boolean hasRoomFor(SpooledBatch batch, QueueBacklog lane) {
     return !lane.hasInFlight() || bodyBytes.get() + batch.length() <= mostBodyBytes;
   }
 
   /** Reads the body. False if there is nothing to be sent. */
-  private boolean load(Lane lane, Lane.Attempt attempt) {
+  private boolean load(QueueBacklog lane, QueueBacklog.Attempt attempt) {
     SpooledBatch batch = attempt.batch;
     try {
       byte[] body = spool.read(batch);
@@ -367,7 +367,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     return false;
   }
 
-  private Transport.Answer answerTo(Lane lane, Lane.Attempt attempt) {
+  private Transport.Answer answerTo(QueueBacklog lane, QueueBacklog.Attempt attempt) {
     return new Transport.Answer() {
       @Override
       public void confirmed() {
@@ -386,7 +386,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     };
   }
 
-  private void onConfirmed(Lane lane, Lane.Attempt attempt) {
+  private void onConfirmed(QueueBacklog lane, QueueBacklog.Attempt attempt) {
     SpooledBatch batch = attempt.batch;
     reached(batch.queue().broker());
     lane.succeeded();
@@ -400,7 +400,8 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
   }
 
-  private void onFailed(Lane lane, Lane.Attempt attempt, Transport.Failure failure, String detail) {
+  private void onFailed(
+      QueueBacklog lane, QueueBacklog.Attempt attempt, Transport.Failure failure, String detail) {
     metrics.sendFailures.labels(failure.label()).inc();
     int failures = lane.failed(attempt, nanoClock.getAsLong());
     if (failures == 0) {
@@ -423,7 +424,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
   }
 
-  private void pause(Lane lane, int failures) {
+  private void pause(QueueBacklog lane, int failures) {
     lane.pauseUntil(nanoClock.getAsLong() + backOffNanos(failures));
   }
 
@@ -460,7 +461,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
             || !queues.stream().map(BrokerQueue::broker).allMatch(awayBrokers::contains);
   }
 
-  private void onRefused(Lane lane, Lane.Attempt attempt, String detail) {
+  private void onRefused(QueueBacklog lane, QueueBacklog.Attempt attempt, String detail) {
     reached(attempt.batch.queue().broker());
     metrics.sendFailures.labels("refused").inc();
     lane.answered(attempt);
@@ -483,14 +484,14 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   }
 
   private void findLost(long nowNanos) {
-    for (Lane lane : lanes.values()) {
-      for (Lane.Attempt attempt : lane.startedBefore(nowNanos - lostAfterNanos())) {
+    for (QueueBacklog lane : lanes.values()) {
+      for (QueueBacklog.Attempt attempt : lane.startedBefore(nowNanos - lostAfterNanos())) {
         onFailed(lane, attempt, Transport.Failure.NO_ANSWER, "the broker did not answer");
       }
     }
   }
 
-  private void dropTooOld(Lane lane) {
+  private void dropTooOld(QueueBacklog lane) {
     long oldestAllowed = millis.getAsLong() - mostAgeMillis;
     SpooledBatch batch = lane.oldest();
     while (batch != null && batch.createdMillis() < oldestAllowed) {

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
@@ -20,7 +20,7 @@ public final class Frame {
   private final CRC32C crc = new CRC32C();
   private List<SpooledBatch> batches = new ArrayList<>();
   private final List<Answered> requests = new ArrayList<>();
-  private final List<Note.Place> places = new ArrayList<>();
+  private final List<Checkpoint.Position> places = new ArrayList<>();
   private long bodyBytes;
 
   /**
@@ -50,10 +50,10 @@ public final class Frame {
   }
 
   /** Adds what a source wants kept, with the outcome of its payload. */
-  public void add(Note note, int accepted, int rejected, String reason) {
+  public void add(Checkpoint note, int accepted, int rejected, String reason) {
     switch (note) {
-      case Note.Place place -> places.add(place);
-      case Note.Request request ->
+      case Checkpoint.Position place -> places.add(place);
+      case Checkpoint.Request request ->
           requests.add(
               new Answered(request, new Answer(millis.getAsLong(), accepted, rejected, reason)));
     }
@@ -95,7 +95,7 @@ public final class Frame {
     return requests;
   }
 
-  List<Note.Place> places() {
+  List<Checkpoint.Position> places() {
     return places;
   }
 }

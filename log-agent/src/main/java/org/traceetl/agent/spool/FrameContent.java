@@ -7,7 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
@@ -50,7 +50,7 @@ final class FrameContent {
   final boolean isState;
   final List<SpooledBatch> batches = new ArrayList<>();
   final List<Answered> requests = new ArrayList<>();
-  final List<Note.Place> places = new ArrayList<>();
+  final List<Checkpoint.Position> places = new ArrayList<>();
 
   private FrameContent(boolean isState) {
     this.isState = isState;
@@ -58,12 +58,12 @@ final class FrameContent {
 
   /** Writes all but the bodies, and tells each batch where in the frame its own will be. */
   static void write(
-      Content to,
+      FrameBuffer to,
       int kind,
       AgentIdentity agent,
       Collection<SpooledBatch> batches,
       Collection<Answered> requests,
-      Collection<Note.Place> places) {
+      Collection<Checkpoint.Position> places) {
     to.clear();
     to.putByte(kind).putLong(agent.high()).putLong(agent.low()).putLong(agent.epoch());
     to.putInt(batches.size());
@@ -74,14 +74,14 @@ final class FrameContent {
     }
     to.putInt(requests.size());
     for (Answered answered : requests) {
-      Note.Request request = answered.request();
+      Checkpoint.Request request = answered.request();
       Answer answer = answered.answer();
       to.putLong(request.hash()).putLong(request.otherHash()).putInt(request.length());
       to.putLong(answer.unixMillis()).putInt(answer.accepted()).putInt(answer.rejected());
       to.putText(answer.reason());
     }
     to.putInt(places.size());
-    for (Note.Place place : places) {
+    for (Checkpoint.Position place : places) {
       to.putText(place.name()).putText(place.content());
     }
   }
@@ -115,7 +115,7 @@ final class FrameContent {
   private void read(ByteBuffer from) {
     AgentIdentity agent = new AgentIdentity(from.getLong(), from.getLong(), from.getLong());
     for (int left = count(from); left > 0; left--) {
-      BrokerQueue queue = new BrokerQueue(Content.getText(from), from.getInt());
+      BrokerQueue queue = new BrokerQueue(FrameBuffer.getText(from), from.getInt());
       long sequence = from.getLong();
       long createdMillis = from.getLong();
       int spans = count(from);
@@ -125,13 +125,14 @@ final class FrameContent {
               agent, queue, sequence, createdMillis, spans, length, from.getInt(), null));
     }
     for (int left = count(from); left > 0; left--) {
-      Note.Request request = new Note.Request(from.getLong(), from.getLong(), from.getInt());
+      Checkpoint.Request request =
+          new Checkpoint.Request(from.getLong(), from.getLong(), from.getInt());
       long unixMillis = from.getLong();
-      Answer answer = new Answer(unixMillis, count(from), count(from), Content.getText(from));
+      Answer answer = new Answer(unixMillis, count(from), count(from), FrameBuffer.getText(from));
       requests.add(new Answered(request, answer));
     }
     for (int left = count(from); left > 0; left--) {
-      places.add(new Note.Place(Content.getText(from), Content.getText(from)));
+      places.add(new Checkpoint.Position(FrameBuffer.getText(from), FrameBuffer.getText(from)));
     }
   }
 

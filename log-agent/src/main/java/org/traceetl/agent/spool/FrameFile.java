@@ -138,7 +138,7 @@ final class FrameFile implements AutoCloseable {
   }
 
   /** Bytes of a frame with the content. */
-  static long frameBytes(Content meta, List<SpooledBatch> bodies) {
+  static long frameBytes(FrameBuffer meta, List<SpooledBatch> bodies) {
     long bytes = HEAD_BYTES + (long) meta.length();
     for (SpooledBatch batch : bodies) {
       bytes += batch.length();
@@ -153,7 +153,7 @@ final class FrameFile implements AutoCloseable {
    * @throws IOException when it failed; then nothing of the frame counts, and nothing more is
    *     written before what there is of it is cut off
    */
-  void append(Content meta, Collection<SpooledBatch> bodies, boolean force) throws IOException {
+  void append(FrameBuffer meta, Collection<SpooledBatch> bodies, boolean force) throws IOException {
     if (torn) {
       cut();
     }

@@ -173,7 +173,7 @@ final class Segment {
   }
 
   /** Writes what was settled. */
-  void writeSettled(int[] ordinalsAndSpans, Content content) throws IOException {
+  void writeSettled(int[] ordinalsAndSpans, FrameBuffer content) throws IOException {
     content.clear();
     content.putByte(FrameContent.SETTLED).putInt(ordinalsAndSpans.length / 2);
     for (int number : ordinalsAndSpans) {

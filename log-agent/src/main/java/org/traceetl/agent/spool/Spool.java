@@ -28,7 +28,7 @@ import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -104,14 +104,14 @@ public final class Spool implements AutoCloseable {
   private final LogThrottle failureLog;
   private final DirectoryLock directoryLock;
   private final AnsweredRequests answered;
-  private final SequencedMap<String, Note.Place> places;
+  private final SequencedMap<String, Checkpoint.Position> places;
   private final DutyThread flusher;
   private final Set<FrameFile> unforced = ConcurrentHashMap.newKeySet();
 
   // Owned by the writing thread.
-  private final Content content = new Content();
+  private final FrameBuffer content = new FrameBuffer();
   // Its own: a merge makes room for a frame that is encoded in the other one.
-  private final Content mergeContent = new Content();
+  private final FrameBuffer mergeContent = new FrameBuffer();
   private Outlet outlet;
   private List<SpooledBatch> recovered;
   private long nextNumber;
@@ -149,7 +149,7 @@ public final class Spool implements AutoCloseable {
       long startMillis,
       DirectoryLock directoryLock,
       AnsweredRequests answered,
-      Recovery recovery) {
+      SpoolRecovery recovery) {
     this.config = config;
     mostSegmentBatches = Math.ceilDiv(config.maxBatches(), SEGMENTS);
     this.agent = agent;
@@ -208,7 +208,7 @@ public final class Spool implements AutoCloseable {
       DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory");
       AnsweredRequests answered = new AnsweredRequests(mostRequests(config));
       FrameFile.Force counted = counted(force, metrics);
-      Recovery recovery = new Recovery(config.directory(), counted, answered);
+      SpoolRecovery recovery = new SpoolRecovery(config.directory(), counted, answered);
       boolean opened = false;
       try {
         recovery.read();
@@ -281,7 +281,7 @@ public final class Spool implements AutoCloseable {
     return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / REQUEST_BYTES);
   }
 
-  private void begin(Recovery recovery) throws IOException {
+  private void begin(SpoolRecovery recovery) throws IOException {
     segments.addAll(recovery.segments);
     nextNumber = segments.isEmpty() ? 1 : segments.getLast().number + NUMBER_STEP;
     recovered = new ArrayList<>();
@@ -362,7 +362,7 @@ public final class Spool implements AutoCloseable {
   /**
    * Where sources go on, those that moved last at the end. To be called before the first commit.
    */
-  public List<Note.Place> places() {
+  public List<Checkpoint.Position> places() {
     return List.copyOf(places.values());
   }
 
@@ -515,9 +515,9 @@ public final class Spool implements AutoCloseable {
     parts.computeIfAbsent(batch.queue().broker(), broker -> new Part()).add(batch, 1);
   }
 
-  private void keep(Note.Place place) {
-    Note.Place before = places.get(place.name());
-    Recovery.keep(places, place);
+  private void keep(Checkpoint.Position place) {
+    Checkpoint.Position before = places.get(place.name());
+    SpoolRecovery.keep(places, place);
     placeBytes -= before == null ? 0 : bytesOf(before);
     placeBytes += place.content().isEmpty() ? 0 : bytesOf(place);
     if (places.size() > MOST_PLACES) {
@@ -525,7 +525,7 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  private static long bytesOf(Note.Place place) {
+  private static long bytesOf(Checkpoint.Position place) {
     return FrameContent.PLACE_BYTES
         + place.name().getBytes(UTF_8).length
         + place.content().getBytes(UTF_8).length;
@@ -626,7 +626,7 @@ public final class Spool implements AutoCloseable {
       active.frames.mend();
     }
     long segmentBytes = segmentBytes();
-    Path path = config.directory().resolve(Recovery.name(nextNumber));
+    Path path = config.directory().resolve(SpoolRecovery.name(nextNumber));
     FrameFile file = FrameFile.create(path, force);
     Segment begun = new Segment(nextNumber, file);
     boolean done = false;
@@ -867,7 +867,7 @@ public final class Spool implements AutoCloseable {
     List<Segment> all = segments();
     int from = all.indexOf(first);
     int to = from + 1;
-    while (!Merge.hasNumber(all, to)) {
+    while (!MergePlan.hasNumber(all, to)) {
       to++;
     }
     return all.subList(from, to);
@@ -935,7 +935,8 @@ public final class Spool implements AutoCloseable {
     synchronized (lock) {
       sources =
           List.copyOf(
-              new Merge(List.copyOf(segments), deletable().size(), mostBytes, mostSegmentBatches)
+              new MergePlan(
+                      List.copyOf(segments), deletable().size(), mostBytes, mostSegmentBatches)
                   .sources());
     }
     if (sources.isEmpty()) {
@@ -967,7 +968,7 @@ public final class Spool implements AutoCloseable {
     boolean isActive = sources.getLast() == active;
     long number = isActive ? nextNumber : sources.getLast().number + 1;
     long segmentBytes = segmentBytes();
-    Path path = config.directory().resolve(Recovery.name(number));
+    Path path = config.directory().resolve(SpoolRecovery.name(number));
     FrameFile file =
         FrameFile.create(
             path.resolveSibling(path.getFileName() + Segment.UNFINISHED_SUFFIX), force);

@@ -13,7 +13,7 @@ import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.FiltersFile;
-import org.traceetl.agent.filter.SpanFilter.Verdict;
+import org.traceetl.agent.filter.AgentSpanFilter.Verdict;
 import org.traceetl.agent.flow.SpanView;
 
 final class SamplingTest {
@@ -27,7 +27,7 @@ final class SamplingTest {
           .mapToObj(BigInteger::valueOf)
           .reduce(BigInteger.valueOf(STEPS), BigInteger::multiply);
 
-  private final SpanFilter filter = new SpanFilter();
+  private final AgentSpanFilter filter = new AgentSpanFilter();
 
   @Property(tries = 300)
   void theMeanOfWhatASpanCountsForIsWhatItCountedForBefore(

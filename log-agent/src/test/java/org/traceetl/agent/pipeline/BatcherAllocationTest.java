@@ -132,14 +132,14 @@ final class BatcherAllocationTest {
   }
 
   private void run() {
-    Payload payload = null;
+    PendingPayload payload = null;
     for (int i = 0; i < SPANS; i++) {
       if (i % SPANS_PER_PAYLOAD == 0) {
         batcher.endPayload();
         if (payload != null) {
           measured += payload.measured();
         }
-        payload = new Payload("test", new byte[0], 0, null, IGNORED, 0);
+        payload = new PendingPayload("test", new byte[0], 0, null, IGNORED, 0);
         batcher.payload(payload);
         batcher.resource(resource);
       }

@@ -16,8 +16,8 @@ import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
@@ -51,7 +51,7 @@ final class FilterBooksProperties {
     batcher.route(
         new Router(RoutingRules.defaults()), new Topology(List.of(new BrokerQueue("broker-a", 0))));
     batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
-    Payload payload = new Payload(SOURCE, new byte[0], 0, null, WITH_NOTE, 0);
+    PendingPayload payload = new PendingPayload(SOURCE, new byte[0], 0, null, WITH_NOTE, 0);
     batcher.payload(payload);
     Random random = new Random(seed);
     for (int i = 0; i < SPANS; i++) {
@@ -74,7 +74,7 @@ final class FilterBooksProperties {
         .isEqualTo(payload.filtered());
     assertThat(frame.isEmpty()).isEqualTo(payload.accepted() == 0);
     // A repeat would be counted again.
-    assertThat(payload.note()).isNotNull();
+    assertThat(payload.checkpoint()).isNotNull();
   }
 
   @Provide
@@ -111,8 +111,8 @@ final class FilterBooksProperties {
   private static final Completion WITH_NOTE =
       new Completion() {
         @Override
-        public Note note() {
-          return new Note.Request(1, 2, 3);
+        public Checkpoint checkpoint() {
+          return new Checkpoint.Request(1, 2, 3);
         }
 
         @Override

@@ -21,7 +21,7 @@ final class OpenBatchTest {
   private static final int ENTRIES = 1_024;
 
   private final OpenBatch batch = new OpenBatch();
-  private final Resource resource = new Resource();
+  private final RoutedResource resource = new RoutedResource();
   private final SpanView span = new SpanView();
   private final SpanBatchReader reader = new SpanBatchReader();
 

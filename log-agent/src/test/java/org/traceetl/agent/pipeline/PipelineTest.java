@@ -28,10 +28,10 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
@@ -253,7 +253,7 @@ final class PipelineTest {
     Outcomes noteless =
         new Outcomes() {
           @Override
-          public Note note() {
+          public Checkpoint checkpoint() {
             throw new IllegalStateException("a source's fault, as the test wants it");
           }
         };
@@ -390,7 +390,7 @@ final class PipelineTest {
   @Test
   void spansOfATooLargeResourceAreRejected() {
     start(PipelineConfig.defaults(), 1);
-    offer("a".repeat(Resources.MAX_RESOURCE_TEXT_BYTES) + " x\n= y\nb z\n");
+    offer("a".repeat(ResourceCache.MAX_RESOURCE_TEXT_BYTES) + " x\n= y\nb z\n");
     await().until(() -> outcomes.settled() == 1);
 
     assertThat(outcomes.accepted).isEqualTo(1);

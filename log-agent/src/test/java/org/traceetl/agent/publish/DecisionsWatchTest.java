@@ -31,8 +31,8 @@ final class DecisionsWatchTest {
   private final List<byte[]> topic = new ArrayList<>();
   private final List<HotspotDecisions> told = new ArrayList<>();
   private final List<LearntNames> learnt = new ArrayList<>();
-  private Followed<HotspotDecisions> hotspots;
-  private Followed<LearntNames> names;
+  private RecordFollower<HotspotDecisions> hotspots;
+  private RecordFollower<LearntNames> names;
   private boolean hotspotsFollowed = true;
   private boolean namesFollowed = true;
   private String broker = "a";
@@ -270,7 +270,7 @@ final class DecisionsWatchTest {
   private DecisionsWatch watch(StateDirectory state, String name) {
     metrics.registry.clear();
     hotspots =
-        new Followed<>(
+        new RecordFollower<>(
             HotspotDecisions.FORMAT,
             HotspotDecisions.NONE,
             hotspotsFollowed
@@ -278,7 +278,7 @@ final class DecisionsWatchTest {
                 : null,
             told::add);
     names =
-        new Followed<>(
+        new RecordFollower<>(
             LearntNames.FORMAT,
             LearntNames.NONE,
             namesFollowed

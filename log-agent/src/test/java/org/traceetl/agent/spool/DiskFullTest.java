@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
@@ -316,8 +316,8 @@ final class DiskFullTest {
     return frame.batches().getFirst();
   }
 
-  private static Note.Request request(int number) {
-    return new Note.Request(number, number, number);
+  private static Checkpoint.Request request(int number) {
+    return new Checkpoint.Request(number, number, number);
   }
 
   private void pass(long nanos) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -103,7 +103,7 @@ final class FailedForceTest {
     open();
     assertRecovered(0, 1, 2, 3);
     assertThat(spool.answered().find(request(2))).isNotNull();
-    assertThat(spool.places()).containsExactly(new Note.Place("file", "3"));
+    assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "3"));
   }
 
   @Test
@@ -161,13 +161,13 @@ final class FailedForceTest {
     // Its sender was refused: it must not be answered as if its spans were kept.
     assertThat(spool.answered().find(request(3))).isNull();
     assertThat(spool.answered().find(request(2))).isNotNull();
-    assertThat(spool.places()).containsExactly(new Note.Place("file", "4"));
+    assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "4"));
   }
 
   /** The file with one more frame. */
   private byte[] withFrame(byte[] file, int number) throws IOException {
     Path path = Files.write(directory.resolveSibling("with-frame"), file);
-    Content content = new Content();
+    FrameBuffer content = new FrameBuffer();
     add(number);
     FrameContent.write(
         content, FrameContent.BATCHES, agent, frame.batches(), frame.requests(), frame.places());
@@ -438,15 +438,15 @@ final class FailedForceTest {
     frame.clear();
     frame.add(QUEUE, number, body(number), 1);
     frame.add(request(number), 1, 0, "");
-    frame.add(new Note.Place("file", Integer.toString(number)), 0, 0, "");
+    frame.add(new Checkpoint.Position("file", Integer.toString(number)), 0, 0, "");
   }
 
   private static byte[] body(long number) {
     return Long.toString(number).repeat(BODY_BYTES).substring(0, BODY_BYTES).getBytes(UTF_8);
   }
 
-  private static Note.Request request(int number) {
-    return new Note.Request(number, -number, 100);
+  private static Checkpoint.Request request(int number) {
+    return new Checkpoint.Request(number, -number, 100);
   }
 
   private void tend() {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -136,7 +136,8 @@ final class SpoolKillTest {
       int end = number;
       assertThat(answered).allMatch(request -> request < end);
       assertThat(recovered).allMatch(name -> Integer.parseInt(name.split("/")[0]) < end);
-      assertThat(spool.places()).containsExactly(new Note.Place("file", Integer.toString(end - 1)));
+      assertThat(spool.places())
+          .containsExactly(new Checkpoint.Position("file", Integer.toString(end - 1)));
       for (SpooledBatch batch : batches.subList(0, batches.size() / 2)) {
         published.add(new String(spool.read(batch), UTF_8).strip());
         spool.settle(batch, Settlement.PUBLISHED);
@@ -178,7 +179,7 @@ final class SpoolKillTest {
               frame.add(isAway(number, i) ? AWAY : QUEUE, sequence++, body, 1);
             }
             frame.add(request(number), 1, 0, "");
-            frame.add(new Note.Place("file", Integer.toString(number)), 0, 0, "");
+            frame.add(new Checkpoint.Position("file", Integer.toString(number)), 0, 0, "");
             number++;
           }
           try {
@@ -240,8 +241,8 @@ final class SpoolKillTest {
       return 1 + number % 3;
     }
 
-    static Note.Request request(int number) {
-      return new Note.Request(number, -number, number);
+    static Checkpoint.Request request(int number) {
+      return new Checkpoint.Request(number, -number, number);
     }
   }
 }

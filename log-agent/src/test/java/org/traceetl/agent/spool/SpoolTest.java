@@ -26,7 +26,7 @@ import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -64,7 +64,7 @@ final class SpoolTest {
     frame.add(A, 7, body("first"), 3);
     frame.add(B, 0, body("second"), 4);
     frame.add(request(1), 6, 1, "bad_id");
-    frame.add(new Note.Place("file é", "12\tsome path"), 0, 0, "");
+    frame.add(new Checkpoint.Position("file é", "12\tsome path"), 0, 0, "");
     spool.commit(frame);
     assertThat(outlet.appended).extracting(SpooledBatch::sequence).containsExactly(7L, 0L);
     kill();
@@ -80,7 +80,7 @@ final class SpoolTest {
     assertThat(spool.read(recovered.get(1))).isEqualTo(body("second"));
     assertThat(spool.answered().find(request(1))).isEqualTo(new Answer(unixMillis, 6, 1, "bad_id"));
     assertThat(spool.answered().find(request(2))).isNull();
-    assertThat(spool.places()).containsExactly(new Note.Place("file é", "12\tsome path"));
+    assertThat(spool.places()).containsExactly(new Checkpoint.Position("file é", "12\tsome path"));
     assertThat(sample("spans_recovered_total")).isEqualTo(7);
     assertThat(sample("spool_spans")).isEqualTo(7);
   }
@@ -89,17 +89,17 @@ final class SpoolTest {
   void aPlaceMovesAndIsForgotten() throws IOException {
     open();
     for (String content : List.of("1", "2", "3")) {
-      frame.add(new Note.Place("moves", content), 0, 0, "");
+      frame.add(new Checkpoint.Position("moves", content), 0, 0, "");
     }
-    frame.add(new Note.Place("goes", "1"), 0, 0, "");
+    frame.add(new Checkpoint.Position("goes", "1"), 0, 0, "");
     spool.commit(frame);
     frame.clear();
-    frame.add(new Note.Place("goes", ""), 0, 0, "");
+    frame.add(new Checkpoint.Position("goes", ""), 0, 0, "");
     spool.commit(frame);
     kill();
     open();
 
-    assertThat(spool.places()).containsExactly(new Note.Place("moves", "3"));
+    assertThat(spool.places()).containsExactly(new Checkpoint.Position("moves", "3"));
   }
 
   @Test
@@ -122,7 +122,7 @@ final class SpoolTest {
   void segmentsGoWhenAllOfThemIsSettledAndThePlacesAndRequestsStay() throws IOException {
     open();
     frame.add(request(1), 1, 0, "");
-    frame.add(new Note.Place("file", "1"), 0, 0, "");
+    frame.add(new Checkpoint.Position("file", "1"), 0, 0, "");
     spool.commit(frame);
     List<SpooledBatch> batches = commit(0, 60, 100_000);
     assertThat(segments()).hasSizeGreaterThan(5);
@@ -141,7 +141,7 @@ final class SpoolTest {
     assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(30L);
     assertThat(spool.read(recovered.getFirst())).hasSize(100_000);
     assertThat(spool.answered().find(request(1))).isNotNull();
-    assertThat(spool.places()).containsExactly(new Note.Place("file", "1"));
+    assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "1"));
     spool.settle(recovered.getFirst(), Settlement.PUBLISHED);
     tend();
     assertThat(segments()).hasSize(1);
@@ -156,7 +156,7 @@ final class SpoolTest {
     long whole = Files.size(segment);
     frame.add(A, 1, body("torn"), 1);
     frame.add(request(9), 1, 0, "");
-    frame.add(new Note.Place("file", "9"), 0, 0, "");
+    frame.add(new Checkpoint.Position("file", "9"), 0, 0, "");
     spool.commit(frame);
     kill();
     byte[] bytes = Files.readAllBytes(segment);
@@ -178,14 +178,14 @@ final class SpoolTest {
   void aSegmentThatWasOnlyBegunDoesNotStandForThoseBefore() throws IOException {
     open();
     frame.add(request(1), 1, 0, "");
-    frame.add(new Note.Place("file", "1"), 0, 0, "");
+    frame.add(new Checkpoint.Position("file", "1"), 0, 0, "");
     spool.commit(frame);
     kill();
     Path begun = directory.resolve("0000000002.seg");
     Files.write(begun, Arrays.copyOf(Files.readAllBytes(segments().getFirst()), 30));
     open();
 
-    assertThat(spool.places()).containsExactly(new Note.Place("file", "1"));
+    assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "1"));
     assertThat(spool.answered().find(request(1))).isNotNull();
     assertThat(segments()).hasSize(1);
   }
@@ -296,7 +296,7 @@ final class SpoolTest {
   @Test
   void framesWithAValidChecksumAndAnyContentAreRejectedNotThrown() throws IOException {
     Random random = new Random(8);
-    Content content = new Content();
+    FrameBuffer content = new FrameBuffer();
     Path path = directory.resolve("0000000001.seg");
     try (FrameFile file = FrameFile.create(path)) {
       for (int i = 0; i < 2_000; i++) {
@@ -358,7 +358,7 @@ final class SpoolTest {
       for (int j = 0; j < 100; j++) {
         frame.add(request(100 * i + j), 0, 1, "attributes_missing");
       }
-      frame.add(new Note.Place("file " + i, "é".repeat(2_000)), 0, 0, "");
+      frame.add(new Checkpoint.Position("file " + i, "é".repeat(2_000)), 0, 0, "");
       frame.add(A, i, new byte[50_000], 1);
       try {
         spool.commit(frame);
@@ -723,8 +723,8 @@ final class SpoolTest {
     return text.getBytes(UTF_8);
   }
 
-  private static Note.Request request(int number) {
-    return new Note.Request(number, -number, 100);
+  private static Checkpoint.Request request(int number) {
+    return new Checkpoint.Request(number, -number, 100);
   }
 
   private double dropped(String reason) {

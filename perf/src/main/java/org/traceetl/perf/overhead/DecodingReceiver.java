@@ -130,7 +130,7 @@ final class DecodingReceiver implements Intake {
       completion.malformed(e.getMessage());
       return;
     }
-    completion.note();
+    completion.checkpoint();
     completion.released(payload);
     synchronized (this) {
       spans += sink.spans;

@@ -33,7 +33,7 @@ final class CompressedRests {
    * @param path of the compressed file
    * @param attempts how often it could not be opened
    */
-  record Rest(SavedPlace place, Path path, int attempts) {
+  record Rest(FilePosition place, Path path, int attempts) {
     /**
      * Opens it, if it is still the file with the place.
      *
@@ -61,14 +61,14 @@ final class CompressedRests {
   }
 
   private final Map<Path, byte[]> heads = new HashMap<>();
-  private final Map<Path, List<SavedPlace>> found = new LinkedHashMap<>();
+  private final Map<Path, List<FilePosition>> found = new LinkedHashMap<>();
 
   /**
    * Notes the compressed file that begins as what the place is of.
    *
    * @param among files
    */
-  void add(SavedPlace place, Collection<Path> among) {
+  void add(FilePosition place, Collection<Path> among) {
     find(place, among)
         .ifPresent(path -> found.computeIfAbsent(path, p -> new ArrayList<>()).add(place));
   }
@@ -82,11 +82,13 @@ final class CompressedRests {
    * The places in a compressed file, the furthest at the end. There are several when the file had
    * several keys, and when its rest was being read.
    */
-  List<SavedPlace> places(Path path) {
-    return found.get(path).stream().sorted(Comparator.comparingLong(SavedPlace::position)).toList();
+  List<FilePosition> places(Path path) {
+    return found.get(path).stream()
+        .sorted(Comparator.comparingLong(FilePosition::position))
+        .toList();
   }
 
-  private Optional<Path> find(SavedPlace place, Collection<Path> among) {
+  private Optional<Path> find(FilePosition place, Collection<Path> among) {
     return place.fingerprint().length() < LEAST_BYTES
         ? Optional.empty()
         : among.stream()
@@ -95,7 +97,7 @@ final class CompressedRests {
             .findFirst();
   }
 
-  private static boolean begins(byte[] head, SavedPlace place) {
+  private static boolean begins(byte[] head, FilePosition place) {
     Fingerprint known = place.fingerprint();
     return head.length >= known.length() && Fingerprint.of(head, known.length()).equals(known);
   }

@@ -24,10 +24,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.file.CompressedRests.Rest;
 import org.traceetl.agent.source.file.TailedFile.Seen;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -56,7 +56,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   private static final int CHUNK_BYTES = 1024 * 1024;
 
   /** More are not followed until others are gone. */
-  private static final int MOST_OPEN = Places.MOST;
+  private static final int MOST_OPEN = FilePositions.MOST;
 
   /** How long a writer may still hold a file that has left its path. */
   private static final long GONE_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -87,10 +87,10 @@ public final class FileSource implements DutyCycle, AutoCloseable {
 
   // Owned by the thread, once it has started.
   private final Map<String, TailedFile> files = new LinkedHashMap<>();
-  private final Places places = new Places();
+  private final FilePositions places = new FilePositions();
   private final Deque<Rest> rests = new ArrayDeque<>();
   private TailedFile rest;
-  private SavedPlace restPlace;
+  private FilePosition restPlace;
   private ByteBuffer buffer;
   private boolean waiting;
   private long restPausedUntilNanos;
@@ -113,7 +113,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   public FileSource(
       FilesConfig config,
       Intake intake,
-      List<Note.Place> notes,
+      List<Checkpoint.Position> notes,
       AgentMetrics metrics,
       LongSupplier nanoClock)
       throws IOException {
@@ -126,8 +126,8 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     this.thread = new DutyThread("files", this, nanoClock);
     this.nextLookNanos = nanoClock.getAsLong();
     this.restPausedUntilNanos = nextLookNanos;
-    for (Note.Place note : notes) {
-      places.add(SavedPlace.of(note));
+    for (Checkpoint.Position note : notes) {
+      places.add(FilePosition.of(note));
     }
     this.globs = config.paths();
     metrics.gauge("open_files", "Trace logs that the agent reads.", () -> openFiles);
@@ -151,11 +151,11 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   public void start() {
     // An agent without files is not to pay for a thread.
     boolean needed = !globs.isEmpty() || !places.all().isEmpty();
-    Map<Path, Glob> directories = new HashMap<>();
-    Map<SavedPlace, Map<Path, Seen>> neighbours = new LinkedHashMap<>();
-    for (SavedPlace place : places.all()) {
+    Map<Path, PathGlob> directories = new HashMap<>();
+    Map<FilePosition, Map<Path, Seen>> neighbours = new LinkedHashMap<>();
+    for (FilePosition place : places.all()) {
       neighbours.put(
-          place, directories.computeIfAbsent(place.path().getParent(), Glob::in).files());
+          place, directories.computeIfAbsent(place.path().getParent(), PathGlob::in).files());
     }
     neighbours.keySet().removeAll(findRests(neighbours));
     neighbours.forEach(this::findAgain);
@@ -209,9 +209,9 @@ public final class FileSource implements DutyCycle, AutoCloseable {
    * @param neighbours the places, with what is in their directories
    * @return the places that need no further search
    */
-  private Set<SavedPlace> findRests(Map<SavedPlace, Map<Path, Seen>> neighbours) {
+  private Set<FilePosition> findRests(Map<FilePosition, Map<Path, Seen>> neighbours) {
     CompressedRests compressed = new CompressedRests();
-    Set<SavedPlace> there = new HashSet<>();
+    Set<FilePosition> there = new HashSet<>();
     neighbours.forEach((place, files) -> {
       if (isThere(place, files)) {
         there.add(place);
@@ -221,17 +221,17 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     });
     // A file may be beside its compressed copy, and be known by an older place as well.
     List<Path> paths = compressed.paths();
-    for (SavedPlace place : there) {
+    for (FilePosition place : there) {
       compressed.add(
           place,
           paths.stream()
               .filter(path -> path.getParent().equals(place.path().getParent()))
               .toList());
     }
-    Set<SavedPlace> done = new HashSet<>();
+    Set<FilePosition> done = new HashSet<>();
     for (Path path : paths) {
-      List<SavedPlace> useless = new ArrayList<>(compressed.places(path));
-      SavedPlace furthest = useless.getLast();
+      List<FilePosition> useless = new ArrayList<>(compressed.places(path));
+      FilePosition furthest = useless.getLast();
       if (there.contains(furthest)) {
         useless.removeLast();
       } else if (CompressedRests.isLonger(path, furthest.position())) {
@@ -251,7 +251,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
    *
    * @param neighbours what is in its directory
    */
-  private void findAgain(SavedPlace place, Map<Path, Seen> neighbours) {
+  private void findAgain(FilePosition place, Map<Path, Seen> neighbours) {
     // While a whole directory is missing its places are kept.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
@@ -272,7 +272,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /** True if the file of the place is still there, under its number or its name. */
-  private static boolean isThere(SavedPlace place, Map<Path, Seen> neighbours) {
+  private static boolean isThere(FilePosition place, Map<Path, Seen> neighbours) {
     for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
       String key = neighbour.getValue().key();
@@ -313,7 +313,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   private void openRest(Rest found, long nowNanos) {
-    SavedPlace place = found.place();
+    FilePosition place = found.place();
     try {
       String key = place.key().endsWith(REST) ? place.key() : place.key() + REST;
       rest = found.open(key, buffer.capacity());
@@ -333,7 +333,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
           e.toString());
       if (!last) {
         // It may have been rotated once more.
-        rests.add(found.again(Glob.in(place.path().getParent()).files().keySet()));
+        rests.add(found.again(PathGlob.in(place.path().getParent()).files().keySet()));
         restPausedUntilNanos = nowNanos + RETRY_NANOS;
       }
     }
@@ -399,7 +399,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     waiting = false;
     pauseNanos = 0;
     long start = nanoClock.getAsLong();
-    Glob found = Glob.find(globs);
+    PathGlob found = PathGlob.find(globs);
     if (reading) {
       // Also before the rests are read: by then they may have left their path.
       followNew(found.files());
@@ -439,7 +439,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  private boolean isHidden(TailedFile file, Glob found) {
+  private boolean isHidden(TailedFile file, PathGlob found) {
     boolean hidden = found.hides(file.path);
     if (hidden && failureLog.permits()) {
       log.warn("Cannot list the directory of {}; the agent retries", file.path);
@@ -547,7 +547,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     if (end > 0) {
       offer(file, Arrays.copyOf(bytes, end));
     } else if (length > config.maxLineBytes()) {
-      reject(file, Chunk.LINE_TOO_LONG, bytes, length);
+      reject(file, LineChunk.LINE_TOO_LONG, bytes, length);
       file.skip(length);
       file.skippingLine(true);
     }
@@ -564,8 +564,9 @@ public final class FileSource implements DutyCycle, AutoCloseable {
 
   private void offer(TailedFile file, byte[] lines) {
     long start = file.position();
-    Chunk chunk =
-        new Chunk(file, start, start + lines.length, this, settled -> later(() -> settle(settled)));
+    LineChunk chunk =
+        new LineChunk(
+            file, start, start + lines.length, this, settled -> later(() -> settle(settled)));
     if (intake.offer(NAME, lines, chunk, chunk) == Admission.ACCEPTED) {
       file.sent(chunk);
     } else {
@@ -582,7 +583,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     tellOfRejected(file, file.position(), reason, bytes, 0, length);
   }
 
-  private void settle(Chunk chunk) {
+  private void settle(LineChunk chunk) {
     TailedFile file = chunk.file;
     if (!file.settled(chunk)) {
       return;
@@ -642,7 +643,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
       rejectIncomplete(file);
     }
     places.add(file.place());
-    SavedPlace surplus = places.pollSurplus();
+    FilePosition surplus = places.pollSurplus();
     // The number of a deleted file is given out again, and may be that of one being read.
     if (surplus != null && !files.containsKey(surplus.key())) {
       boolean _ = forget(surplus);
@@ -678,7 +679,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
    *
    * @return false when there was none
    */
-  private boolean forget(SavedPlace place) {
+  private boolean forget(FilePosition place) {
     return forget(place, () -> {});
   }
 
@@ -688,7 +689,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
    * @param then done by the thread once the place is forgotten, so that a crash cannot bring it
    *     back
    */
-  private boolean forget(SavedPlace place, Runnable then) {
+  private boolean forget(FilePosition place, Runnable then) {
     Completion forgotten = new Forgotten(place, () -> later(then));
     return intake.offer(NAME, new byte[0], (payload, length, sink) -> {}, forgotten)
         == Admission.ACCEPTED;
@@ -698,9 +699,9 @@ public final class FileSource implements DutyCycle, AutoCloseable {
    * Ends what is kept of each place once nothing is kept of those before it. Where that cannot be
    * done now it ends: the next start goes on.
    */
-  private void forgetInOrder(List<SavedPlace> useless) {
+  private void forgetInOrder(List<FilePosition> useless) {
     if (!useless.isEmpty() && !isOfAnother(useless.getFirst())) {
-      List<SavedPlace> others = useless.subList(1, useless.size());
+      List<FilePosition> others = useless.subList(1, useless.size());
       boolean _ = forget(useless.getFirst(), () -> forgetInOrder(others));
     }
   }
@@ -711,14 +712,14 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /** The number of a file is given out again: what is kept under it by now is not the place's. */
-  private boolean isOfAnother(SavedPlace place) {
+  private boolean isOfAnother(FilePosition place) {
     return files.containsKey(place.key()) || places.contains(place.key());
   }
 
   /** A payload without spans, that a place goes with. */
-  private record Forgotten(SavedPlace place, Runnable then) implements Completion {
+  private record Forgotten(FilePosition place, Runnable then) implements Completion {
     @Override
-    public Note note() {
+    public Checkpoint checkpoint() {
       return place.forgotten();
     }
 

@@ -37,7 +37,7 @@ final class TailedFile implements AutoCloseable {
   private long position;
   private long sizeAtLastRead;
   private boolean skippingLine;
-  private Chunk underWay;
+  private LineChunk underWay;
 
   /** The file's start as it was read, which may be another than what is there now. */
   private final byte[] start = new byte[FINGERPRINT_BYTES];
@@ -45,7 +45,7 @@ final class TailedFile implements AutoCloseable {
   private int startLength;
 
   /** Places under other keys, which mean nothing once one under this key is kept. */
-  final List<SavedPlace> replaced = new ArrayList<>();
+  final List<FilePosition> replaced = new ArrayList<>();
 
   /** When it was first seen to have left its path; {@link Long#MIN_VALUE} while it has not. */
   long goneSinceNanos = Long.MIN_VALUE;
@@ -94,7 +94,7 @@ final class TailedFile implements AutoCloseable {
   }
 
   /** Of the same name as the place, which moves on with what is read. */
-  static TailedFile open(SavedPlace place, String key, FileContent content, byte[] head) {
+  static TailedFile open(FilePosition place, String key, FileContent content, byte[] head) {
     TailedFile file = new TailedFile(place.path(), key, content);
     file.position = place.position();
     file.noteStart(0, head, place.fingerprint().length());
@@ -107,7 +107,7 @@ final class TailedFile implements AutoCloseable {
    *
    * @return true if it is the same
    */
-  boolean resume(SavedPlace place) throws IOException {
+  boolean resume(FilePosition place) throws IOException {
     byte[] now = startNow();
     Fingerprint known = place.fingerprint();
     if (place.position() > content.size() || !begins(now, known)) {
@@ -124,7 +124,7 @@ final class TailedFile implements AutoCloseable {
   }
 
   /** True if it begins as what the place is of did. */
-  boolean begins(SavedPlace place) throws IOException {
+  boolean begins(FilePosition place) throws IOException {
     return begins(startNow(), place.fingerprint());
   }
 
@@ -133,15 +133,15 @@ final class TailedFile implements AutoCloseable {
   }
 
   /** Where to go on another time. */
-  SavedPlace place() {
+  FilePosition place() {
     return placeAt(position);
   }
 
   /** The place after bytes that were read. */
-  SavedPlace placeAt(long offset) {
+  FilePosition placeAt(long offset) {
     // Of as much of the start as is before it: the rest may be half a line.
     int length = (int) Math.min(offset, FINGERPRINT_BYTES);
-    return new SavedPlace(path, key, offset, Fingerprint.of(start, length));
+    return new FilePosition(path, key, offset, Fingerprint.of(start, length));
   }
 
   /** Offset up to which all is kept. */
@@ -159,14 +159,14 @@ final class TailedFile implements AutoCloseable {
   }
 
   /** The chunk is on its way through the pipeline. */
-  void sent(Chunk chunk) {
+  void sent(LineChunk chunk) {
     underWay = chunk;
   }
 
   /**
    * The chunk's outcome is known. False when it is of no interest: the file was truncated since.
    */
-  boolean settled(Chunk chunk) {
+  boolean settled(LineChunk chunk) {
     if (underWay != chunk) {
       return false;
     }

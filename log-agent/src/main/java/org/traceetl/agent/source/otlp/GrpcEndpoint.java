@@ -144,7 +144,7 @@ final class GrpcEndpoint {
     if (request == TOO_LARGE) {
       counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
       call.onError(
-          Answers.error(
+          OtlpResponses.error(
               Status.RESOURCE_EXHAUSTED.withDescription(
                   "a request may have " + maxRequestBytes + " bytes when decompressed"),
               0));
@@ -153,12 +153,12 @@ final class GrpcEndpoint {
     if (request == NOT_GZIP) {
       counters.requestRefused(OtlpCounters.Refusal.MALFORMED);
       call.onError(
-          Answers.error(
+          OtlpResponses.error(
               Status.INVALID_ARGUMENT.withDescription("the message is not well-formed gzip"), 0));
       return;
     }
     if (request == NO_ROOM) {
-      call.onError(Answers.error(Status.UNAVAILABLE.withDescription(GrpcGuard.NO_ROOM), 0));
+      call.onError(OtlpResponses.error(Status.UNAVAILABLE.withDescription(GrpcGuard.NO_ROOM), 0));
       return;
     }
     Call export = new Call(call, arrays, GrpcReadBudget.handOver());
@@ -167,7 +167,7 @@ final class GrpcEndpoint {
     if (refused != null) {
       arrays.give(request.array);
       export.taken.giveBack();
-      call.onError(Answers.error(refused.status(), refused.retrySeconds()));
+      call.onError(OtlpResponses.error(refused.status(), refused.retrySeconds()));
     }
   }
 
@@ -185,21 +185,21 @@ final class GrpcEndpoint {
     @Override
     public void confirmed(int accepted, int rejected, String reason) {
       taken.giveBack();
-      observer.onNext(Answers.exported(rejected, reason));
+      observer.onNext(OtlpResponses.exported(rejected, reason));
       observer.onCompleted();
     }
 
     @Override
     public void malformed(String reason) {
       taken.giveBack();
-      observer.onError(Answers.error(Status.INVALID_ARGUMENT.withDescription(reason), 0));
+      observer.onError(OtlpResponses.error(Status.INVALID_ARGUMENT.withDescription(reason), 0));
     }
 
     @Override
     public void failed(String reason) {
       taken.giveBack();
       Refused refused = Refused.failed(reason);
-      observer.onError(Answers.error(refused.status(), refused.retrySeconds()));
+      observer.onError(OtlpResponses.error(refused.status(), refused.retrySeconds()));
     }
   }
 

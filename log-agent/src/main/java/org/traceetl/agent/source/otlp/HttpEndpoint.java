@@ -212,7 +212,7 @@ final class HttpEndpoint {
 
     private static FullHttpResponse comeBack(String text) {
       FullHttpResponse response = HttpSetup.text(HttpResponseStatus.TOO_MANY_REQUESTS, text);
-      response.headers().setInt(HttpHeaderNames.RETRY_AFTER, Answers.RETRY_FULL_SECONDS);
+      response.headers().setInt(HttpHeaderNames.RETRY_AFTER, OtlpResponses.RETRY_FULL_SECONDS);
       return response;
     }
 

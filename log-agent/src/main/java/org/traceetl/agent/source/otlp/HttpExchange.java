@@ -268,8 +268,8 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
             code,
             format.mediaType,
             format == Format.JSON
-                ? Answers.statusJson(status, retrySeconds)
-                : Answers.status(status, retrySeconds));
+                ? OtlpResponses.statusJson(status, retrySeconds)
+                : OtlpResponses.status(status, retrySeconds));
     if (retrySeconds > 0) {
       response.headers().setInt(HttpHeaderNames.RETRY_AFTER, retrySeconds);
     }
@@ -306,8 +306,8 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       client.giveBack(bytes);
       byte[] body =
           format == Format.JSON
-              ? Answers.exportedJson(rejected, reason)
-              : Answers.exported(rejected, reason);
+              ? OtlpResponses.exportedJson(rejected, reason)
+              : OtlpResponses.exported(rejected, reason);
       answer(context, HttpSetup.response(HttpResponseStatus.OK, format.mediaType, body), keepAlive);
     }
 

@@ -12,21 +12,23 @@ record Refused(Status status, int retrySeconds) {
   private static final Refused FULL =
       new Refused(
           Status.RESOURCE_EXHAUSTED.withDescription("the agent or its spool is full"),
-          Answers.RETRY_FULL_SECONDS);
+          OtlpResponses.RETRY_FULL_SECONDS);
 
   /** The one who sends has its share in flight. */
   static final Refused CLIENT_FULL =
       new Refused(
-          Status.RESOURCE_EXHAUSTED.withDescription(Clients.FULL), Answers.RETRY_FULL_SECONDS);
+          Status.RESOURCE_EXHAUSTED.withDescription(Clients.FULL),
+          OtlpResponses.RETRY_FULL_SECONDS);
 
   private static final Refused BROKER_AWAY =
       new Refused(
           Status.RESOURCE_EXHAUSTED.withDescription(
               "the agent does not know its topic's queues yet"),
-          Answers.RETRY_AWAY_SECONDS);
+          OtlpResponses.RETRY_AWAY_SECONDS);
   private static final Refused STOPPING =
       new Refused(
-          Status.UNAVAILABLE.withDescription("the agent is stopping"), Answers.RETRY_AWAY_SECONDS);
+          Status.UNAVAILABLE.withDescription("the agent is stopping"),
+          OtlpResponses.RETRY_AWAY_SECONDS);
 
   /** Null when the payload was taken. */
   static Refused of(Intake.Admission admission) {
@@ -40,6 +42,7 @@ record Refused(Status status, int retrySeconds) {
 
   /** For a payload that was taken and could not be kept. */
   static Refused failed(String reason) {
-    return new Refused(Status.UNAVAILABLE.withDescription(reason), Answers.RETRY_AWAY_SECONDS);
+    return new Refused(
+        Status.UNAVAILABLE.withDescription(reason), OtlpResponses.RETRY_AWAY_SECONDS);
   }
 }

@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.hash.XxHash64;
 
@@ -29,10 +29,10 @@ final class RepeatJoin implements Intake {
   static final int MAX_WAITING = 64;
 
   /** Two hashes that have nothing in common: what one of them confuses the other tells apart. */
-  private static Note.Request requestOf(byte[] payload, int length) {
+  private static Checkpoint.Request requestOf(byte[] payload, int length) {
     CRC32C crc = new CRC32C();
     crc.update(payload, 0, length);
-    return new Note.Request(XxHash64.hash(payload, 0, length, 0), crc.getValue(), length);
+    return new Checkpoint.Request(XxHash64.hash(payload, 0, length, 0), crc.getValue(), length);
   }
 
   private final Intake intake;
@@ -40,7 +40,7 @@ final class RepeatJoin implements Intake {
   private final LongAdder joined;
   private final LongAdder repeated;
   // Guarded by itself.
-  private final Map<Note.Request, Waiting> underWay = new HashMap<>();
+  private final Map<Checkpoint.Request, Waiting> underWay = new HashMap<>();
 
   /**
    * @param answered the requests answered of late; whoever answers them adds them before
@@ -57,7 +57,7 @@ final class RepeatJoin implements Intake {
   @Override
   public Admission offer(
       String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
-    Note.Request request = requestOf(payload, length);
+    Checkpoint.Request request = requestOf(payload, length);
     Answer answer;
     synchronized (underWay) {
       Waiting first = underWay.get(request);
@@ -83,12 +83,12 @@ final class RepeatJoin implements Intake {
 
   /** Those who wait for the outcome of one payload. */
   private final class Waiting implements Completion {
-    private final Note.Request request;
+    private final Checkpoint.Request request;
     private final Completion first;
     // Guarded by underWay while it is in there.
     private final List<Completion> completions = new ArrayList<>(1);
 
-    Waiting(Note.Request request, Completion first) {
+    Waiting(Checkpoint.Request request, Completion first) {
       this.request = request;
       this.first = first;
       completions.add(first);
@@ -105,7 +105,7 @@ final class RepeatJoin implements Intake {
     }
 
     @Override
-    public Note note() {
+    public Checkpoint checkpoint() {
       return request;
     }
 

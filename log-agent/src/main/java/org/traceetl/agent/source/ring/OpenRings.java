@@ -19,7 +19,7 @@ final class OpenRings {
   private static final int MOST_FAULTS = 3;
 
   private final Shares shares;
-  private final SavedPositions positions;
+  private final RingPositions positions;
   private final GivenUpRings givenUp;
   private final RingReader reader;
   private final Ring.Payloads payloads;
@@ -27,7 +27,7 @@ final class OpenRings {
 
   OpenRings(
       Shares shares,
-      SavedPositions positions,
+      RingPositions positions,
       GivenUpRings givenUp,
       RingReader reader,
       Ring.Payloads payloads) {

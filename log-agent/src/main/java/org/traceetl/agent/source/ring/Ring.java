@@ -113,7 +113,7 @@ final class Ring implements AutoCloseable {
       String name,
       RingHeader header,
       RingFiles.Opened opened,
-      SavedPosition saved,
+      RingPosition saved,
       long mostDictionaryBytes,
       Payloads payloads)
       throws IOException, MalformedRingException {
@@ -153,7 +153,7 @@ final class Ring implements AutoCloseable {
   }
 
   /** Goes on from where earlier runs stopped, or from the head if that is further. */
-  private void begin(SavedPosition before) throws MalformedRingException {
+  private void begin(RingPosition before) throws MalformedRingException {
     head = cursor.head();
     long tail = cursor.tail(head, head);
     position = head;
@@ -220,8 +220,8 @@ final class Ring implements AutoCloseable {
   }
 
   /** Where it is read on after the payload that ends there. */
-  SavedPosition savedAt(long end) {
-    return new SavedPosition(name, end, droppedRingFull, droppedTooLarge);
+  RingPosition savedAt(long end) {
+    return new RingPosition(name, end, droppedRingFull, droppedTooLarge);
   }
 
   @Override

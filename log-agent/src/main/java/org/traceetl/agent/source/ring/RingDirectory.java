@@ -24,7 +24,7 @@ final class RingDirectory implements AutoCloseable {
   private RingFiles files;
   private long nextOpenNanos;
 
-  RingDirectory(RingConfig config, Rhythm rhythm, LongSupplier nanoClock) {
+  RingDirectory(RingConfig config, PollIntervals rhythm, LongSupplier nanoClock) {
     this.config = config;
     this.openNanos = rhythm.openNanos();
     this.throttle = new LogThrottle(Duration.ofHours(1), nanoClock);

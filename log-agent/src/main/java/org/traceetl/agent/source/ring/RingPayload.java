@@ -1,8 +1,8 @@
 package org.traceetl.agent.source.ring;
 
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.source.payload.PayloadArrays;
@@ -32,7 +32,7 @@ final class RingPayload implements SpanDecoder, Completion {
   private final Runnable wake;
   // Written before it is offered; the queue hands them over.
   private RingDictionary.Strings strings;
-  private SavedPosition after;
+  private RingPosition after;
   private volatile Outcome outcome = Outcome.NONE;
 
   /**
@@ -57,7 +57,7 @@ final class RingPayload implements SpanDecoder, Completion {
   }
 
   /** To be called before it is offered. */
-  void set(RingDictionary.Strings strings, SavedPosition after) {
+  void set(RingDictionary.Strings strings, RingPosition after) {
     this.strings = strings;
     this.after = after;
     awaited = false;
@@ -87,7 +87,7 @@ final class RingPayload implements SpanDecoder, Completion {
   }
 
   /** Where the ring is read on, if it is confirmed. */
-  SavedPosition after() {
+  RingPosition after() {
     return after;
   }
 
@@ -100,8 +100,8 @@ final class RingPayload implements SpanDecoder, Completion {
   }
 
   @Override
-  public Note note() {
-    return after.note();
+  public Checkpoint checkpoint() {
+    return after.checkpoint();
   }
 
   @Override

@@ -33,7 +33,7 @@ final class RingReader {
   private final PayloadArrays arrays;
   private final Shares shares;
   private final RingCounters counters;
-  private final Rhythm rhythm;
+  private final PollIntervals rhythm;
   private long bytesUnderWay;
   private long pausedUntilNanos;
 
@@ -47,7 +47,7 @@ final class RingReader {
       PayloadArrays arrays,
       Shares shares,
       RingCounters counters,
-      Rhythm rhythm,
+      PollIntervals rhythm,
       long nowNanos) {
     this.intake = intake;
     this.mostBytesUnderWay = mostBytesUnderWay;

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RingConfig;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Intake;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
@@ -45,7 +45,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
 
   private final RingConfig config;
   private final Intake intake;
-  private final Rhythm rhythm;
+  private final PollIntervals rhythm;
   private final LongSupplier nanoClock;
   private final InstantSource wall;
   private final LogThrottle failureLog;
@@ -56,7 +56,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   private final RingDirectory directory;
   private final OpenRings rings;
   private final GivenUpRings givenUp;
-  private final SavedPositions positions;
+  private final RingPositions positions;
   private final RingReader reader;
   private long nextListNanos;
   private long nextTidyNanos;
@@ -77,21 +77,21 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   public RingSource(
       RingConfig config,
       Intake intake,
-      Collection<Note.Place> notes,
+      Collection<Checkpoint.Position> notes,
       long mostBytesUnderWay,
       AgentMetrics metrics,
       Clocks clocks)
       throws IOException {
-    this(config, intake, notes, mostBytesUnderWay, metrics, Rhythm.USUAL, clocks);
+    this(config, intake, notes, mostBytesUnderWay, metrics, PollIntervals.USUAL, clocks);
   }
 
   RingSource(
       RingConfig config,
       Intake intake,
-      Collection<Note.Place> notes,
+      Collection<Checkpoint.Position> notes,
       long mostBytesUnderWay,
       AgentMetrics metrics,
-      Rhythm rhythm,
+      PollIntervals rhythm,
       Clocks clocks)
       throws IOException {
     this.config = config;
@@ -107,7 +107,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     lastWorkNanos = now;
     directory = new RingDirectory(config, rhythm, nanoClock);
     givenUp = new GivenUpRings(counters, nanoClock);
-    positions = new SavedPositions(notes);
+    positions = new RingPositions(notes);
     PayloadArrays arrays = new PayloadArrays();
     Shares shares = new Shares(config);
     reader = new RingReader(intake, mostBytesUnderWay, arrays, shares, counters, rhythm, now);
@@ -124,8 +124,8 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   }
 
   /** Whether a note is a ring's. */
-  public static boolean isOne(Note.Place note) {
-    return SavedPosition.isOne(note);
+  public static boolean isOne(Checkpoint.Position note) {
+    return RingPosition.isOne(note);
   }
 
   /** Starts to read. */

@@ -59,7 +59,7 @@ final class RingSpanDecoder {
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
   // By names.
-  private final Shape[] shapes = new Shape[1 << SHAPE_BITS];
+  private final ReusableSpan[] shapes = new ReusableSpan[1 << SHAPE_BITS];
 
   // The dictionary's: what is of it was repaired when it was read.
   private byte[] dictionaryBytes = EMPTY;
@@ -139,7 +139,7 @@ final class RingSpanDecoder {
   private void forget() {
     boolean _ = records.wrap(EMPTY, 0);
     in.forget();
-    for (Shape shape : shapes) {
+    for (ReusableSpan shape : shapes) {
       if (shape != null) {
         shape.forget();
       }
@@ -156,7 +156,7 @@ final class RingSpanDecoder {
     if (!in.span(bytes, from, to, strings)) {
       return "malformed_span";
     }
-    Shape shape = shape();
+    ReusableSpan shape = shape();
     SpanView view = shape.view;
     span = view;
     view.traceIdHigh = in.traceIdHigh;
@@ -211,7 +211,7 @@ final class RingSpanDecoder {
     return value >= 0 && value <= MAX_56_BITS;
   }
 
-  private void attributes(byte[] bytes, RingSpanReader in, Shape shape, KeySet wanted) {
+  private void attributes(byte[] bytes, RingSpanReader in, ReusableSpan shape, KeySet wanted) {
     SpanView view = shape.view;
     while (true) {
       shape.repeat(bytes, in);
@@ -235,12 +235,12 @@ final class RingSpanDecoder {
   }
 
   /** Where spans of the name that was just read are viewed. */
-  private Shape shape() {
+  private ReusableSpan shape() {
     RingSpanReader.Slice name = in.name;
     int slot = name.bytes == dictionaryBytes ? name.offset * MIX >>> Integer.SIZE - SHAPE_BITS : 0;
-    Shape shape = shapes[slot];
+    ReusableSpan shape = shapes[slot];
     if (shape == null) {
-      shape = new Shape();
+      shape = new ReusableSpan();
       shapes[slot] = shape;
     }
     shape.begin();

@@ -29,10 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
@@ -231,13 +231,13 @@ final class FileSourceTest {
 
   @Test
   void filesAboveTheBoundWaitUntilOthersAreGone() throws IOException {
-    for (int i = 1; i <= Places.MOST + 2; i++) {
+    for (int i = 1; i <= FilePositions.MOST + 2; i++) {
       Files.writeString(newLog("app-" + i), line(i));
     }
     start();
-    await().until(() -> gauge("open_files") == Places.MOST);
+    await().until(() -> gauge("open_files") == FilePositions.MOST);
     assertThat(gauge("unfollowed_files")).isEqualTo(2);
-    await().until(() -> intake.spans().size() == Places.MOST);
+    await().until(() -> intake.spans().size() == FilePositions.MOST);
 
     Files.delete(directory.resolve("log/app-1/trace/trace.log"));
     await()
@@ -245,7 +245,7 @@ final class FileSourceTest {
           passGrace();
           return gauge("unfollowed_files") == 1;
         });
-    await().until(() -> intake.spans().size() == Places.MOST + 1);
+    await().until(() -> intake.spans().size() == FilePositions.MOST + 1);
   }
 
   @Test
@@ -474,7 +474,7 @@ final class FileSourceTest {
     append(line(1));
     start();
     await().until(() -> intake.ids().equals(ids(1, 1)));
-    Note.Place older = intake.places().getFirst();
+    Checkpoint.Position older = intake.places().getFirst();
     close();
     takeAnotherNumber();
     append(line(2));
@@ -500,7 +500,7 @@ final class FileSourceTest {
     append(line(1));
     start();
     await().until(() -> intake.ids().equals(ids(1, 1)));
-    Note.Place older = intake.places().getFirst();
+    Checkpoint.Position older = intake.places().getFirst();
     close();
     takeAnotherNumber();
     append(line(2));
@@ -524,7 +524,7 @@ final class FileSourceTest {
     append(line(1));
     start();
     await().until(() -> intake.ids().equals(ids(1, 1)));
-    Note.Place older = intake.places().getFirst();
+    Checkpoint.Position older = intake.places().getFirst();
     close();
     takeAnotherNumber();
     append(line(2));
@@ -549,7 +549,7 @@ final class FileSourceTest {
     append(line(1));
     start();
     await().until(() -> intake.ids().equals(ids(1, 1)));
-    Note.Place older = intake.places().getFirst();
+    Checkpoint.Position older = intake.places().getFirst();
     close();
     takeAnotherNumber();
     append(line(2));
@@ -937,7 +937,7 @@ final class FileSourceTest {
   /** Decodes what it is offered at once and keeps it, unless told otherwise. */
   private static final class MemoryIntake implements Intake {
     private final Spans spans = new Spans();
-    private final LinkedHashMap<String, Note.Place> places = new LinkedHashMap<>();
+    private final LinkedHashMap<String, Checkpoint.Position> places = new LinkedHashMap<>();
     private final Deque<Completion> held = new ArrayDeque<>();
     private Admission refusal;
     private boolean holding;
@@ -974,7 +974,7 @@ final class FileSourceTest {
     }
 
     private void keep(Completion completion) {
-      Note.Place place = (Note.Place) completion.note();
+      Checkpoint.Position place = (Checkpoint.Position) completion.checkpoint();
       places.remove(place.name());
       if (!place.content().isEmpty()) {
         places.put(place.name(), place);
@@ -982,15 +982,15 @@ final class FileSourceTest {
       completion.confirmed(1, 0, "");
     }
 
-    synchronized List<Note.Place> places() {
+    synchronized List<Checkpoint.Position> places() {
       return List.copyOf(places.values());
     }
 
-    synchronized void place(Note.Place place) {
+    synchronized void place(Checkpoint.Position place) {
       places.put(place.name(), place);
     }
 
-    synchronized void placeFirst(Note.Place place) {
+    synchronized void placeFirst(Checkpoint.Position place) {
       places.putFirst(place.name(), place);
     }
 

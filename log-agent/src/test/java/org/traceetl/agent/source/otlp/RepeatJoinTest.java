@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.flow.Note;
 
 final class RepeatJoinTest {
   private final List<Completion> offered = new ArrayList<>();
@@ -107,14 +107,15 @@ final class RepeatJoinTest {
     offer("spans", "first");
     settle(offered.getFirst(), 1, 0, "");
     answered.add(
-        new Note.Request(1, 2, 3), new Answer(AnsweredRequests.MOST_AGE_MILLIS + 2, 1, 0, ""));
+        new Checkpoint.Request(1, 2, 3),
+        new Answer(AnsweredRequests.MOST_AGE_MILLIS + 2, 1, 0, ""));
 
     assertThat(answered.size()).isEqualTo(1);
   }
 
   /** As the pipeline does it: remembered first, then told. */
   private void settle(Completion completion, int accepted, int rejected, String reason) {
-    Note.Request request = (Note.Request) completion.note();
+    Checkpoint.Request request = (Checkpoint.Request) completion.checkpoint();
     answered.add(request, new Answer(1, accepted, rejected, reason));
     completion.confirmed(accepted, rejected, reason);
   }

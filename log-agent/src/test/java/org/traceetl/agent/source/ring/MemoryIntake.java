@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
@@ -28,7 +28,7 @@ final class MemoryIntake implements Intake, SpanSink {
   private final List<Seen> spans = new ArrayList<>();
   private final List<Seen> ofPayload = new ArrayList<>();
   private final List<String> rejected = new ArrayList<>();
-  private final Map<String, Note.Place> places = new LinkedHashMap<>();
+  private final Map<String, Checkpoint.Position> places = new LinkedHashMap<>();
   private final Deque<Runnable> held = new ArrayDeque<>();
   private Admission refusal;
   private boolean holding;
@@ -52,7 +52,7 @@ final class MemoryIntake implements Intake, SpanSink {
     } catch (MalformedPayloadException e) {
       malformed = true;
     }
-    Note.Place place = malformed ? null : (Note.Place) completion.note();
+    Checkpoint.Position place = malformed ? null : (Checkpoint.Position) completion.checkpoint();
     List<Seen> seen = List.copyOf(ofPayload);
     completion.released(payload);
     if (malformed) {
@@ -68,7 +68,7 @@ final class MemoryIntake implements Intake, SpanSink {
     return Admission.ACCEPTED;
   }
 
-  private void keep(Note.Place place, List<Seen> seen, Completion completion) {
+  private void keep(Checkpoint.Position place, List<Seen> seen, Completion completion) {
     spans.addAll(seen);
     places.remove(place.name());
     if (!place.content().isEmpty()) {
@@ -140,7 +140,7 @@ final class MemoryIntake implements Intake, SpanSink {
     return offers;
   }
 
-  synchronized List<Note.Place> places() {
+  synchronized List<Checkpoint.Position> places() {
     return List.copyOf(places.values());
   }
 

@@ -38,10 +38,16 @@ final class OpenRingsTest {
     rings =
         new OpenRings(
             shares,
-            new SavedPositions(List.of()),
+            new RingPositions(List.of()),
             new GivenUpRings(counters, System::nanoTime),
             new RingReader(
-                new MemoryIntake(), 0, new PayloadArrays(), shares, counters, Rhythm.USUAL, 0),
+                new MemoryIntake(),
+                0,
+                new PayloadArrays(),
+                shares,
+                counters,
+                PollIntervals.USUAL,
+                0),
             resource -> null);
     innocent = RingWriter.create(directory, INNOCENT, RingWriter.Shape.smallest("innocent"));
     other = RingWriter.create(directory, OTHER, RingWriter.Shape.smallest("other"));

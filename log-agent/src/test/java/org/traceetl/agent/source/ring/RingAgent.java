@@ -24,8 +24,8 @@ import org.traceetl.proto.ring.RingWriter;
 
 /** A source that looks at everything often, with what it reads and what it hands on. */
 final class RingAgent implements AutoCloseable {
-  static final Rhythm QUICK =
-      new Rhythm(millis(1), millis(4), millis(5), millis(20), millis(50), millis(5));
+  static final PollIntervals QUICK =
+      new PollIntervals(millis(1), millis(4), millis(5), millis(20), millis(50), millis(5));
 
   final MemoryIntake intake = new MemoryIntake();
   private final RingConfig config;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
@@ -138,7 +138,8 @@ final class RingHostileTest {
   void linksAreNotFollowed() throws Exception {
     Path victim = temporary.resolve("victim");
     RingWriter writer =
-        agent.writer(temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
+        agent.writer(
+            temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
     assertThat(writer.write(RingSpan.numbered(1_000))).isTrue();
     Files.move(writer.path(), victim);
     Files.createSymbolicLink(directory.resolve("5-0000000000000001.ring"), victim);
@@ -246,7 +247,8 @@ final class RingHostileTest {
   @Test
   void rubbishWithoutEndIsPassedOverWithoutHangingTheOthers() throws Exception {
     RingWriter bad =
-        RingWriter.create(temporary, NAME, RingWriter.Shape.smallest("bad").ringBytes(64 << 20));
+        RingWriter.create(
+            temporary, NAME, RingWriter.Shape.smallest("bad").ringBytes(64 << 20));
     write(bad, 128, 8, 64 << 20);
     bad.close();
     Files.move(bad.path(), directory.resolve(NAME));
@@ -345,7 +347,7 @@ final class RingHostileTest {
     assertThat(intake.ids()).containsOnlyOnce(1_000L, 1_001L, 1_002L, 2_000L);
     await().until(() -> intake.places().size() == 2);
     assertThat(intake.places())
-        .extracting(Note.Place::name)
+        .extracting(Checkpoint.Position::name)
         .containsExactlyInAnyOrder("ring:" + NAME, "ring:" + good.path().getFileName());
     assertThat(agent.rings("given_up")).isZero();
   }

@@ -116,7 +116,7 @@ final class Dictionary {
   }
 
   private int add(String text, int hash, int limit) {
-    int textBytes = Utf8.length(text);
+    int textBytes = Utf8Encoder.length(text);
     int lengthBytes = textBytes < 1 << 7 ? 1 : textBytes < 1 << 14 ? 2 : 3;
     if (textBytes > RingLayout.MAX_ENTRY_BYTES || lengthBytes + textBytes > limit - end) {
       return NONE;
@@ -128,7 +128,7 @@ final class Dictionary {
       entry[at++] = (byte) (rest | 0x80);
     }
     entry[at++] = (byte) rest;
-    Utf8.write(text, entry, at);
+    Utf8Encoder.write(text, entry, at);
     return add(text, hash, limit, entry);
   }
 

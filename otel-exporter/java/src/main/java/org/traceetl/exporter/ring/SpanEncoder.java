@@ -461,10 +461,10 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
 
   /** Any text. */
   private void utf8(CharSequence text) {
-    int length = Utf8.length(text);
+    int length = Utf8Encoder.length(text);
     if (room(MAX_VARINT_BYTES + (long) length)) {
       varint((long) length << 1 | 1);
-      position = Utf8.write(text, bytes, position);
+      position = Utf8Encoder.write(text, bytes, position);
     }
   }
 

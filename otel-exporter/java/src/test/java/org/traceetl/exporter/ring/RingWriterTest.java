@@ -417,8 +417,8 @@ class RingWriterTest {
             "\ue000\uffff")) {
       byte[] expected = text.getBytes(UTF_8);
       byte[] written = new byte[expected.length];
-      assertThat(Utf8.length(text)).isEqualTo(expected.length);
-      assertThat(Utf8.write(text, written, 0)).isEqualTo(expected.length);
+      assertThat(Utf8Encoder.length(text)).isEqualTo(expected.length);
+      assertThat(Utf8Encoder.write(text, written, 0)).isEqualTo(expected.length);
       assertThat(written).isEqualTo(expected);
     }
   }

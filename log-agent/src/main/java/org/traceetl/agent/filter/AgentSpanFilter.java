@@ -16,7 +16,7 @@ import org.traceetl.proto.Limits;
  * out first, then texts are redacted, then cut, so that no half of what a redaction would have
  * found is left at an end. Nothing here makes garbage but a redaction whose pattern may match.
  */
-public final class SpanFilter {
+public final class AgentSpanFilter {
   /** What becomes of a span. */
   public enum Verdict {
     /** It is sent. */

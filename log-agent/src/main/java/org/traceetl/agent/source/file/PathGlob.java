@@ -19,15 +19,15 @@ import org.traceetl.agent.source.file.TailedFile.Seen;
  * The files that patterns find, directory by directory; {@code *} stays within one name. Knows what
  * could not be seen from what is not there.
  */
-final class Glob {
+final class PathGlob {
   private final Map<Path, Seen> files = new TreeMap<>();
   private final Set<Path> hidden = new HashSet<>();
 
-  private Glob() {}
+  private PathGlob() {}
 
   /** What matches any of the patterns. */
-  static Glob find(List<String> patterns) {
-    Glob found = new Glob();
+  static PathGlob find(List<String> patterns) {
+    PathGlob found = new PathGlob();
     for (String pattern : patterns) {
       Path path = Path.of(pattern).toAbsolutePath();
       found.descend(path.getRoot(), path, 0);
@@ -36,8 +36,8 @@ final class Glob {
   }
 
   /** What is in a directory. */
-  static Glob in(Path directory) {
-    Glob found = new Glob();
+  static PathGlob in(Path directory) {
+    PathGlob found = new PathGlob();
     found.descend(directory, Path.of("*"), 0);
     return found;
   }

@@ -4,8 +4,8 @@ package org.traceetl.exporter.ring;
  * Text as UTF-8 without garbage. Half a surrogate pair becomes a question mark, as {@link
  * String#getBytes(java.nio.charset.Charset)} has it.
  */
-final class Utf8 {
-  private Utf8() {}
+final class Utf8Encoder {
+  private Utf8Encoder() {}
 
   /** Bytes that {@code text} takes. */
   static int length(CharSequence text) {

@@ -8,31 +8,31 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.flow.Note;
 
 /** What the spool keeps of rings: where earlier runs stopped, and what is to be forgotten of it. */
-final class SavedPositions {
-  private final Map<String, SavedPosition> unread = new HashMap<>();
+final class RingPositions {
+  private final Map<String, RingPosition> unread = new HashMap<>();
   private final Deque<String> toForget = new ArrayDeque<>();
 
   /**
    * @param notes of earlier runs, those of rings among others
    * @throws IOException when one cannot be read
    */
-  SavedPositions(Collection<Note.Place> notes) throws IOException {
-    for (Note.Place note : notes) {
-      if (SavedPosition.isOne(note)) {
-        SavedPosition position = SavedPosition.of(note);
+  RingPositions(Collection<Checkpoint.Position> notes) throws IOException {
+    for (Checkpoint.Position note : notes) {
+      if (RingPosition.isOne(note)) {
+        RingPosition position = RingPosition.of(note);
         unread.put(position.file(), position);
       }
     }
   }
 
   /** Where earlier runs stopped in a ring that is not read yet; null for nowhere. */
-  SavedPosition of(String name) {
+  RingPosition of(String name) {
     return unread.get(name);
   }
 
@@ -71,8 +71,8 @@ final class SavedPositions {
   /** A payload without spans, that what is kept of a ring ends with. */
   private record Forgotten(String name) implements Completion {
     @Override
-    public Note note() {
-      return SavedPosition.forgotten(name);
+    public Checkpoint checkpoint() {
+      return RingPosition.forgotten(name);
     }
 
     @Override

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** Bytes being written, big-endian. Reused. */
-final class Content {
+final class FrameBuffer {
   private byte[] bytes = new byte[4_096];
   private ByteBuffer view = ByteBuffer.wrap(bytes);
 
@@ -22,26 +22,26 @@ final class Content {
     return view.position();
   }
 
-  Content putByte(int value) {
+  FrameBuffer putByte(int value) {
     ensure(1);
     view.put((byte) value);
     return this;
   }
 
-  Content putInt(int value) {
+  FrameBuffer putInt(int value) {
     ensure(Integer.BYTES);
     view.putInt(value);
     return this;
   }
 
-  Content putLong(long value) {
+  FrameBuffer putLong(long value) {
     ensure(Long.BYTES);
     view.putLong(value);
     return this;
   }
 
   /** Text with its length in bytes before it. */
-  Content putText(String text) {
+  FrameBuffer putText(String text) {
     byte[] encoded = text.getBytes(UTF_8);
     ensure(Integer.BYTES + encoded.length);
     view.putInt(encoded.length).put(encoded);

@@ -10,7 +10,7 @@ import org.traceetl.proto.LearntNames;
  * names that they have learnt, each of which comes from somebody else at any time. Safe for any
  * thread.
  */
-public final class Routing {
+public final class RoutingState {
   private final Consumer<Router> listener;
   // Guarded by this.
   private RoutingRules rules;
@@ -22,7 +22,7 @@ public final class Routing {
    *
    * @param listener given a router each time that one of them has changed, one call at a time
    */
-  public Routing(RoutingRules rules, Consumer<Router> listener) {
+  public RoutingState(RoutingRules rules, Consumer<Router> listener) {
     this.rules = rules;
     this.listener = listener;
   }

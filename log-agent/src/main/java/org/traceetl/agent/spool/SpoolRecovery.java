@@ -16,18 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.spool.FrameFile.Found;
 
 /** Reads what earlier runs left in a directory. */
-final class Recovery {
-  private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+final class SpoolRecovery {
+  private static final Logger log = LoggerFactory.getLogger(SpoolRecovery.class);
 
   private final Path directory;
   private final FrameFile.Force force;
   private final AnsweredRequests answered;
   final List<Segment> segments = new ArrayList<>();
-  final SequencedMap<String, Note.Place> places = new LinkedHashMap<>();
+  final SequencedMap<String, Checkpoint.Position> places = new LinkedHashMap<>();
   private long newestMillis = Long.MIN_VALUE;
   int damagedFrames;
   long damagedBatches;
@@ -37,7 +37,7 @@ final class Recovery {
    * @param force for the segments
    * @param answered is given the requests found
    */
-  Recovery(Path directory, FrameFile.Force force, AnsweredRequests answered) {
+  SpoolRecovery(Path directory, FrameFile.Force force, AnsweredRequests answered) {
     this.directory = directory;
     this.force = force;
     this.answered = answered;
@@ -54,7 +54,7 @@ final class Recovery {
       found.forEach(paths::add);
     }
     paths.removeIf(path -> number(path) < 0);
-    paths.sort(Comparator.comparingLong(Recovery::number));
+    paths.sort(Comparator.comparingLong(SpoolRecovery::number));
     deleteReplaced(paths);
     for (Path path : paths) {
       Segment segment = new Segment(number(path), FrameFile.open(path, force));
@@ -172,7 +172,7 @@ final class Recovery {
   }
 
   /** Puts a place where all are known, the one that moved last at the end. */
-  static void keep(SequencedMap<String, Note.Place> places, Note.Place place) {
+  static void keep(SequencedMap<String, Checkpoint.Position> places, Checkpoint.Position place) {
     places.remove(place.name());
     if (!place.content().isEmpty()) {
       places.putLast(place.name(), place);

@@ -4,9 +4,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 
@@ -14,8 +14,8 @@ import org.traceetl.agent.flow.SpanSink;
  * An accepted payload until its outcome is known. From the moment it is decoded the pipeline's
  * thread owns it.
  */
-final class Payload {
-  private static final Logger log = LoggerFactory.getLogger(Payload.class);
+final class PendingPayload {
+  private static final Logger log = LoggerFactory.getLogger(PendingPayload.class);
   private static final int MAX_REASONS = 4;
 
   final String source;
@@ -35,7 +35,7 @@ final class Payload {
    * @param length of the bytes that are the payload
    * @param charge bytes that it counts for while it is in flight
    */
-  Payload(
+  PendingPayload(
       String source,
       byte[] bytes,
       int length,
@@ -112,10 +112,10 @@ final class Payload {
   }
 
   /** What is to be kept with it; null for nothing. */
-  Note note() {
-    Note note = malformed ? null : completion.note();
+  Checkpoint checkpoint() {
+    Checkpoint note = malformed ? null : completion.checkpoint();
     // A repeat of nothing does no harm; one of spans not wanted would count them again.
-    return note instanceof Note.Request && accepted + rejected + filtered == 0 ? null : note;
+    return note instanceof Checkpoint.Request && accepted + rejected + filtered == 0 ? null : note;
   }
 
   /** It is in the spool, or will never be. */

@@ -13,7 +13,7 @@ import org.traceetl.proto.ring.RingSpanReader;
  * them is still in its place, and only counts. It is true of one dictionary, and until other
  * attributes are {@linkplain #forget forgotten}.
  */
-final class Shape {
+final class ReusableSpan {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 

@@ -5,29 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.traceetl.agent.publish.Lane.Attempt;
+import org.traceetl.agent.publish.QueueBacklog.Attempt;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 
-final class LaneTest {
+final class QueueBacklogTest {
   private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
   private static final AgentIdentity FIRST_RUN = new AgentIdentity(7, 8, 1);
   private static final AgentIdentity SECOND_RUN = new AgentIdentity(7, 8, 2);
 
-  private final Lane lane = new Lane();
+  private final QueueBacklog lane = new QueueBacklog();
 
   @Test
   void noBatchIsSentFartherFromTheOldestUnconfirmedOneThanTheServerCanTell() {
-    add(0, 2 * Lane.SEQUENCE_WINDOW);
+    add(0, 2 * QueueBacklog.SEQUENCE_WINDOW);
     List<Attempt> sent = sendAll(0);
-    assertThat(sent).hasSize(Lane.SEQUENCE_WINDOW);
+    assertThat(sent).hasSize(QueueBacklog.SEQUENCE_WINDOW);
 
     sent.subList(1, sent.size()).forEach(this::confirm);
     assertThat(sendAll(0)).isEmpty();
     confirm(sent.getFirst());
 
-    assertThat(sendAll(0)).hasSize(Lane.SEQUENCE_WINDOW);
+    assertThat(sendAll(0)).hasSize(QueueBacklog.SEQUENCE_WINDOW);
   }
 
   @Test

@@ -17,7 +17,7 @@ import org.traceetl.agent.spool.SpooledBatch;
  * <p>A batch waits, is in flight, waits again after a failure, and leaves when it is settled. After
  * a failure the lane pauses, then sends one batch at a time until one is confirmed.
  */
-final class Lane {
+final class QueueBacklog {
   /**
    * Batches are sent only this near to the oldest unconfirmed one: the server tells a batch's
    * repeat by a window of sequence numbers, and a repeat from before that window could not be told.

@@ -11,21 +11,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.FiltersFile;
-import org.traceetl.agent.filter.SpanFilter.Change;
-import org.traceetl.agent.filter.SpanFilter.Verdict;
+import org.traceetl.agent.filter.AgentSpanFilter.Change;
+import org.traceetl.agent.filter.AgentSpanFilter.Verdict;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
 
-final class SpanFilterTest {
+final class AgentSpanFilterTest {
   private static final long MILLIS = 1_000_000;
   private static final int CLIENT = 3;
   private static final int ERROR = 2;
 
-  private final SpanFilter filter = new SpanFilter();
+  private final AgentSpanFilter filter = new AgentSpanFilter();
   private final SpanView span = new SpanView();
 
-  SpanFilterTest() {
+  AgentSpanFilterTest() {
     span.traceIdHigh = 1;
     span.traceIdLow = 2;
     span.spanId = 3;

@@ -16,7 +16,7 @@ import org.traceetl.proto.SpanBatchWriter;
  * the key, the length of the value, the value. Two are the same resource when these bytes are the
  * same. What filters leave of them is what is sent, and what routes it.
  */
-final class Resource {
+final class RoutedResource {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(UTF_8);
   private static final byte[] UNKNOWN_SERVICE = "unknown_service".getBytes(UTF_8);
 
@@ -29,15 +29,15 @@ final class Resource {
   private Route route;
   private ApplicationFilters filters;
   // What is sent of it: mostly itself; null where that is too large.
-  private Resource sent = this;
+  private RoutedResource sent = this;
   private OpenBatch[] open;
 
   /** One to look others up by: {@link #set} changes it. */
-  Resource() {
+  RoutedResource() {
     content = new byte[1024];
   }
 
-  private Resource(Resource other) {
+  private RoutedResource(RoutedResource other) {
     content = Arrays.copyOf(other.content, other.length);
     length = other.length;
     hash = other.hash;
@@ -52,18 +52,18 @@ final class Resource {
    * @param filters of its application; null for none
    * @param sent what is sent of it
    */
-  Resource routed(Route route, ApplicationFilters filters, Resource sent) {
-    Resource routed = new Resource(this);
+  RoutedResource routed(Route route, ApplicationFilters filters, RoutedResource sent) {
+    RoutedResource routed = new RoutedResource(this);
     routed.route = route;
     routed.filters = filters;
-    routed.sent = sent.equals(this) ? routed : new Resource(sent);
+    routed.sent = sent.equals(this) ? routed : new RoutedResource(sent);
     routed.open = new OpenBatch[route == null ? 0 : route.size()];
     return routed;
   }
 
   /** The same resource with its own bytes, of which more would be sent than there is room for. */
-  Resource tooLarge(ApplicationFilters filters) {
-    Resource tooLarge = new Resource(this);
+  RoutedResource tooLarge(ApplicationFilters filters) {
+    RoutedResource tooLarge = new RoutedResource(this);
     tooLarge.filters = filters;
     tooLarge.sent = null;
     tooLarge.open = new OpenBatch[0];
@@ -172,7 +172,7 @@ final class Resource {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Resource that
+    return other instanceof RoutedResource that
         && hash == that.hash
         && Arrays.equals(content, 0, length, that.content, 0, that.length);
   }

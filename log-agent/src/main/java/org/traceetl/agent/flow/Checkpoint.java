@@ -4,14 +4,14 @@ package org.traceetl.agent.flow;
  * What a source finds again after a restart. It is kept together with the spans of its payload:
  * both are on disk or neither is.
  */
-public sealed interface Note {
+public sealed interface Checkpoint {
   /**
    * Where a source goes on. Of one name the last one counts.
    *
    * @param name of what is read, such as a file's key; up to 64 KiB as UTF-8
    * @param content the source's own; up to 64 KiB as UTF-8; empty: the name is forgotten
    */
-  record Place(String name, String content) implements Note {}
+  record Position(String name, String content) implements Checkpoint {}
 
   /**
    * A request, by its bytes: an equal one is a repeat.
@@ -20,5 +20,5 @@ public sealed interface Note {
    * @param otherHash of its bytes, by another function: CRC-32C
    * @param length bytes
    */
-  record Request(long hash, long otherHash, int length) implements Note {}
+  record Request(long hash, long otherHash, int length) implements Checkpoint {}
 }

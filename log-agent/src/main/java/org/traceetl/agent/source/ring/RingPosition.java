@@ -1,7 +1,7 @@
 package org.traceetl.agent.source.ring;
 
 import java.io.IOException;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 
 /**
  * Where reading of a ring stopped, and how many dropped spans of its writers were counted by then.
@@ -10,12 +10,12 @@ import org.traceetl.agent.flow.Note;
  * @param file its name
  * @param position bytes read since the ring's beginning
  */
-record SavedPosition(String file, long position, long droppedRingFull, long droppedTooLarge) {
+record RingPosition(String file, long position, long droppedRingFull, long droppedTooLarge) {
   private static final String PREFIX = "ring:";
   private static final int FIELDS = 3;
 
   /** Whether a note is a ring's. */
-  static boolean isOne(Note.Place note) {
+  static boolean isOne(Checkpoint.Position note) {
     return note.name().startsWith(PREFIX);
   }
 
@@ -24,10 +24,10 @@ record SavedPosition(String file, long position, long droppedRingFull, long drop
    *
    * @throws IOException when it is none of ours; starting over in silence would send spans again
    */
-  static SavedPosition of(Note.Place note) throws IOException {
+  static RingPosition of(Checkpoint.Position note) throws IOException {
     String[] fields = note.content().split("\t", FIELDS);
     try {
-      return new SavedPosition(
+      return new RingPosition(
           note.name().substring(PREFIX.length()),
           Long.parseLong(fields[0]),
           Long.parseLong(fields[1]),
@@ -38,13 +38,13 @@ record SavedPosition(String file, long position, long droppedRingFull, long drop
     }
   }
 
-  Note.Place note() {
-    return new Note.Place(
+  Checkpoint.Position checkpoint() {
+    return new Checkpoint.Position(
         PREFIX + file, position + "\t" + droppedRingFull + "\t" + droppedTooLarge);
   }
 
   /** Ends what is kept of a ring. */
-  static Note.Place forgotten(String file) {
-    return new Note.Place(PREFIX + file, "");
+  static Checkpoint.Position forgotten(String file) {
+    return new Checkpoint.Position(PREFIX + file, "");
   }
 }

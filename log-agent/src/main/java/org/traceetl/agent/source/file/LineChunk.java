@@ -1,8 +1,8 @@
 package org.traceetl.agent.source.file;
 
 import java.util.function.Consumer;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
-import org.traceetl.agent.flow.Note;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 
@@ -10,15 +10,15 @@ import org.traceetl.agent.flow.SpanSink;
  * Complete lines of a file on their way through the pipeline. Made by the source's thread, decoded
  * on the pipeline's, and handed back to the source once its outcome is known.
  */
-final class Chunk implements SpanDecoder, Completion {
+final class LineChunk implements SpanDecoder, Completion {
   static final String LINE_TOO_LONG = "line_too_long";
 
   final TailedFile file;
   final long start;
   final long end;
-  private final SavedPlace placeAfter;
+  private final FilePosition placeAfter;
   private final FileSource source;
-  private final Consumer<Chunk> settled;
+  private final Consumer<LineChunk> settled;
   private boolean done;
 
   /**
@@ -26,7 +26,7 @@ final class Chunk implements SpanDecoder, Completion {
    * @param end offset after the last line's end
    * @param settled told once when the outcome is known, on the pipeline's thread
    */
-  Chunk(TailedFile file, long start, long end, FileSource source, Consumer<Chunk> settled) {
+  LineChunk(TailedFile file, long start, long end, FileSource source, Consumer<LineChunk> settled) {
     this.file = file;
     this.start = start;
     this.end = end;
@@ -66,8 +66,8 @@ final class Chunk implements SpanDecoder, Completion {
   }
 
   @Override
-  public Note note() {
-    return placeAfter.note();
+  public Checkpoint checkpoint() {
+    return placeAfter.checkpoint();
   }
 
   @Override

@@ -5,9 +5,9 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.filter.Filters;
-import org.traceetl.agent.filter.SpanFilter;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
@@ -17,7 +17,7 @@ import org.traceetl.agent.route.Topology;
  * ago leaves. Those for which the same rules are share their filters; where these become too large,
  * all leave. Owned by the pipeline thread.
  */
-final class Resources {
+final class ResourceCache {
   /** A resource with more bytes of text, as it came or as it is sent, is too large. */
   static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
 
@@ -27,10 +27,10 @@ final class Resources {
   /** Of filters. Thousands of selections of some rules, or the one of a very long file. */
   private static final int MAX_FILTER_BYTES = 2 * 1024 * 1024;
 
-  private final Consumer<Resource> leaving;
-  private final Map<Resource, Resource> known = new LinkedHashMap<>(64, 0.75f, true);
-  private final Resource probe = new Resource();
-  private final Resource filtered = new Resource();
+  private final Consumer<RoutedResource> leaving;
+  private final Map<RoutedResource, RoutedResource> known = new LinkedHashMap<>(64, 0.75f, true);
+  private final RoutedResource probe = new RoutedResource();
+  private final RoutedResource filtered = new RoutedResource();
   private final Map<Filters.Selection, ApplicationFilters> ofSelections = new HashMap<>();
   private long bytes;
   private long filterBytes;
@@ -38,7 +38,7 @@ final class Resources {
   /**
    * @param leaving told of each resource before it is forgotten
    */
-  Resources(Consumer<Resource> leaving) {
+  ResourceCache(Consumer<RoutedResource> leaving) {
     this.leaving = leaving;
   }
 
@@ -47,15 +47,19 @@ final class Resources {
    *
    * @param filter applies them
    */
-  Resource find(
-      Attributes attributes, Filters filters, SpanFilter filter, Router router, Topology topology) {
+  RoutedResource find(
+      Attributes attributes,
+      Filters filters,
+      AgentSpanFilter filter,
+      Router router,
+      Topology topology) {
     probe.set(attributes);
-    Resource found = known.get(probe);
+    RoutedResource found = known.get(probe);
     if (found != null) {
       return found;
     }
     ApplicationFilters ofApplication = ofApplication(filters);
-    Resource sent = probe;
+    RoutedResource sent = probe;
     if (ofApplication != null && ofApplication.areChanging()) {
       Attributes left = filter.resource(ofApplication, attributes);
       // What is redacted may have become longer.
@@ -64,7 +68,7 @@ final class Resources {
         sent.set(left);
       }
     }
-    Resource added =
+    RoutedResource added =
         sent == null
             ? probe.tooLarge(ofApplication)
             : probe.routed(
@@ -103,9 +107,9 @@ final class Resources {
   }
 
   private void removeEldest() {
-    Iterator<Resource> eldest = known.values().iterator();
+    Iterator<RoutedResource> eldest = known.values().iterator();
     while (known.size() > 1 && (known.size() > MAX_RESOURCES || bytes > MAX_BYTES)) {
-      Resource resource = eldest.next();
+      RoutedResource resource = eldest.next();
       leaving.accept(resource);
       eldest.remove();
       bytes -= resource.sizeBytes();

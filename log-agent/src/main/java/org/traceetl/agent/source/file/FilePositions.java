@@ -11,23 +11,23 @@ import java.util.SequencedMap;
  * Places in files that are not open: not found yet since the start, or left when they were gone
  * from their path. Whatever comes back goes on from its place. Owned by the source's thread.
  */
-final class Places {
+final class FilePositions {
   /** Above it the oldest is forgotten: should its file come back, it is read again. */
   static final int MOST = 1_024;
 
-  private final SequencedMap<String, SavedPlace> byKey = new LinkedHashMap<>();
+  private final SequencedMap<String, FilePosition> byKey = new LinkedHashMap<>();
 
-  void add(SavedPlace place) {
+  void add(FilePosition place) {
     byKey.remove(place.key());
     byKey.put(place.key(), place);
   }
 
   /** Takes out the oldest when there are too many; else null. */
-  SavedPlace pollSurplus() {
+  FilePosition pollSurplus() {
     return byKey.size() > MOST ? byKey.pollFirstEntry().getValue() : null;
   }
 
-  void forget(SavedPlace place) {
+  void forget(FilePosition place) {
     byKey.remove(place.key());
   }
 
@@ -43,8 +43,8 @@ final class Places {
    * @return false if it has none
    */
   boolean resume(TailedFile file) throws IOException {
-    List<SavedPlace> its = new ArrayList<>();
-    for (SavedPlace place : byKey.values()) {
+    List<FilePosition> its = new ArrayList<>();
+    for (FilePosition place : byKey.values()) {
       if (place.key().equals(file.key) || place.path().equals(file.path)) {
         if (file.resume(place)) {
           its.add(place);
@@ -56,7 +56,7 @@ final class Places {
   }
 
   /** All of them, oldest first. */
-  Collection<SavedPlace> all() {
+  Collection<FilePosition> all() {
     return List.copyOf(byKey.values());
   }
 }

@@ -6,7 +6,7 @@ import java.util.List;
  * Picks segments next to each other that hold little that is unsettled, so that one takes their
  * place: the batches of a broker that is away must not keep the room of those that were confirmed.
  */
-final class Merge {
+final class MergePlan {
   /** A segment is worth a merge from this part of it that is settled: one of so many. */
   private static final int LEAST_SETTLED_PART = 8;
 
@@ -21,7 +21,7 @@ final class Merge {
    * @param mostBytes of the segment that takes their place
    * @param mostBatches in it
    */
-  Merge(List<Segment> segments, int mergeable, long mostBytes, int mostBatches) {
+  MergePlan(List<Segment> segments, int mergeable, long mostBytes, int mostBatches) {
     this.segments = segments;
     this.mergeable = mergeable;
     this.mostBytes = mostBytes;

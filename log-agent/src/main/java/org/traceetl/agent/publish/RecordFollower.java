@@ -11,8 +11,8 @@ import org.traceetl.proto.RoutingRecord;
  * One kind of record that is followed: which one holds, by {@link RoutingRecord#holdsOver}, where
  * it is kept and who is told. Owned by the watch's thread, but for {@link #current}.
  */
-public final class Followed<R extends RoutingRecord> {
-  private static final Logger log = LoggerFactory.getLogger(Followed.class);
+public final class RecordFollower<R extends RoutingRecord> {
+  private static final Logger log = LoggerFactory.getLogger(RecordFollower.class);
 
   private final RecordFormat<R> format;
   private final DecisionsFile file;
@@ -25,7 +25,7 @@ public final class Followed<R extends RoutingRecord> {
    * @param file null where the kind is not followed: its records are passed by
    * @param listener told of the record each time that another one holds, on the watch's thread
    */
-  public Followed(RecordFormat<R> format, R none, DecisionsFile file, Consumer<R> listener) {
+  public RecordFollower(RecordFormat<R> format, R none, DecisionsFile file, Consumer<R> listener) {
     this.format = format;
     this.file = file;
     this.listener = listener;

@@ -12,7 +12,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /** The bodies and statuses that OTLP answers with. */
-final class Answers {
+final class OtlpResponses {
   /** Senders come back after this long when the pipeline is full, seconds. */
   static final int RETRY_FULL_SECONDS = 1;
 
@@ -24,7 +24,7 @@ final class Answers {
   private static final String RETRY_INFO_TYPE = "type.googleapis.com/google.rpc.RetryInfo";
   private static final JsonFactory JSON = new JsonFactory();
 
-  private Answers() {}
+  private OtlpResponses() {}
 
   /** An {@code ExportTraceServiceResponse}; empty when nothing was rejected. */
   static byte[] exported(int rejected, String reason) {

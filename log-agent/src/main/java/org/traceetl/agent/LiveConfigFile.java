@@ -15,8 +15,8 @@ import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.reload.Reloader;
 
 /** The configuration file while the agent runs: the files to follow may change, no other key. */
-final class ConfigFile implements Reloader.Source {
-  private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
+final class LiveConfigFile implements Reloader.Source {
+  private static final Logger log = LoggerFactory.getLogger(LiveConfigFile.class);
   private static final String LIVE = "files.paths";
 
   private final Path file;
@@ -31,7 +31,7 @@ final class ConfigFile implements Reloader.Source {
    * @param inForce what was read from it
    * @param paths told the files to follow when they change
    */
-  ConfigFile(
+  LiveConfigFile(
       Path file,
       String yaml,
       Map<String, String> environment,

@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit;
  * @param openNanos between two attempts to have the directory
  * @param retryNanos after which what was refused or failed is tried again
  */
-record Rhythm(
+record PollIntervals(
     long pauseNanos,
     long awakeNanos,
     long listNanos,
     long checkNanos,
     long openNanos,
     long retryNanos) {
-  static final Rhythm USUAL =
-      new Rhythm(
+  static final PollIntervals USUAL =
+      new PollIntervals(
           TimeUnit.MILLISECONDS.toNanos(5),
           TimeUnit.MILLISECONDS.toNanos(20),
           TimeUnit.MILLISECONDS.toNanos(100),

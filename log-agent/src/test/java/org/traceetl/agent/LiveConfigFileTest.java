@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ConfigReader;
 
-final class ConfigFileTest {
+final class LiveConfigFileTest {
   private final List<List<String>> told = new ArrayList<>();
   @TempDir private Path directory;
 
   @Test
   void filesToFollowComeIntoForce() throws Exception {
-    ConfigFile file = start("files: {paths: [/a]}");
+    LiveConfigFile file = start("files: {paths: [/a]}");
     assertThat(file.reload()).isFalse();
 
     write("files: {paths: [/a, /b]}");
@@ -33,7 +33,7 @@ final class ConfigFileTest {
 
   @Test
   void otherKeysTakeARestart() throws Exception {
-    ConfigFile file = start("files: {paths: [/a]}");
+    LiveConfigFile file = start("files: {paths: [/a]}");
 
     write("files: {paths: [/a]}\notlp: {grpc-port: 14317}");
 
@@ -43,7 +43,7 @@ final class ConfigFileTest {
 
   @Test
   void aWrongFileIsRefusedUntilItIsRight() throws Exception {
-    ConfigFile file = start("files: {paths: [/a]}");
+    LiveConfigFile file = start("files: {paths: [/a]}");
     write("files: {paths: [/b], pahts: []}");
 
     assertThatThrownBy(file::reload)
@@ -60,20 +60,20 @@ final class ConfigFileTest {
   void theEnvironmentStaysAbove() throws Exception {
     write("files: {paths: [/a]}");
     Map<String, String> environment = Map.of("TRACE_ETL_AGENT_FILES_PATHS", "/e");
-    ConfigFile file = start("files: {paths: [/a]}", environment);
+    LiveConfigFile file = start("files: {paths: [/a]}", environment);
 
     write("files: {paths: [/b]}");
 
     assertThat(file.reload()).isFalse();
   }
 
-  private ConfigFile start(String yaml) throws Exception {
+  private LiveConfigFile start(String yaml) throws Exception {
     return start(yaml, Map.of());
   }
 
-  private ConfigFile start(String yaml, Map<String, String> environment) throws Exception {
+  private LiveConfigFile start(String yaml, Map<String, String> environment) throws Exception {
     write(yaml);
-    return new ConfigFile(
+    return new LiveConfigFile(
         directory.resolve("agent.yaml"),
         yaml,
         environment,

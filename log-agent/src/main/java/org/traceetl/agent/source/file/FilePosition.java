@@ -3,7 +3,7 @@ package org.traceetl.agent.source.file;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
-import org.traceetl.agent.flow.Note;
+import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.source.file.TailedFile.Fingerprint;
 
 /**
@@ -13,7 +13,7 @@ import org.traceetl.agent.source.file.TailedFile.Fingerprint;
  *
  * @param path absolute
  */
-record SavedPlace(Path path, String key, long position, Fingerprint fingerprint) {
+record FilePosition(Path path, String key, long position, Fingerprint fingerprint) {
   private static final int FIELDS = 4;
 
   /**
@@ -21,10 +21,10 @@ record SavedPlace(Path path, String key, long position, Fingerprint fingerprint)
    *
    * @throws IOException when it is none of ours; starting over in silence would send the file again
    */
-  static SavedPlace of(Note.Place note) throws IOException {
+  static FilePosition of(Checkpoint.Position note) throws IOException {
     String[] fields = note.content().split("\t", FIELDS);
     try {
-      return new SavedPlace(
+      return new FilePosition(
           Path.of(URI.create(fields[3])),
           note.name(),
           Long.parseLong(fields[0]),
@@ -35,14 +35,14 @@ record SavedPlace(Path path, String key, long position, Fingerprint fingerprint)
     }
   }
 
-  Note.Place note() {
-    return new Note.Place(
+  Checkpoint.Position checkpoint() {
+    return new Checkpoint.Position(
         key,
         position + "\t" + fingerprint.length() + "\t" + fingerprint.crc() + "\t" + path.toUri());
   }
 
   /** Ends what is kept of it. */
-  Note.Place forgotten() {
-    return new Note.Place(key, "");
+  Checkpoint.Position forgotten() {
+    return new Checkpoint.Position(key, "");
   }
 }
