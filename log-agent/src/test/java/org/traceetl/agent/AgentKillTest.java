@@ -46,7 +46,7 @@ final class AgentKillTest {
   private static final int SENDERS = 4;
   private static final int SPANS_PER_REQUEST = 5;
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final Pattern PORTS = Pattern.compile("OTLP is received on .*, HTTP (\\d+)");
+  private static final Pattern PORTS = Pattern.compile("Receiving OTLP on .*, HTTP port (\\d+)");
 
   /** Span IDs of the file's lines are above it, those of requests below. */
   private static final long FILE_IDS = 1L << 40;

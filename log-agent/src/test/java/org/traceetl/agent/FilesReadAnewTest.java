@@ -48,7 +48,7 @@ final class FilesReadAnewTest {
     Path second = Files.createFile(directory.resolve("second.log"));
     follow(first);
     start();
-    awaitLog("OTLP is received on 127.0.0.1", ", with TLS");
+    awaitLog("Receiving OTLP on 127.0.0.1", ", with TLS");
     awaitLog("Reading " + first);
     // The handler is set last: before it, a hang-up ends the process.
     awaitLog("Send SIGHUP to re-read");
@@ -141,7 +141,7 @@ final class FilesReadAnewTest {
         """
             .formatted(directory.resolve("state")));
     start(List.of("nohup"));
-    awaitLog("SIGHUP is ignored, because the agent was started by nohup");
+    awaitLog("SIGHUP is ignored because the parent process, such as nohup");
   }
 
   private void follow(Path log) throws IOException {

@@ -138,8 +138,7 @@ final class RingHostileTest {
   void linksAreNotFollowed() throws Exception {
     Path victim = temporary.resolve("victim");
     RingWriter writer =
-        agent.writer(
-            temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
+        agent.writer(temporary, "1-0000000000000002.ring", RingWriter.Shape.smallest("victim"));
     assertThat(writer.write(RingSpan.numbered(1_000))).isTrue();
     Files.move(writer.path(), victim);
     Files.createSymbolicLink(directory.resolve("5-0000000000000001.ring"), victim);
@@ -247,8 +246,7 @@ final class RingHostileTest {
   @Test
   void rubbishWithoutEndIsPassedOverWithoutHangingTheOthers() throws Exception {
     RingWriter bad =
-        RingWriter.create(
-            temporary, NAME, RingWriter.Shape.smallest("bad").ringBytes(64 << 20));
+        RingWriter.create(temporary, NAME, RingWriter.Shape.smallest("bad").ringBytes(64 << 20));
     write(bad, 128, 8, 64 << 20);
     bad.close();
     Files.move(bad.path(), directory.resolve(NAME));

@@ -62,8 +62,7 @@ final class RingSpanDecoderTest {
   private final RingSpanDecoder decoder = new RingSpanDecoder(leftOut);
   private final byte[] payload = new byte[1 << 20];
   private final RingDictionary dictionary = new RingDictionary();
-  private RingWriter.Shape shape =
-      RingWriter.Shape.smallest("checkout").ringBytes(1 << 20);
+  private RingWriter.Shape shape = RingWriter.Shape.smallest("checkout").ringBytes(1 << 20);
   private RingSpanDecoder.Resource resource;
   private byte[] entry = new byte[0];
   private int length;
