@@ -10,10 +10,9 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 
 /**
- * Offsets that are committed when the sealer says so, and at no other time. RocketMQ's own store
- * remembers what it read and sends it again now and then, at each rebalancing and at its end; for a
- * queue that had another owner meanwhile that would set the offset back. This one remembers
- * nothing.
+ * Offsets that are committed only when the committer commits them. RocketMQ's own store remembers
+ * what it read and sends it again now and then, at each rebalancing and at its end; for a queue
+ * that had another owner meanwhile that would set the offset back. This one remembers nothing.
  */
 final class ExplicitOffsetStore implements OffsetStore {
   private final OffsetStore broker;

@@ -9,8 +9,8 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * A window on its way from the worker that filled it to the sealer. Whoever holds it owns the
- * metrics, and gives them back after use.
+ * A window on its way from the worker that filled it to the queue's {@link QueueSealing}. Its
+ * holder owns the metrics, and gives them back after use.
  */
 public record FilledWindow(
     QueueId queue,

@@ -43,10 +43,10 @@ import org.traceetl.server.window.WindowMetrics;
  *
  * <p>Concurrency: everything here belongs to the one worker that owns the queue. The only hand-offs
  * are of {@link WindowMetrics}: {@link #swap} gives the filled one away and goes on with the spare
- * one, and the sealer puts it back into {@link #spares} when the journal has the window. The flip
- * happens on the owner's thread between two batches, so no lock is held and none is waited for; if
- * the spare one is not back yet, the window just goes on. At most one window of a queue is under
- * way.
+ * one, and {@link QueueSealing} puts it back into {@link #spares} when the journal has the window.
+ * The flip happens on the owner's thread between two batches, so no lock is held and none is waited
+ * for; if the spare one is not back yet, the window just goes on. At most one window of a queue is
+ * under way.
  */
 public final class QueueAggregator {
   private static final Logger log = LoggerFactory.getLogger(QueueAggregator.class);

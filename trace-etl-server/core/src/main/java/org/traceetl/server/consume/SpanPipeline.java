@@ -22,9 +22,9 @@ import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * The way of the spans, from the topic to the journal: workers that pull and aggregate, a sealer
- * for each queue that appends its windows, and a committer that tells the brokers. {@link #start}
- * once; end with {@link #drain} or {@link #close}. Thread-safe.
+ * Processes spans from the topic to the journal: workers pull and aggregate, each queue's ownership
+ * appends its windows, and a committer commits offsets at the brokers. {@link #start} once; end
+ * with {@link #drain} or {@link #close}. Thread-safe.
  */
 public final class SpanPipeline implements Component {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
@@ -40,7 +40,7 @@ public final class SpanPipeline implements Component {
   private final Clocks clocks;
   private volatile boolean started;
 
-  /** Threads end because they were told to. */
+  /** Threads end because of a drain or close. */
   private volatile boolean ending;
 
   private boolean ended;
@@ -48,7 +48,7 @@ public final class SpanPipeline implements Component {
   /**
    * @param lease for how long the journal lets a queue be shown
    * @param journal where windows go; not closed by it
-   * @param followers hear of each queue from its take to its release
+   * @param followers receive updates of each queue from its take-over to its release
    * @param clocks tell when windows end; series and documents bear its time
    */
   public SpanPipeline(
@@ -135,7 +135,7 @@ public final class SpanPipeline implements Component {
     return Stream.concat(Stream.of(committer.thread()), workers.stream().map(Worker::thread));
   }
 
-  /** Whether no thread has died: one that has leaves its queues standing still. */
+  /** Returns whether no thread has failed: the queues of a failed thread are not processed. */
   @Override
   public boolean healthy() {
     return !started || ending || threads().allMatch(SteppedThread::alive) && ownerships.alive();
