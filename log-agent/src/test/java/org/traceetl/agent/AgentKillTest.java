@@ -28,11 +28,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.agent.publish.TestBroker;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
+import org.traceetl.testkit.TestRocketMq;
 
 /**
  * The agent as a process that is killed again and again, in front of a real broker, while senders
@@ -71,7 +71,7 @@ final class AgentKillTest {
   void everySpanArrivesOnceThroughKillsAtAnyMoment() throws Exception {
     Random random = new Random();
     log = Files.createFile(directory.resolve("trace.log"));
-    try (TestBroker broker = new TestBroker(directory.resolve("rocketmq"));
+    try (TestRocketMq broker = new TestRocketMq(directory.resolve("rocketmq"));
         RingWriter writer =
             RingWriter.create(
                 Files.createDirectory(directory.resolve("rings")),
@@ -114,7 +114,7 @@ final class AgentKillTest {
     }
   }
 
-  private Process start(TestBroker broker, int number) throws IOException {
+  private Process start(TestRocketMq broker, int number) throws IOException {
     Path config = directory.resolve("agent.yaml");
     Files.writeString(
         config,
@@ -236,7 +236,7 @@ final class AgentKillTest {
   }
 
   /** Spans of the batches, each batch counted once by its name, as the server does it. */
-  private static Set<Long> arrived(TestBroker broker) throws Exception {
+  private static Set<Long> arrived(TestRocketMq broker) throws Exception {
     Map<List<Object>, byte[]> batches = new HashMap<>();
     Set<Long> spans = new TreeSet<>();
     for (int queue = 0; queue < QUEUES; queue++) {

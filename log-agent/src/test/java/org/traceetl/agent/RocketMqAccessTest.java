@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.remoting.common.TlsMode;
 import org.apache.rocketmq.remoting.netty.TlsSystemConfig;
 import org.junit.jupiter.api.AfterAll;
@@ -26,8 +25,8 @@ import org.traceetl.agent.access.TestCertificates;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.publish.RocketMqTransport;
-import org.traceetl.agent.publish.TestBroker;
 import org.traceetl.common.Clocks;
+import org.traceetl.testkit.TestRocketMq;
 
 /** Against a real RocketMQ that asks for keys and speaks nothing but TLS. */
 @Timeout(180)
@@ -39,7 +38,7 @@ final class RocketMqAccessTest {
   private static final TestCertificates OTHER_CA = new TestCertificates("nobody's root");
 
   @TempDir private static Path directory;
-  private static TestBroker broker;
+  private static TestRocketMq broker;
 
   @BeforeAll
   static void startBroker() throws Exception {
@@ -52,19 +51,9 @@ final class RocketMqAccessTest {
     TlsSystemConfig.tlsServerKeyPath = directory.resolve("tls.key").toString();
     TlsSystemConfig.tlsClientAuthServer = true;
     TlsSystemConfig.tlsClientTrustCertPath = directory.resolve("ca.crt").toString();
-    AuthConfig auth = new AuthConfig();
-    auth.setConfigName("broker-a");
-    auth.setClusterName("DefaultCluster");
-    auth.setAuthConfigPath(directory.resolve("auth").toString());
-    auth.setAuthenticationEnabled(true);
-    auth.setAuthenticationProvider(
-        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider");
-    auth.setAuthenticationMetadataProvider(
-        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider");
-    auth.setInitAuthenticationUser("{\"username\":\"agents\",\"password\":\"hunter2\"}");
-    auth.setInnerClientAuthenticationCredentials(
-        "{\"accessKey\":\"agents\",\"secretKey\":\"hunter2\"}");
-    broker = new TestBroker(directory.resolve("rocketmq"), Optional.of(auth), true);
+    broker =
+        new TestRocketMq(
+            directory.resolve("rocketmq"), new TestRocketMq.Auth("agents", false), true);
     broker.createTopic(TOPIC, QUEUES);
   }
 

@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -36,7 +35,6 @@ import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
-import org.traceetl.agent.publish.TestBroker;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Spool;
@@ -47,6 +45,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.testkit.TestRocketMq;
 
 /** Against a real RocketMQ. */
 final class RocketMqTest {
@@ -54,11 +53,11 @@ final class RocketMqTest {
   private static final int QUEUES = 4;
 
   @TempDir private static Path directory;
-  private static TestBroker broker;
+  private static TestRocketMq broker;
 
   @BeforeAll
   static void startBroker() throws Exception {
-    broker = new TestBroker(directory.resolve("rocketmq"));
+    broker = new TestRocketMq(directory.resolve("rocketmq"));
   }
 
   @AfterAll
@@ -86,8 +85,9 @@ final class RocketMqTest {
           .atMost(LONG)
           .untilAsserted(
               () -> assertThat(transport.newest("decisions", Place.NONE).place().end()).isZero());
-      broker.send(
-          "decisions", IntStream.range(0, 40).mapToObj(i -> new byte[] {(byte) i}).toList());
+      for (int i = 0; i < 40; i++) {
+        broker.send("decisions", 0, new byte[] {(byte) i});
+      }
       await()
           .atMost(LONG)
           .untilAsserted(() ->
@@ -106,7 +106,8 @@ final class RocketMqTest {
       broker.createTopic("too-long", 1);
       byte[] tooLong = new byte[HotspotDecisions.MAX_BYTES + 1];
       new Random(1).nextBytes(tooLong); // else it would arrive compressed
-      broker.send("too-long", List.of(tooLong, new byte[] {1, 2}));
+      broker.send("too-long", 0, tooLong);
+      broker.send("too-long", 0, new byte[] {1, 2});
       await()
           .atMost(LONG)
           .untilAsserted(() ->

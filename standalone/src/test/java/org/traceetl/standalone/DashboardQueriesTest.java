@@ -32,7 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.TraceEtlServer;
-import org.traceetl.server.testing.ElasticsearchServer;
+import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.EmbeddedRocketMq;
+import org.traceetl.testkit.Prometheus;
 
 /**
  * Whatever the dashboards and rules of {@code deploy} ask, and whatever Grafana's trace view and
@@ -95,7 +97,7 @@ final class DashboardQueriesTest {
     }
   }
 
-  private final Map<Kind, PrometheusServer> prometheus = new EnumMap<>(Kind.class);
+  private final Map<Kind, Prometheus> prometheus = new EnumMap<>(Kind.class);
   private final List<TraceEtlServer> others = new ArrayList<>();
   private final CountDownLatch enough = new CountDownLatch(1);
   private String topic;
@@ -105,7 +107,7 @@ final class DashboardQueriesTest {
 
   @BeforeAll
   void start() throws Exception {
-    ElasticsearchServer server = ElasticsearchServer.shared();
+    Elasticsearch server = Elasticsearch.shared();
     elasticsearch = new ElasticsearchQueries(server.url(), DATA_STREAM);
     topic = SharedBroker.newTopic(QUEUES);
     SharedBroker.get().createTopic("routing-of-" + topic, 1);
@@ -135,7 +137,7 @@ final class DashboardQueriesTest {
       }
       prometheus.put(
           kind,
-          PrometheusServer.startWithRules(
+          Prometheus.startWithRules(
               directory.resolve(kind.name()),
               targets,
               List.of(
@@ -153,7 +155,7 @@ final class DashboardQueriesTest {
     if (load != null) {
       load.join();
     }
-    prometheus.values().forEach(PrometheusServer::close);
+    prometheus.values().forEach(Prometheus::close);
     others.forEach(TraceEtlServer::close);
     if (installation != null) {
       installation.close();
@@ -255,7 +257,7 @@ final class DashboardQueriesTest {
   }
 
   private void assertReturnsData(Kind kind, Dashboard dashboard) throws Exception {
-    PrometheusServer asked = prometheus.get(kind);
+    Prometheus asked = prometheus.get(kind);
     for (GrafanaVariables.Choice choice : GrafanaVariables.Choice.values()) {
       GrafanaVariables variables = variables(asked, dashboard, choice);
       List<Dashboard.Query> left = new ArrayList<>(dashboard.queries());
@@ -277,7 +279,7 @@ final class DashboardQueriesTest {
 
   /** Resolved as Grafana does; their queries return values. */
   private GrafanaVariables variables(
-      PrometheusServer asked, Dashboard dashboard, GrafanaVariables.Choice choice) {
+      Prometheus asked, Dashboard dashboard, GrafanaVariables.Choice choice) {
     GrafanaVariables[] variables = new GrafanaVariables[1];
     EndToEndTest.eventually("the variables of " + dashboard.name())
         .untilAsserted(() ->
@@ -329,7 +331,7 @@ final class DashboardQueriesTest {
     EndToEndTest.eventually("series for every selector of the rules")
         .untilAsserted(() -> {
           for (String selector : List.copyOf(left)) {
-            for (PrometheusServer one : prometheus.values()) {
+            for (Prometheus one : prometheus.values()) {
               if (one.hasData(selector, true)) {
                 left.remove(selector);
               }

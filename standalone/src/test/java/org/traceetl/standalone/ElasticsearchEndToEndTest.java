@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.server.testing.ElasticsearchServer;
+import org.traceetl.testkit.Elasticsearch;
 
 /** From a real SDK through a real RocketMQ into a real Elasticsearch, and back by the API. */
 final class ElasticsearchEndToEndTest {
@@ -20,7 +20,7 @@ final class ElasticsearchEndToEndTest {
 
   @Test
   void slowAndFailedSpansAreFound() throws Exception {
-    ElasticsearchServer elasticsearch = ElasticsearchServer.shared();
+    Elasticsearch elasticsearch = Elasticsearch.shared();
     String topic = SharedBroker.newTopic(2);
     Installation.Settings settings =
         new Installation.Settings(

@@ -2,9 +2,7 @@ package org.traceetl.standalone;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import java.nio.file.Path;
 import java.util.List;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
@@ -13,7 +11,7 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.testkit.EmbeddedRocketMq;
 
 final class EmbeddedRocketMqTest {
   @Test
@@ -47,11 +45,5 @@ final class EmbeddedRocketMqTest {
     } finally {
       consumer.shutdown();
     }
-  }
-
-  @Test
-  void aSecondOneInAJvmIsRefused(@TempDir Path directory) throws Exception {
-    SharedBroker.get();
-    assertThatIllegalStateException().isThrownBy(() -> EmbeddedRocketMq.start(directory));
   }
 }

@@ -37,6 +37,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.testkit.EmbeddedRocketMq;
+import org.traceetl.testkit.Programs;
+import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -52,8 +55,8 @@ final class EndToEndTest {
   @TempDir private static Path directory;
   private String topic;
   private Installation installation;
-  private PrometheusServer prometheus;
-  private PrometheusServer slowPrometheus;
+  private Prometheus prometheus;
+  private Prometheus slowPrometheus;
 
   @BeforeAll
   void start() throws Exception {
@@ -74,8 +77,8 @@ final class EndToEndTest {
                     "trace-etl.rocketmq.consumer-group", topic, "trace-etl.events.enabled", true)));
     installation.awaitReady(Duration.ofSeconds(60));
     int port = installation.httpPort();
-    prometheus = PrometheusServer.start(directory.resolve("fast"), port, Duration.ofSeconds(1));
-    slowPrometheus = PrometheusServer.start(directory.resolve("slow"), port, Duration.ofSeconds(3));
+    prometheus = Prometheus.start(directory.resolve("fast"), port, Duration.ofSeconds(1));
+    slowPrometheus = Prometheus.start(directory.resolve("slow"), port, Duration.ofSeconds(3));
   }
 
   @AfterAll
@@ -132,10 +135,10 @@ final class EndToEndTest {
       System.out.println("Real component: OpenTelemetry SDK for Java " + javaSdkVersion());
       return null;
     }
-    RealTools.Result result =
-        RealTools.run(
+    Programs.Result result =
+        Programs.run(
             List.of(
-                RealTools.python(),
+                Programs.python(),
                 Path.of(System.getProperty("basedir", "."), "src/test/python/send_spans.py")
                     .toString(),
                 grpc ? "grpc" : "http",
@@ -144,9 +147,9 @@ final class EndToEndTest {
             Spans.expectedAsJson());
     assertThat(result.exitCode()).as(result.output()).isZero();
     String version =
-        RealTools.run(
+        Programs.run(
                 List.of(
-                    RealTools.python(),
+                    Programs.python(),
                     "-c",
                     "from importlib.metadata import version; print(version('opentelemetry-sdk'))"),
                 new byte[0])
@@ -336,7 +339,7 @@ final class EndToEndTest {
             + "(recorded|overflowed|filtered|duplicate|rejected)_total\"})";
     eventually("balanced books")
         .untilAsserted(() -> {
-          List<PrometheusServer.Sample> balances = prometheus.query(books);
+          List<Prometheus.Sample> balances = prometheus.query(books);
           assertThat(balances).isNotEmpty();
           assertThat(balances)
               .as("by application")
@@ -375,9 +378,10 @@ final class EndToEndTest {
 
   @Test
   void promtoolFindsNothingButTheUnitOfTheProfile() throws Exception {
-    RealTools.Result result =
-        RealTools.run(
-            List.of(RealTools.promtool(), "check", "metrics"), page("text/plain", "").body());
+    Programs.Result result =
+        Programs.run(
+            List.of(Programs.require("promtool"), "check", "metrics"),
+            page("text/plain", "").body());
     // The names are OpenTelemetry's, and they are in milliseconds.
     assertThat(
             result

@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.assertj.core.data.Offset;
-import org.traceetl.standalone.PrometheusServer.Sample;
+import org.traceetl.testkit.Prometheus;
+import org.traceetl.testkit.Prometheus.Sample;
 
 /** Spans of known durations, and what Prometheus has to say of them. */
 final class Expected {
@@ -52,7 +53,7 @@ final class Expected {
   }
 
   /** Holds all of a service's series in Prometheus to the spans: exact counts, and no others. */
-  static void assertIn(PrometheusServer prometheus, String service, int rounds) throws Exception {
+  static void assertIn(Prometheus prometheus, String service, int rounds) throws Exception {
     String selector = "{service_name=\"" + service + "\"}";
     Map<String, Double> calls =
         byKey(prometheus.query("traces_span_metrics_calls_total" + selector));

@@ -9,6 +9,7 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -52,7 +53,7 @@ final class GrafanaVariables {
       Dashboard dashboard,
       Choice choice,
       Map<String, String> given,
-      PrometheusServer prometheus,
+      Prometheus prometheus,
       ElasticsearchQueries elasticsearch)
       throws Exception {
     GrafanaVariables variables = new GrafanaVariables();
@@ -85,7 +86,7 @@ final class GrafanaVariables {
   }
 
   private List<String> options(
-      JsonNode variable, PrometheusServer prometheus, ElasticsearchQueries elasticsearch)
+      JsonNode variable, Prometheus prometheus, ElasticsearchQueries elasticsearch)
       throws Exception {
     if (Dashboard.isFor("elasticsearch", variable)) {
       return elasticsearch.terms(

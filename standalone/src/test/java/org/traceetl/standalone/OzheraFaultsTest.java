@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.server.TraceEtlServer;
-import org.traceetl.server.testing.ElasticsearchServer;
+import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.Programs;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -273,7 +274,7 @@ final class OzheraFaultsTest {
    */
   @Test
   void aRefusedDocumentIsTriedAgain() throws Exception {
-    URI elasticsearch = ElasticsearchServer.shared().url();
+    URI elasticsearch = Elasticsearch.shared().url();
     String prefix = "refusing-errors-";
     put(
         elasticsearch.resolve("/_index_template/refusing"),
@@ -354,9 +355,9 @@ final class OzheraFaultsTest {
         OzheraServer.get(server.uri("/metrics?scraper=a&scraper=b"), Map.of());
     assertThat(twice.statusCode()).isEqualTo(400);
 
-    RealTools.Result valid =
-        RealTools.run(
-            List.of(RealTools.promtool(), "check", "metrics"),
+    Programs.Result valid =
+        Programs.run(
+            List.of(Programs.require("promtool"), "check", "metrics"),
             OzheraServer.get(server.uri("/metrics?scraper=late"), Map.of())
                 .body()
                 .getBytes(StandardCharsets.UTF_8));
@@ -448,7 +449,7 @@ final class OzheraFaultsTest {
   /** Fault 10: passwords of databases stood in Elasticsearch as they are. */
   @Test
   void aPasswordIsNowhere() throws Exception {
-    URI elasticsearch = ElasticsearchServer.shared().url();
+    URI elasticsearch = Elasticsearch.shared().url();
     String prefix = "secret-errors-";
     OzheraServer.Scraper scraper =
         server(

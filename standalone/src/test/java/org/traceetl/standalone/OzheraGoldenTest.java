@@ -17,7 +17,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
-import org.traceetl.server.testing.ElasticsearchServer;
+import org.traceetl.testkit.Elasticsearch;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -35,14 +35,14 @@ final class OzheraGoldenTest {
   private static final String REDIS = "0.1 0.5 1 10 100 500 1000";
   private static final String SQL = "10 50 100 500 1000";
 
-  private ElasticsearchServer elasticsearch;
+  private Elasticsearch elasticsearch;
   private OzheraServer server;
   private OzheraSpans spans;
   private int runs;
 
   @BeforeAll
   void start() throws Exception {
-    elasticsearch = ElasticsearchServer.shared();
+    elasticsearch = Elasticsearch.shared();
     String topic = SharedBroker.newTopic(2);
     server =
         OzheraServer.start(

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.testkit.Programs;
+import org.traceetl.testkit.Prometheus;
 
 /**
  * From applications in Java and in Python that write their spans into rings through the agent, a
@@ -33,7 +35,7 @@ final class RingEndToEndTest {
   @TempDir private static Path directory;
   private Path rings;
   private Installation installation;
-  private PrometheusServer prometheus;
+  private Prometheus prometheus;
 
   @BeforeAll
   void start() throws Exception {
@@ -58,7 +60,7 @@ final class RingEndToEndTest {
         .atMost(Duration.ofSeconds(60))
         .until(() -> Files.isDirectory(rings));
     prometheus =
-        PrometheusServer.start(
+        Prometheus.start(
             directory.resolve("prometheus"), installation.httpPort(), Duration.ofSeconds(1));
   }
 
@@ -129,7 +131,7 @@ final class RingEndToEndTest {
     List<String> command =
         new ArrayList<>(
             List.of(
-                RealTools.python(),
+                Programs.python(),
                 Path.of(System.getProperty("basedir", "."), "src/test/python/ring_spans.py")
                     .toString()));
     command.addAll(List.of(arguments));

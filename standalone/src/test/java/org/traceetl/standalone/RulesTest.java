@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.TypeMetrics;
+import org.traceetl.testkit.Programs;
 
 /** The rules for Prometheus do what they say, by promtool, and each alert has its entry in docs. */
 final class RulesTest {
@@ -27,22 +28,22 @@ final class RulesTest {
   @Test
   void promtoolAcceptsTheRules() throws Exception {
     List<String> command =
-        new ArrayList<>(List.of(RealTools.promtool(), "check", "rules", "--lint-fatal"));
+        new ArrayList<>(List.of(Programs.require("promtool"), "check", "rules", "--lint-fatal"));
     command.addAll(files(DIRECTORY, ".rules.yaml"));
     command.addAll(files(OZHERA, ".rules.yaml"));
 
-    RealTools.Result result = RealTools.run(command, new byte[0]);
+    Programs.Result result = Programs.run(command, new byte[0]);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
   }
 
   @Test
   void promtoolFindsWhatTheTestsSay() throws Exception {
-    List<String> command = new ArrayList<>(List.of(RealTools.promtool(), "test", "rules"));
+    List<String> command = new ArrayList<>(List.of(Programs.require("promtool"), "test", "rules"));
     command.addAll(files(DIRECTORY.resolve("tests"), ".test.yaml"));
     command.addAll(files(OZHERA.resolve("tests"), ".test.yaml"));
 
-    RealTools.Result result = RealTools.run(command, new byte[0]);
+    Programs.Result result = Programs.run(command, new byte[0]);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
   }
@@ -90,8 +91,8 @@ final class RulesTest {
         histogram_quantile(0.99, sum(sum_over_time(x_without_methodName_bucket[30s])) by (le))
         """;
 
-    RealTools.Result result =
-        RealTools.run(
+    Programs.Result result =
+        Programs.run(
             List.of("sed", "-E", "-f", OZHERA.resolve("counters.sed").toString()),
             queries.getBytes(StandardCharsets.UTF_8));
 

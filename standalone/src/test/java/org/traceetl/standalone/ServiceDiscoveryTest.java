@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.TraceEtlServer;
+import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -38,7 +39,7 @@ final class ServiceDiscoveryTest {
     Installation.Settings settings = settings();
     try (Installation first = Installation.start(settings)) {
       String known = "127.0.0.1:" + first.httpPort();
-      try (PrometheusServer prometheus = prometheus(known);
+      try (Prometheus prometheus = prometheus(known);
           ServerProcess killed = new ServerProcess(settings, directory.resolve("killed.log"));
           ServerProcess stays = new ServerProcess(settings, directory.resolve("stays.log"))) {
         EndToEndTest.eventually("three servers")
@@ -104,8 +105,8 @@ final class ServiceDiscoveryTest {
   }
 
   /** As docs/cluster.md has it. */
-  private PrometheusServer prometheus(String known) throws IOException, InterruptedException {
-    return PrometheusServer.start(
+  private Prometheus prometheus(String known) throws IOException, InterruptedException {
+    return Prometheus.start(
         directory.resolve("prometheus"),
         "exemplar-storage",
         """

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.rocketmq.common.MQVersion;
+import org.traceetl.testkit.EmbeddedRocketMq;
 
 /** One broker for all tests of this JVM, ended with it; each test has a topic of its own. */
 final class SharedBroker {

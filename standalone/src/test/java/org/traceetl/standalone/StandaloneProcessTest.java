@@ -22,6 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.testkit.Programs;
 
 /** The demo as a process of its own: what a user starts and ends. */
 final class StandaloneProcessTest {
@@ -137,8 +138,8 @@ final class StandaloneProcessTest {
     try (ServerSocket taken = new ServerSocket()) {
       taken.bind(new InetSocketAddress(0));
       String port = Integer.toString(taken.getLocalPort());
-      RealTools.Result result =
-          RealTools.run(
+      Programs.Result result =
+          Programs.run(
               Demo.command("--http-port=0", "--otlp-grpc-port=0", "--otlp-http-port=" + port),
               new byte[0]);
       assertThat(result.exitCode()).isEqualTo(1);
@@ -148,7 +149,7 @@ final class StandaloneProcessTest {
 
   @Test
   void aWrongWindowIsRefused() throws Exception {
-    RealTools.Result result = RealTools.run(Demo.command("--window=soon"), new byte[0]);
+    Programs.Result result = Programs.run(Demo.command("--window=soon"), new byte[0]);
     assertThat(result.exitCode()).isEqualTo(2);
     assertThat(result.output()).contains("--window").contains("soon");
   }

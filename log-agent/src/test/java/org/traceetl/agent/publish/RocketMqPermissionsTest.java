@@ -20,10 +20,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import org.apache.rocketmq.acl.common.AclClientRPCHook;
-import org.apache.rocketmq.acl.common.SessionCredentials;
-import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.common.action.Action;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,6 +32,7 @@ import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.common.Clocks;
+import org.traceetl.testkit.TestRocketMq;
 
 /**
  * Against a real RocketMQ that asks what a user may do: the rights of the manual, and one fewer.
@@ -57,33 +54,16 @@ final class RocketMqPermissionsTest {
           List.of(SUB));
 
   @TempDir private static Path directory;
-  private static TestBroker broker;
+  private static TestRocketMq broker;
 
   @BeforeAll
   static void startBroker() throws Exception {
-    AuthConfig auth = new AuthConfig();
-    // RocketMQ keeps what it knows of users by this name for the whole JVM.
-    auth.setConfigName("permissions");
-    auth.setClusterName("DefaultCluster");
-    auth.setAuthConfigPath(directory.resolve("auth").toString());
-    auth.setAuthenticationEnabled(true);
-    auth.setAuthenticationProvider(
-        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider");
-    auth.setAuthenticationMetadataProvider(
-        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider");
-    auth.setAuthorizationEnabled(true);
-    auth.setAuthorizationProvider(
-        "org.apache.rocketmq.auth.authorization.provider.DefaultAuthorizationProvider");
-    auth.setAuthorizationMetadataProvider(
-        "org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider");
-    auth.setInitAuthenticationUser("{\"username\":\"admin\",\"password\":\"hunter2\"}");
-    auth.setInnerClientAuthenticationCredentials(
-        "{\"accessKey\":\"admin\",\"secretKey\":\"hunter2\"}");
-    broker = new TestBroker(directory.resolve("rocketmq"), Optional.of(auth), false);
+    broker =
+        new TestRocketMq(
+            directory.resolve("rocketmq"), new TestRocketMq.Auth("admin", true), false);
     broker.createTopic(SPANS, 1);
     broker.createTopic(DECISIONS, 1);
-    AclClientRPCHook admin = new AclClientRPCHook(new SessionCredentials("admin", "hunter2"));
-    broker.send(DECISIONS, List.of("no decision".getBytes(US_ASCII)), admin);
+    broker.send(DECISIONS, 0, "no decision".getBytes(US_ASCII));
   }
 
   @AfterAll
@@ -134,8 +114,7 @@ final class RocketMqPermissionsTest {
   }
 
   private static void user(String name, Map<String, List<Action>> rights) {
-    broker.createUser(name, "hunter2");
-    broker.allow(name, rights);
+    broker.createUser(name, rights);
   }
 
   private static Map<String, List<Action>> without(String resource, Action action) {

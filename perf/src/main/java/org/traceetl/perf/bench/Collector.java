@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.traceetl.perf.process.Ports;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Program;
 
 /** The OpenTelemetry Collector with the span metrics connector: one process. */
 final class Collector implements Contender {

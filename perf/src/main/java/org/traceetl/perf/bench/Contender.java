@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.util.List;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Program;
 
 /** What takes OTLP over gRPC and shows span metrics, as processes of its own. */
 interface Contender extends AutoCloseable {

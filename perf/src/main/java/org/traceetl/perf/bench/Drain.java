@@ -21,7 +21,7 @@ import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.standalone.EmbeddedRocketMq;
+import org.traceetl.testkit.EmbeddedRocketMq;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

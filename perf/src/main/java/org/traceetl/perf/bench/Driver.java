@@ -14,8 +14,8 @@ import org.traceetl.perf.load.ExportLoad;
 import org.traceetl.perf.load.GrpcSender;
 import org.traceetl.perf.load.OtlpSender;
 import org.traceetl.perf.load.RenumberedExport;
-import org.traceetl.perf.process.Program;
 import org.traceetl.perf.process.Usage;
+import org.traceetl.testkit.Program;
 
 /**
  * Sends spans to one contender, counts what they cost it, and holds its page to what was sent. For

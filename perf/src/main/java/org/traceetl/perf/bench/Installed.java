@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Program;
 import picocli.CommandLine.Option;
 
 /** The programs of the whole path as they are built and shipped; a group of arguments. */

@@ -45,7 +45,7 @@ import org.traceetl.server.ozhera.delta.ScraperPositions;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
-import org.traceetl.standalone.EmbeddedRocketMq;
+import org.traceetl.testkit.EmbeddedRocketMq;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -135,7 +135,8 @@ public final class OzheraDrain implements Callable<Integer> {
         "gc_cpu_ns_per_span",
         "compiler_cpu_ns_per_span",
         "read_again");
-    try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory, !direct)) {
+    try (EmbeddedRocketMq rocketMq =
+        EmbeddedRocketMq.start(directory, new EmbeddedRocketMq.Settings(!direct, null, false))) {
       rocketMq.createTopic(TOPIC, queues);
       long bytes = load(rocketMq);
       List<Round> warm = new ArrayList<>();

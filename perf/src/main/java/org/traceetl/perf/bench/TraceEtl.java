@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.traceetl.perf.process.Ports;
-import org.traceetl.perf.process.Program;
-import org.traceetl.perf.process.RocketMq;
 import org.traceetl.perf.process.Usage;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Program;
+import org.traceetl.testkit.RocketMqPrograms;
 
 /**
  * The whole path as processes of its own: log-agent, RocketMQ's name server and broker,
@@ -32,7 +32,7 @@ final class TraceEtl implements Contender {
 
   private final Installed installed;
   private final Duration window;
-  private final RocketMq rocketMq;
+  private final RocketMqPrograms rocketMq;
   private final Program agent;
   private final Program server;
   private final int otlpPort;
@@ -55,7 +55,8 @@ final class TraceEtl implements Contender {
     this.window = window;
     Files.createDirectories(directory);
     rocketMq =
-        new RocketMq(directory, ports, installed.jvmOptions("broker"), installed.brokerSettings());
+        new RocketMqPrograms(
+            directory, ports, installed.jvmOptions("broker"), installed.brokerSettings());
     otlpPort = ports.next();
     telemetryPort = ports.next();
     serverPort = ports.next();

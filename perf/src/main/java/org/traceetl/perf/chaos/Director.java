@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Program;
 
 /**
  * Does what the plan says, one line for each act, and measures how long the installation takes to

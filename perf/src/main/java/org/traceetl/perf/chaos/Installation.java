@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
-import org.traceetl.perf.process.Elasticsearch;
-import org.traceetl.perf.process.Network;
-import org.traceetl.perf.process.Ports;
-import org.traceetl.perf.process.Program;
-import org.traceetl.perf.process.RocketMq;
+import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.Network;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Program;
+import org.traceetl.testkit.RocketMqPrograms;
 
 /** Every program of one installation, each with its configuration, ports and directory. */
 final class Installation implements AutoCloseable {
@@ -68,7 +68,7 @@ final class Installation implements AutoCloseable {
   private final RoutingFile routingFile;
   private final boolean replicated;
   private final Network network;
-  private final RocketMq rocketMq;
+  private final RocketMqPrograms rocketMq;
   private final Elasticsearch elasticsearch;
   private final Program prometheus;
   private final List<Program> agents = new ArrayList<>();
@@ -108,15 +108,15 @@ final class Installation implements AutoCloseable {
         replicated
             ? LoopDisk.mount(directory.resolve("broker").resolve("store"), BROKER_DISK_MEBIBYTES)
             : null;
-    network = replicated ? Network.open(RocketMq.Replication.hosts(REPLICAS)) : null;
+    network = replicated ? Network.open(RocketMqPrograms.Replication.hosts(REPLICAS)) : null;
     rocketMq =
         replicated
-            ? new RocketMq(
+            ? new RocketMqPrograms(
                 directory,
                 ports,
                 List.of("-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"),
                 brokerSettings(),
-                new RocketMq.Replication(
+                new RocketMqPrograms.Replication(
                     REPLICAS,
                     forced
                         ? Map.of("flushDiskType", "SYNC_FLUSH", "syncFlushTimeout", FLUSH_MILLIS)
@@ -126,7 +126,7 @@ final class Installation implements AutoCloseable {
                         : Map.of("enableControllerMode", true),
                     settings(parts.brokerSettings.resolve("controller.conf")),
                     network))
-            : new RocketMq(
+            : new RocketMqPrograms(
                 directory,
                 ports,
                 List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC"),
@@ -269,7 +269,7 @@ final class Installation implements AutoCloseable {
     Path home = Files.createDirectories(directory.resolve(name));
     Path config = home.resolve("trace-etl-server.yaml");
     Files.writeString(
-        config, serverConfiguration("127.0.0.1", port, rocketMq.address(), elasticsearch.uri()));
+        config, serverConfiguration("127.0.0.1", port, rocketMq.address(), elasticsearch.url()));
     List<String> command = java(name, 320, 256);
     command.addAll(List.of("-jar", parts.serverJar.toString(), "--config=" + config));
     return new Program(
@@ -436,7 +436,7 @@ final class Installation implements AutoCloseable {
     return network != null;
   }
 
-  RocketMq rocketMq() {
+  RocketMqPrograms rocketMq() {
     return rocketMq;
   }
 
@@ -513,7 +513,7 @@ final class Installation implements AutoCloseable {
   }
 
   URI elasticsearchUri() {
-    return elasticsearch.uri();
+    return elasticsearch.url();
   }
 
   URI prometheusUri() {

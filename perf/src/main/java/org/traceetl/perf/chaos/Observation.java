@@ -2,7 +2,7 @@ package org.traceetl.perf.chaos;
 
 import java.util.List;
 import java.util.Map;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Program;
 
 /**
  * What the programs said at one time.

@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Program;
 
 /**
  * Asks servers and agents how they are, again and again, from a thread of its own: a paused one

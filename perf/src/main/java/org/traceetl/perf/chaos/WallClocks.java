@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.traceetl.perf.process.Program;
+import org.traceetl.testkit.Program;
 
 /**
  * Wall clocks of programs, which can be stepped while they run: by libfaketime, which reads the

@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.traceetl.perf.process.Ports;
-import org.traceetl.perf.process.Program;
-import org.traceetl.perf.process.RocketMq;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Program;
+import org.traceetl.testkit.RocketMqPrograms;
 
 /** A host with an agent, and what stands behind it, as processes of their own. */
 final class Host implements AutoCloseable {
@@ -33,7 +33,7 @@ final class Host implements AutoCloseable {
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Path rings;
-  private final RocketMq rocketMq;
+  private final RocketMqPrograms rocketMq;
   private final Program agent;
   private final Program server;
   private final int grpcPort;
@@ -49,7 +49,7 @@ final class Host implements AutoCloseable {
     this.rings = rings;
     Ports ports = new Ports();
     rocketMq =
-        new RocketMq(
+        new RocketMqPrograms(
             directory,
             ports,
             List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1g", "-XX:+UseSerialGC"),

@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.traceetl.perf.process.Elasticsearch;
-import org.traceetl.perf.process.Ports;
-import org.traceetl.perf.process.Program;
-import org.traceetl.perf.process.RocketMq;
+import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Program;
+import org.traceetl.testkit.RocketMqPrograms;
 
 /** The programs of an OzHera installation whose metric service was replaced. */
 final class Installation implements AutoCloseable {
@@ -32,7 +32,7 @@ final class Installation implements AutoCloseable {
   private final Path directory;
   private final Parts parts;
   private final boolean cumulative;
-  private final RocketMq rocketMq;
+  private final RocketMqPrograms rocketMq;
 
   /** Null if no documents are wanted. */
   private final Elasticsearch elasticsearch;
@@ -61,7 +61,7 @@ final class Installation implements AutoCloseable {
     this.cumulative = cumulative;
     Ports ports = new Ports();
     rocketMq =
-        new RocketMq(
+        new RocketMqPrograms(
             directory,
             ports,
             List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC"),
@@ -184,7 +184,7 @@ final class Installation implements AutoCloseable {
           layout: ozhera
           index-prefix: %s
     """
-        .formatted(elasticsearch.uri(), INDEX_PREFIX);
+        .formatted(elasticsearch.url(), INDEX_PREFIX);
   }
 
   private Program prometheus(int seconds, int port) throws IOException {
@@ -295,7 +295,7 @@ final class Installation implements AutoCloseable {
 
   /** Null if no documents are written. */
   URI elasticsearchUri() {
-    return elasticsearch == null ? null : elasticsearch.uri();
+    return elasticsearch == null ? null : elasticsearch.url();
   }
 
   @Override

@@ -23,9 +23,9 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.images.builder.ImageFromDockerfile;
 import org.testcontainers.images.builder.Transferable;
 import org.testcontainers.utility.DockerImageName;
-import org.traceetl.perf.process.NameServer;
-import org.traceetl.perf.process.Ports;
-import org.traceetl.perf.process.Topics;
+import org.traceetl.testkit.NameServer;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Topics;
 
 /**
  * One installation in containers: RocketMQ and Elasticsearch, and agents and servers of the

@@ -18,10 +18,10 @@ import org.traceetl.common.Clocks;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.consume.TestRocketMq;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.testkit.TestRocketMq;
 
 /** What {@code --dry-run} says of a real broker's messages. */
 class DryRunTest {

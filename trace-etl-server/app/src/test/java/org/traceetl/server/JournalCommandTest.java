@@ -2,7 +2,7 @@ package org.traceetl.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.traceetl.server.consume.TestRocketMq.BROKER;
+import static org.traceetl.testkit.TestRocketMq.BROKER;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
-import org.traceetl.server.consume.TestRocketMq;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.web.WebServer;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.testkit.TestRocketMq;
 
 /** What {@code --journal} says and does, on a real broker. */
 class JournalCommandTest {
@@ -129,7 +129,7 @@ class JournalCommandTest {
 
     assertThat(run(0)).isZero();
     assertThat(out.toString())
-        .startsWith("journal of queue test-broker/0: offsets 0 to 3\n")
+        .startsWith("journal of queue embedded/0: offsets 0 to 3\n")
         .contains("offset=0 bytes=78 key=none record=CLAIM chunk=1/1 epoch=")
         .contains("offset=2 bytes=78 key=none rejected=version\n")
         .contains("Servers stop: The record at offset 2 of the journal has version 9");
@@ -181,7 +181,7 @@ class JournalCommandTest {
     rocketMq.send(JOURNAL, 2, new byte[] {1, 2, 3});
     assertThatThrownBy(() -> take(2, with(keys)))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("No message of the journal of queue test-broker/2 can be verified");
+        .hasMessageContaining("No message of the journal of queue embedded/2 can be verified");
 
     assertThat(run(2, with(keys), "--step-over=0", "--reason=not ours")).isZero();
     assertThat(out.toString()).endsWith("Servers can read it to its end.\n");
@@ -193,12 +193,12 @@ class JournalCommandTest {
   void whatCannotBeIsSaidInALine() {
     assertThat(run(7)).isEqualTo(2);
     assertThat(err.toString())
-        .startsWith("--journal = test-broker/7: must be a queue of topic windows: test-broker/0, ");
+        .startsWith("--journal = embedded/7: must be a queue of topic windows: embedded/0, ");
     assertThat(run(3, "--messages=0")).isEqualTo(2);
     assertThat(run(3, with(home.resolve("none")))).isEqualTo(2);
     assertThat(run(3)).isZero();
     assertThat(out)
         .hasToString(
-            "journal of queue test-broker/3: offsets 0 to 0\nServers can read it to its end.\n");
+            "journal of queue embedded/3: offsets 0 to 0\nServers can read it to its end.\n");
   }
 }

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.common.action.Action;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -36,6 +35,7 @@ import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.testkit.TestRocketMq;
 
 /**
  * Against a real RocketMQ that asks what a user may do: the rights of the manual, and one fewer.
@@ -159,32 +159,14 @@ final class RocketMqPermissionsTest {
 
   @BeforeAll
   static void start() throws Exception {
-    AuthConfig auth = new AuthConfig();
-    // RocketMQ keeps what it knows of users by this name for the whole JVM.
-    auth.setConfigName("permissions");
-    auth.setClusterName("DefaultCluster");
-    auth.setAuthConfigPath(home.resolve("auth").toString());
-    auth.setAuthenticationEnabled(true);
-    auth.setAuthenticationProvider(
-        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider");
-    auth.setAuthenticationMetadataProvider(
-        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider");
-    auth.setAuthorizationEnabled(true);
-    auth.setAuthorizationProvider(
-        "org.apache.rocketmq.auth.authorization.provider.DefaultAuthorizationProvider");
-    auth.setAuthorizationMetadataProvider(
-        "org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider");
-    auth.setInitAuthenticationUser("{\"username\":\"admin\",\"password\":\"hunter2\"}");
-    auth.setInnerClientAuthenticationCredentials(
-        "{\"accessKey\":\"admin\",\"secretKey\":\"hunter2\"}");
-    rocketMq = new TestRocketMq(home, auth, config("unused:1", "admin"));
+    rocketMq = new TestRocketMq(home, new TestRocketMq.Auth("admin", true), false);
     for (String topic : List.of(SPANS, WINDOWS, DECISIONS)) {
       rocketMq.createTopic(topic, 1);
     }
     // Something to be read.
     rocketMq.send(DECISIONS, 0, new byte[1]);
-    rocketMq.createUser("servers", "hunter2", rights(GROUP));
-    rocketMq.createUser("a-server", "hunter2", rights(SERVER_GROUP));
+    rocketMq.createUser("servers", rights(GROUP));
+    rocketMq.createUser("a-server", rights(SERVER_GROUP));
   }
 
   @AfterAll
@@ -255,7 +237,7 @@ final class RocketMqPermissionsTest {
     if (left.isEmpty()) {
       rights.remove(resource);
     }
-    rocketMq.createUser(user, "hunter2", rights);
+    rocketMq.createUser(user, rights);
 
     assertThatThrownBy(() -> deed.of(user)).hasStackTraceContaining("no permission");
   }

@@ -38,9 +38,9 @@ import org.traceetl.server.consume.FilledWindow;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.testkit.Programs;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.testkit.Programs;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 

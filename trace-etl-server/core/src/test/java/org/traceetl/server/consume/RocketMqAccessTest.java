@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.common.TlsMode;
@@ -27,6 +26,7 @@ import org.traceetl.server.config.Secret;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.testkit.TestRocketMq;
 
 /** Against a real RocketMQ that asks for keys and speaks nothing but TLS. */
 @Timeout(180)
@@ -47,19 +47,7 @@ final class RocketMqAccessTest {
     TlsSystemConfig.tlsTestModeEnable = false;
     TlsSystemConfig.tlsClientAuthServer = true;
     TlsSystemConfig.tlsClientTrustCertPath = certificate.certificate().toString();
-    AuthConfig auth = new AuthConfig();
-    auth.setConfigName(TestRocketMq.BROKER);
-    auth.setClusterName("DefaultCluster");
-    auth.setAuthConfigPath(home.resolve("auth").toString());
-    auth.setAuthenticationEnabled(true);
-    auth.setAuthenticationProvider(
-        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider");
-    auth.setAuthenticationMetadataProvider(
-        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider");
-    auth.setInitAuthenticationUser("{\"username\":\"servers\",\"password\":\"hunter2\"}");
-    auth.setInnerClientAuthenticationCredentials(
-        "{\"accessKey\":\"servers\",\"secretKey\":\"hunter2\"}");
-    rocketMq = new TestRocketMq(home, auth, config("unused:1", "hunter2"));
+    rocketMq = new TestRocketMq(home, new TestRocketMq.Auth("servers", false), true);
     rocketMq.createTopic("spans", 1);
     rocketMq.createTopic("windows", 1);
   }

@@ -39,6 +39,7 @@ import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.testkit.TestRocketMq;
 
 /** The pipeline against a real RocketMQ. */
 class SpanPipelineTest {

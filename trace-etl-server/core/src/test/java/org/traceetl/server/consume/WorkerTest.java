@@ -49,6 +49,7 @@ import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.testkit.TestRocketMq;
 
 /** One worker and its queues against a real RocketMQ; the test assigns queues. */
 class WorkerTest {

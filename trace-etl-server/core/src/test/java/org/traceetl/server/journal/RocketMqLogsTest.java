@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.consume.TestRocketMq;
 import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.journal.QueueJournal.Outcome;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.testkit.TestRocketMq;
 
 /** Logs and journals on a real broker. */
 class RocketMqLogsTest {
@@ -205,7 +205,7 @@ class RocketMqLogsTest {
   void aQueueWithoutAPlaceInTheTopicIsToldWithTheCommandThatMendsIt() {
     assertThatThrownBy(() -> logs.open(queue(QUEUES)))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("trace-windows has only 4 queues on broker test-broker: queue 4")
+        .hasMessageContaining("trace-windows has only 4 queues on broker embedded: queue 4")
         .hasMessageContaining("mqadmin updateTopic -n '" + rocketMq.namesrvAddress() + "' -c ")
         .hasMessageContaining("-t trace-windows -r 6 -w 6");
   }
@@ -216,7 +216,7 @@ class RocketMqLogsTest {
       absent.start();
       assertThatThrownBy(() -> absent.open(queue(0)))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("no-such-topic is not there on broker test-broker");
+          .hasMessageContaining("no-such-topic is not there on broker embedded");
     }
   }
 

@@ -15,12 +15,12 @@ import org.traceetl.server.consume.CardinalityReports;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.series.Cardinality;
-import org.traceetl.server.testing.Programs;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.testkit.Programs;
 
 class ServerTelemetryTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);

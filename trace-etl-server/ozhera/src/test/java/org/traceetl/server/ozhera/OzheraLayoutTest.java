@@ -31,9 +31,9 @@ import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.TracePage;
 import org.traceetl.server.features.index.Traces;
 import org.traceetl.server.features.index.WriteResult;
-import org.traceetl.server.testing.ElasticsearchServer;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
+import org.traceetl.testkit.Elasticsearch;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -65,7 +65,7 @@ final class OzheraLayoutTest {
 
   private TraceIndex open(ZoneId zone) throws Exception {
     IndexConfig.Elasticsearch config =
-        config(ElasticsearchServer.shared().url(), prefix, "hera", zone);
+        config(Elasticsearch.shared().url(), prefix, "hera", zone);
     return TraceIndex.open(
         IndexConfig.of(config), new OzheraLayout(config, () -> now), Clocks.SYSTEM);
   }
@@ -94,7 +94,7 @@ final class OzheraLayoutTest {
   private JsonNode send(String method, String path, String body) throws Exception {
     return JSON.readTree(
         http.send(
-                HttpRequest.newBuilder(ElasticsearchServer.shared().url().resolve(path))
+                HttpRequest.newBuilder(Elasticsearch.shared().url().resolve(path))
                     .header("Content-Type", "application/json")
                     .method(method, BodyPublishers.ofString(body))
                     .build(),

@@ -16,10 +16,10 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.MemoryLogs;
-import org.traceetl.server.testing.ElasticsearchServer;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
+import org.traceetl.testkit.Elasticsearch;
 
 /** The follower and a real Elasticsearch that dies. */
 @Tag("elasticsearch")
@@ -33,14 +33,14 @@ final class ElasticsearchFailureTest {
   private final LogJournals journals =
       DocumentSource.journals(new MemoryLogs(), InstantSource.system());
   private DocumentSource source;
-  private ElasticsearchServer server;
+  private Elasticsearch server;
   private TraceIndex index;
   private IndexFollower follower;
 
   @BeforeEach
   void start() throws Exception {
     source = new DocumentSource(QUEUE, journals);
-    server = ElasticsearchServer.start();
+    server = Elasticsearch.start();
     IndexConfig config = IndexConfig.of(ElasticsearchIndexTest.config(server.url(), "failure"));
     index = TraceIndex.open(config, Clocks.SYSTEM);
     follower =

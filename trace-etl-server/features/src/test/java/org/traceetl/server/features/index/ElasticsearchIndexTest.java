@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.IndexConfig;
-import org.traceetl.server.testing.ElasticsearchServer;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
+import org.traceetl.testkit.Elasticsearch;
 
 @Tag("elasticsearch")
 final class ElasticsearchIndexTest extends TraceIndexContract {
@@ -27,7 +27,7 @@ final class ElasticsearchIndexTest extends TraceIndexContract {
 
   @Override
   TraceIndex open() throws Exception {
-    return ElasticsearchIndex.open(config(ElasticsearchServer.shared().url(), dataStream));
+    return ElasticsearchIndex.open(config(Elasticsearch.shared().url(), dataStream));
   }
 
   static IndexConfig.Elasticsearch config(URI url, String dataStream) {
@@ -49,7 +49,7 @@ final class ElasticsearchIndexTest extends TraceIndexContract {
 
   private String send(String method, String path, String body) throws Exception {
     return http.send(
-            HttpRequest.newBuilder(ElasticsearchServer.shared().url().resolve(path))
+            HttpRequest.newBuilder(Elasticsearch.shared().url().resolve(path))
                 .header("Content-Type", "application/json")
                 .method(method, BodyPublishers.ofString(body))
                 .build(),

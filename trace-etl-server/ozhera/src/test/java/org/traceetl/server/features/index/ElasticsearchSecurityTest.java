@@ -24,9 +24,9 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.Secret;
 import org.traceetl.server.ozhera.OzheraLayout;
-import org.traceetl.server.testing.ElasticsearchServer;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;
+import org.traceetl.testkit.Elasticsearch;
 
 /** The index against a real Elasticsearch with TLS and users. */
 @Tag("elasticsearch")
@@ -55,7 +55,7 @@ final class ElasticsearchSecurityTest {
 
   @TempDir private static Path directory;
   private static Path caFile;
-  private static ElasticsearchServer server;
+  private static Elasticsearch server;
 
   @BeforeAll
   static void start() throws Exception {
@@ -63,7 +63,7 @@ final class ElasticsearchSecurityTest {
     String certificate = pem("CERTIFICATE", keys.getCertificate("http").getEncoded());
     caFile = Files.writeString(directory.resolve("ca.crt"), certificate);
     server =
-        ElasticsearchServer.start(
+        Elasticsearch.start(
             Map.of(
                 "xpack.security.enabled", "true",
                 "xpack.security.http.ssl.enabled", "true",

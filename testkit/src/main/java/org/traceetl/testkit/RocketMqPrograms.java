@@ -1,4 +1,4 @@
-package org.traceetl.perf.process;
+package org.traceetl.testkit;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,7 +15,7 @@ import org.apache.rocketmq.client.exception.MQClientException;
  * RocketMQ as programs that only this machine reaches: a name server and a broker, or with replicas
  * three controllers and two broker names, of which the first one has the replicas. For one thread.
  */
-public final class RocketMq implements AutoCloseable {
+public final class RocketMqPrograms implements AutoCloseable {
   private static final String CLUSTER = "perf";
   private static final String REPLICATED_NAME = "broker-a";
   private static final int CONTROLLERS = 3;
@@ -66,7 +66,8 @@ public final class RocketMq implements AutoCloseable {
    * @param brokerOptions of the broker's JVM
    * @param settings of the broker, beside its addresses and directories
    */
-  public RocketMq(Path directory, Ports ports, List<String> brokerOptions, Map<String, ?> settings)
+  public RocketMqPrograms(
+      Path directory, Ports ports, List<String> brokerOptions, Map<String, ?> settings)
       throws IOException {
     this(directory, ports, brokerOptions, settings, null);
   }
@@ -76,7 +77,7 @@ public final class RocketMq implements AutoCloseable {
    *
    * @param replication null: one broker without replicas
    */
-  public RocketMq(
+  public RocketMqPrograms(
       Path directory,
       Ports ports,
       List<String> brokerOptions,

@@ -1,4 +1,4 @@
-package org.traceetl.perf.process;
+package org.traceetl.testkit;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,8 +1,6 @@
-package org.traceetl.standalone;
+package org.traceetl.testkit;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -19,35 +17,65 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A real Prometheus that scrapes one server, with its query API. */
-final class PrometheusServer implements AutoCloseable {
+/** A Prometheus and its query API. */
+public final class Prometheus implements AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();
-  private static boolean told;
+  private static final Duration START_LIMIT = Duration.ofMinutes(1);
+  private static final Duration QUERY_LIMIT = Duration.ofSeconds(60);
 
-  private final Process process;
-  private final int port;
+  private final URI uri;
+  private final Program program;
 
-  private PrometheusServer(Process process, int port) {
-    this.process = process;
-    this.port = port;
+  /** Of one that others start. */
+  public Prometheus(URI uri) {
+    this(uri, null);
+  }
+
+  private Prometheus(URI uri, Program program) {
+    this.uri = uri;
+    this.program = program;
+  }
+
+  /**
+   * As a program.
+   *
+   * @param directory for its configuration and data
+   * @param yaml its configuration
+   */
+  public static Program program(
+      String executable,
+      String name,
+      Path directory,
+      Path log,
+      int port,
+      String yaml,
+      String... options)
+      throws IOException {
+    Files.createDirectories(directory);
+    List<String> command = new ArrayList<>();
+    command.add(executable);
+    command.add("--config.file=" + Files.writeString(directory.resolve("prometheus.yml"), yaml));
+    command.add("--storage.tsdb.path=" + directory.resolve("data"));
+    command.add("--web.listen-address=127.0.0.1:" + port);
+    command.addAll(List.of(options));
+    return new Program(
+        name, command, Map.of(), log, URI.create("http://127.0.0.1:" + port + "/-/ready"));
   }
 
   /** A series with its newest value. */
-  record Sample(Map<String, String> labels, double value) {}
+  public record Sample(Map<String, String> labels, double value) {}
 
   /**
    * A rule that it evaluates.
    *
    * @param error of its last evaluation; empty: none
    */
-  record Rule(String name, String expression, String error) {}
+  public record Rule(String name, String expression, String error) {}
 
   /**
    * Starts one with exemplar storage, and waits until it answers.
@@ -55,7 +83,7 @@ final class PrometheusServer implements AutoCloseable {
    * @param directory for its configuration, data and log
    * @param target port of the server on 127.0.0.1
    */
-  static PrometheusServer start(Path directory, int target, Duration interval)
+  public static Prometheus start(Path directory, int target, Duration interval)
       throws IOException, InterruptedException {
     return start(directory, Map.of("trace-etl", target), interval, List.of(), "exemplar-storage");
   }
@@ -66,7 +94,7 @@ final class PrometheusServer implements AutoCloseable {
    * @param targets ports on 127.0.0.1, by the names of their jobs
    * @param nativeHistograms whether it takes these, and no classic buckets where there are both
    */
-  static PrometheusServer startWithRules(
+  public static Prometheus startWithRules(
       Path directory, Map<String, Integer> targets, List<Path> rules, boolean nativeHistograms)
       throws IOException, InterruptedException {
     return start(
@@ -77,7 +105,7 @@ final class PrometheusServer implements AutoCloseable {
         nativeHistograms ? "exemplar-storage,native-histograms" : "exemplar-storage");
   }
 
-  private static PrometheusServer start(
+  private static Prometheus start(
       Path directory,
       Map<String, Integer> targets,
       Duration interval,
@@ -120,60 +148,46 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /** One with a configuration of its own, in YAML. */
-  static PrometheusServer start(Path directory, String features, String yaml)
+  public static Prometheus start(Path directory, String features, String yaml)
       throws IOException, InterruptedException {
-    tell();
-    Files.createDirectories(directory);
-    Path config = Files.writeString(directory.resolve("prometheus.yml"), yaml);
-    int port = freePort();
-    Process process =
-        new ProcessBuilder(
-                RealTools.prometheus(),
-                "--config.file=" + config,
-                "--storage.tsdb.path=" + directory.resolve("data"),
-                "--web.listen-address=127.0.0.1:" + port,
-                "--enable-feature=" + features)
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("prometheus.log").toFile())
-            .start();
-    PrometheusServer server = new PrometheusServer(process, port);
-    Awaitility.await("Prometheus, log in " + directory)
-        .atMost(Duration.ofMinutes(1))
-        .ignoreExceptions()
-        .until(() -> server.get("/-/ready").statusCode() == 200);
-    return server;
-  }
-
-  private static synchronized void tell() throws IOException, InterruptedException {
-    if (!told) {
-      String version =
-          RealTools.run(List.of(RealTools.prometheus(), "--version"), new byte[0]).output();
-      System.out.println("Real component: " + version.lines().findFirst().orElseThrow());
-      told = true;
-    }
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
+    int port = new Ports().next();
+    Program program =
+        program(
+            Programs.require("prometheus"),
+            "prometheus",
+            directory.toAbsolutePath(),
+            directory.resolve("prometheus.log"),
+            port,
+            yaml,
+            "--enable-feature=" + features);
+    program.start();
+    program.awaitReady(HTTP, START_LIMIT);
+    return new Prometheus(URI.create("http://127.0.0.1:" + port), program);
   }
 
   /** The instant vector that the expression has now. */
-  List<Sample> query(String expression) throws IOException, InterruptedException {
+  public List<Sample> query(String expression) throws IOException, InterruptedException {
     List<Sample> samples = new ArrayList<>();
     for (JsonNode series : data("/api/v1/query?query=" + encode(expression)).path("result")) {
-      Map<String, String> labels = new TreeMap<>();
-      for (Map.Entry<String, JsonNode> label : series.path("metric").properties()) {
-        labels.put(label.getKey(), label.getValue().asString());
-      }
-      samples.add(new Sample(labels, Double.parseDouble(series.path("value").get(1).asString())));
+      samples.add(new Sample(labels(series), number(series.path("value"))));
     }
     return samples;
   }
 
+  /** The labels of a series in an answer. */
+  public static Map<String, String> labels(JsonNode series) {
+    Map<String, String> labels = new TreeMap<>();
+    series.path("metric").forEachEntry((name, value) -> labels.put(name, value.asString()));
+    return labels;
+  }
+
+  /** The value of a pair of time and value. */
+  public static double number(JsonNode point) {
+    return Double.parseDouble(point.get(1).asString().replace("+Inf", "Infinity"));
+  }
+
   /** The one value of the expression; NaN if it has none. */
-  double value(String expression) throws IOException, InterruptedException {
+  public double value(String expression) throws IOException, InterruptedException {
     List<Sample> samples = query(expression);
     return samples.isEmpty() ? Double.NaN : samples.getFirst().value;
   }
@@ -183,7 +197,8 @@ final class PrometheusServer implements AutoCloseable {
    *
    * @param instant now; else at any of the last seconds
    */
-  boolean hasData(String expression, boolean instant) throws IOException, InterruptedException {
+  public boolean hasData(String expression, boolean instant)
+      throws IOException, InterruptedException {
     long now = Instant.now().getEpochSecond();
     String path =
         instant
@@ -194,7 +209,7 @@ final class PrometheusServer implements AutoCloseable {
       if (series.has("histogram")
           || series.has("histograms")
           || isNumber(series.path("value"))
-          || series.path("values").valueStream().anyMatch(PrometheusServer::isNumber)) {
+          || series.path("values").valueStream().anyMatch(Prometheus::isNumber)) {
         return true;
       }
     }
@@ -206,14 +221,15 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /** Values that the label has among the series of the selector. */
-  List<String> labelValues(String label, String selector) throws IOException, InterruptedException {
+  public List<String> labelValues(String label, String selector)
+      throws IOException, InterruptedException {
     List<String> values = new ArrayList<>();
     data("/api/v1/label/" + label + "/values?match%5B%5D=" + encode(selector))
         .forEach(value -> values.add(value.asString()));
     return values;
   }
 
-  List<Rule> rules() throws IOException, InterruptedException {
+  public List<Rule> rules() throws IOException, InterruptedException {
     List<Rule> rules = new ArrayList<>();
     for (JsonNode group : data("/api/v1/rules").path("groups")) {
       for (JsonNode rule : group.path("rules")) {
@@ -228,7 +244,8 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /** Exemplars of the last hour: each one's labels, with those of its series. */
-  List<Map<String, String>> exemplars(String selector) throws IOException, InterruptedException {
+  public List<Map<String, String>> exemplars(String selector)
+      throws IOException, InterruptedException {
     Instant now = Instant.now();
     JsonNode data =
         data(
@@ -251,7 +268,7 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /** Addresses of the targets that it scrapes now. */
-  Set<String> targets() throws IOException, InterruptedException {
+  public Set<String> targets() throws IOException, InterruptedException {
     Set<String> targets = new TreeSet<>();
     for (JsonNode target : data("/api/v1/targets?state=active").path("activeTargets")) {
       targets.add(target.path("discoveredLabels").path("__address__").asString());
@@ -259,37 +276,27 @@ final class PrometheusServer implements AutoCloseable {
     return targets;
   }
 
-  private JsonNode data(String path) throws IOException, InterruptedException {
-    HttpResponse<String> response = get(path);
+  /** The data of an answer of the API. */
+  public JsonNode data(String path) throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(uri.resolve(path)).timeout(QUERY_LIMIT).build();
+    HttpResponse<String> response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
     JsonNode answer = JSON.readTree(response.body());
-    if (!"success".equals(answer.path("status").asString())) {
-      throw new IOException(path + ": " + response.body());
+    if (!"success".equals(answer.path("status").asString(""))) {
+      throw new IOException("Prometheus refuses " + path + ": " + response.body());
     }
     return answer.path("data");
   }
 
-  private HttpResponse<String> get(String path) throws IOException, InterruptedException {
-    return HTTP.send(
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Duration.ofSeconds(20))
-            .build(),
-        HttpResponse.BodyHandlers.ofString());
-  }
-
-  private static String encode(String text) {
+  /** An expression as a parameter of a path. */
+  public static String encode(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
+  /** Ends it, if it was started here. */
   @Override
   public void close() {
-    process.destroy();
-    try {
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
+    if (program != null) {
+      program.kill();
     }
   }
 }

@@ -1,0 +1,2 @@
+/** Starters and clients of real components for tests and measurements. */
+package org.traceetl.testkit;
