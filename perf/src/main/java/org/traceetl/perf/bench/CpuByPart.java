@@ -3,7 +3,7 @@ package org.traceetl.perf.bench;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.traceetl.perf.process.Usage;
+import org.traceetl.perf.bench.process.Usage;
 
 /** CPU time of this process by the parts of {@link Drain}. */
 record CpuByPart(long allNanos, Map<Long, Usage.ThreadTime> byThread) {

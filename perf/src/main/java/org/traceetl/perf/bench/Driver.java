@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
-import org.traceetl.perf.load.ExportLoad;
-import org.traceetl.perf.load.GrpcSender;
-import org.traceetl.perf.load.OtlpSender;
-import org.traceetl.perf.load.RenumberedExport;
-import org.traceetl.perf.process.Usage;
+import org.traceetl.perf.bench.load.ExportLoad;
+import org.traceetl.perf.bench.load.GrpcSender;
+import org.traceetl.perf.bench.load.OtlpSender;
+import org.traceetl.perf.bench.load.RenumberedExport;
+import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.testkit.Program;
 
 /**

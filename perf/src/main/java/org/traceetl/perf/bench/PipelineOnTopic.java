@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import org.traceetl.common.Clocks;
-import org.traceetl.perf.load.SpanStream;
+import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.traceetl.perf.process.Usage;
+import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import org.traceetl.perf.load.OtlpSender;
+import org.traceetl.perf.bench.load.OtlpSender;
 
 /**
  * How long it takes from the sending of a span until a scrape shows it: single spans of a service

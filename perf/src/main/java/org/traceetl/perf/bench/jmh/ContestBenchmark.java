@@ -1,0 +1,131 @@
+package org.traceetl.perf.bench.jmh;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.series.CardinalitySurvey;
+import org.traceetl.server.series.HeavyHitters;
+import org.traceetl.server.series.SeriesBudget;
+import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.window.WindowMetrics;
+
+/**
+ * What a swap costs the worker besides while limits are reached: the contest for the series of a
+ * queue. All of them are contested twice, by their own application, which is at its limit, and by
+ * one without a series, as the process is at its limit. And the look at what the applications'
+ * series are made of.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(1)
+public class ContestBenchmark {
+  private static final long NOW_MILLIS = 1_790_000_000_000L;
+  private static final int KEYS = 1_024;
+
+  /** Of the default histogram. */
+  private static final int STRIDE = 16;
+
+  @Param({"65536"})
+  private int series;
+
+  /** One of them has no series. */
+  @Param({"2", "64"})
+  private int applications;
+
+  /** Each has fewer spans than the one before: the most that ranking can cost. */
+  @Param({"false", "true"})
+  private boolean falling;
+
+  private final int[] numbers = new int[64];
+  private SeriesTable table;
+  private HeavyHitters contest;
+  private WindowMetrics window;
+  private CardinalitySurvey census;
+  private long nowMillis = NOW_MILLIS;
+
+  @Setup(Level.Trial)
+  public void fill() {
+    int each = series / (applications - 1);
+    SeriesConfig config =
+        new SeriesConfig(
+            List.of(), null, each * (applications - 1), each, null, 1_000_000, null, null, null);
+    SymbolTable symbols = new SymbolTable(1_000_000, 100_000_000, 100);
+    Applications known =
+        new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 1_000, 1);
+    table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
+    contest = new HeavyHitters(each);
+    census = new CardinalitySurvey(config, false, table, known, symbols, contest);
+    window = new WindowMetrics(STRIDE, 0, 0, 0, false);
+    for (int i = 0; i < applications; i++) {
+      byte[] name = ("application-" + i).getBytes(UTF_8);
+      numbers[i] = known.resolve(name, 0, name.length, NOW_MILLIS);
+    }
+    int[] key = new int[table.width()];
+    for (int i = 0; i < each * (applications - 1); i++) {
+      int application = numbers[i % (applications - 1)];
+      byte[] name = ("operation " + i).getBytes(UTF_8);
+      key[SeriesTable.APPLICATION] = known.symbol(application);
+      key[SeriesTable.NAME] = symbols.intern(name, 0, name.length);
+      if (!table.hasRoom(application, 0, 0)) {
+        throw new IllegalStateException("no room for series " + i);
+      }
+      table.create(table.hash(key, 0), key, application, NOW_MILLIS);
+    }
+    // Rows stand in the order in which series had their first span in the window.
+    List<Integer> touched =
+        new ArrayList<>(IntStream.range(0, each * (applications - 1)).boxed().toList());
+    Collections.shuffle(touched, new Random(1));
+    for (int number : touched) {
+      window.add(window.open(number), 0, falling ? 2L * series - number : 1_000, 1);
+    }
+  }
+
+  @Setup(Level.Invocation)
+  public void crowd() {
+    long hash = 1;
+    for (int i = 0; i < applications; i++) {
+      for (int key = 0; key < KEYS; key++) {
+        hash = hash * 0x5851_F42D_4C95_7F2DL + 1;
+        contest.count(numbers[i], hash, 1_000);
+      }
+    }
+  }
+
+  @Benchmark
+  public int endWindow() {
+    return contest.endWindow(table, window, true);
+  }
+
+  /** Once a minute, or of eight applications at a time. */
+  @Benchmark
+  public List<Cardinality> census() {
+    nowMillis += 61_000;
+    return census.take(window, nowMillis);
+  }
+}

@@ -1,0 +1,103 @@
+package org.traceetl.perf.bench.load;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.ByteString;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
+import io.opentelemetry.proto.common.v1.AnyValue;
+import io.opentelemetry.proto.common.v1.InstrumentationScope;
+import io.opentelemetry.proto.common.v1.KeyValue;
+import io.opentelemetry.proto.resource.v1.Resource;
+import io.opentelemetry.proto.trace.v1.ResourceSpans;
+import io.opentelemetry.proto.trace.v1.ScopeSpans;
+import io.opentelemetry.proto.trace.v1.Span;
+import io.opentelemetry.proto.trace.v1.Status;
+import java.nio.ByteBuffer;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+
+/**
+ * The spans of a batch as what an OpenTelemetry SDK sends: an {@code ExportTraceServiceRequest} as
+ * protobuf, so that a step that takes OTLP and one that takes batches are given the same spans.
+ * Numbers are OTLP integers, as instrumentations send them.
+ */
+public final class OtlpExport {
+  private static final int ID_BYTES = 8;
+
+  private final SpanBatchReader reader = new SpanBatchReader();
+
+  /**
+   * Encodes the spans of a batch.
+   *
+   * @throws IllegalArgumentException if it is no batch
+   */
+  public byte[] of(byte[] batch) {
+    Rejection rejection = reader.wrap(batch, 0, batch.length);
+    ScopeSpans.Builder scope =
+        ScopeSpans.newBuilder()
+            .setScope(
+                InstrumentationScope.newBuilder()
+                    .setName("io.opentelemetry.tomcat-10.0")
+                    .setVersion("2.20.0-alpha"));
+    while (rejection == Rejection.NONE && reader.next()) {
+      scope.addSpans(span());
+    }
+    rejection = rejection == Rejection.NONE ? reader.rejection() : rejection;
+    if (rejection != Rejection.NONE) {
+      throw new IllegalArgumentException("not a batch: " + rejection.label());
+    }
+    Resource.Builder resource = Resource.newBuilder();
+    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
+      resource.addAttributes(
+          attribute(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
+    }
+    return ExportTraceServiceRequest.newBuilder()
+        .addResourceSpans(ResourceSpans.newBuilder().setResource(resource).addScopeSpans(scope))
+        .build()
+        .toByteArray();
+  }
+
+  private Span span() {
+    Span.Builder span =
+        Span.newBuilder()
+            .setTraceId(id(reader.traceIdHigh(), reader.traceIdLow()))
+            .setSpanId(id(reader.spanId()))
+            .setName(text(reader.name()))
+            .setKindValue(reader.kind())
+            .setStartTimeUnixNano(reader.startUnixNanos())
+            .setEndTimeUnixNano(reader.startUnixNanos() + reader.durationNanos())
+            .setStatus(Status.newBuilder().setCodeValue(reader.status()));
+    if (reader.parentSpanId() != 0) {
+      span.setParentSpanId(id(reader.parentSpanId()));
+    }
+    int[] attributes = reader.attributes();
+    for (int i = 0; i < reader.attributeCount() * 2; i += 2) {
+      span.addAttributes(attribute(attributes[i], attributes[i + 1]));
+    }
+    return span.build();
+  }
+
+  private KeyValue attribute(int key, int value) {
+    String text = text(value);
+    AnyValue.Builder any = AnyValue.newBuilder();
+    if (!text.isEmpty() && text.chars().allMatch(Character::isDigit)) {
+      any.setIntValue(Long.parseLong(text));
+    } else {
+      any.setStringValue(text);
+    }
+    return KeyValue.newBuilder().setKey(text(key)).setValue(any).build();
+  }
+
+  private String text(int entry) {
+    return new String(
+        reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry), UTF_8);
+  }
+
+  private static ByteString id(long... parts) {
+    ByteBuffer bytes = ByteBuffer.allocate(parts.length * ID_BYTES);
+    for (long part : parts) {
+      bytes.putLong(part);
+    }
+    return ByteString.copyFrom(bytes.flip());
+  }
+}

@@ -1,0 +1,116 @@
+package org.traceetl.perf.bench.load;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.FilledWindow;
+import org.traceetl.server.consume.PipelineMetrics;
+import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * The work of one server worker, without RocketMQ: records batches in the windows of several
+ * queues, and swaps, seals and returns all windows after a number of spans, on the same thread. The
+ * same batches are repeated under new names, so that none counts as a duplicate.
+ */
+public final class RecordLoad {
+  private static final long WINDOW_MILLIS = 1_000;
+
+  private final List<RenamedBatch> batches = new ArrayList<>();
+  private final List<QueueAggregator> queueOf = new ArrayList<>();
+  private final List<QueueAggregator> queues = new ArrayList<>();
+  private final int[] spansOf;
+  private final int spansPerWindow;
+  private int next;
+  private int owed;
+  private int spansInWindow;
+  private long nowMillis = 1_790_000_000_000L;
+  private long sequence;
+  private long offset;
+
+  /**
+   * @param messages the batches
+   * @param dimensions of the series
+   * @param histogram the kind of buckets
+   * @param queues over which the batches are distributed in turn
+   * @param spansPerWindow spans after which all windows are swapped
+   */
+  public RecordLoad(
+      List<byte[]> messages,
+      List<SeriesConfig.Dimension> dimensions,
+      HistogramConfig.Kind histogram,
+      int queues,
+      int spansPerWindow) {
+    this.spansPerWindow = spansPerWindow;
+    Aggregation aggregation =
+        new Aggregation(
+            new SeriesConfig(
+                dimensions,
+                null,
+                10_000_000,
+                10_000_000,
+                1_000_000,
+                10_000_000,
+                4L << 30,
+                null,
+                null),
+            new HistogramConfig(null, histogram, null),
+            DocumentsConfig.defaults(),
+            new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)),
+            MetricsConfig.defaults().unit());
+    BatchDecoder decoder = aggregation.newDecoder();
+    for (int queue = 0; queue < queues; queue++) {
+      QueueAggregator aggregator =
+          aggregation.newAggregator(new QueueId("broker", queue), decoder, new PipelineMetrics());
+      aggregator.beginAt(0);
+      this.queues.add(aggregator);
+    }
+    SpanBatchReader reader = new SpanBatchReader();
+    spansOf = new int[messages.size()];
+    for (byte[] message : messages) {
+      queueOf.add(this.queues.get(batches.size() % queues));
+      reader.wrap(message, 0, message.length);
+      spansOf[batches.size()] = reader.spanCount();
+      batches.add(new RenamedBatch(message));
+    }
+  }
+
+  /** Records whole batches of this many spans; what a batch has more is taken off the next call. */
+  public void record(int spans) {
+    owed += spans;
+    while (owed > 0) {
+      queueOf.get(next).accept(batches.get(next).named(sequence++), nowMillis);
+      owed -= spansOf[next];
+      spansInWindow += spansOf[next];
+      next = (next + 1) % spansOf.length;
+    }
+    if (spansInWindow >= spansPerWindow) {
+      swap();
+      spansInWindow = 0;
+    }
+  }
+
+  private void swap() {
+    nowMillis += WINDOW_MILLIS;
+    offset++;
+    long recorded = 0;
+    for (QueueAggregator queue : queues) {
+      FilledWindow filled = queue.swap(offset, nowMillis);
+      recorded += filled.seal().books().stream().mapToLong(Books::recorded).sum();
+      filled.giveBack();
+    }
+    if (recorded != spansInWindow) {
+      throw new IllegalStateException(
+          "of " + spansInWindow + " spans in the windows " + recorded + " were recorded");
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package org.traceetl.perf.bench.overhead;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** {@link DecodingReceiver} as a process. */
+final class Receiver implements AutoCloseable {
+  private static final int PATIENCE_SECONDS = 30;
+
+  private final Worker process;
+  private final String grpcPort;
+  private final String httpPort;
+  private final Path rings;
+  private long expected;
+
+  /**
+   * Starts it.
+   *
+   * @param rings directory of rings, on tmpfs; is made
+   * @param core that it is pinned to; below 0: none
+   */
+  Receiver(Path rings, int core, Path log) throws IOException {
+    this.rings = rings;
+    List<String> command = Jvm.command(DecodingReceiver.class, "-Xmx512m", "-XX:+UseSerialGC");
+    command.add(rings.toString());
+    process = new Worker("receiver", command, Map.of(), core, log);
+    Map<String, String> ports = process.answer();
+    grpcPort = ports.get("grpc");
+    httpPort = ports.get("http");
+  }
+
+  /** What an application is told to trace through it that way. */
+  Map<String, String> environment(Way way) {
+    return way.environment(httpPort, grpcPort, rings);
+  }
+
+  /** CPU time of its process since it began. */
+  long cpuNanos() {
+    return process.cpuNanos();
+  }
+
+  /**
+   * Waits until so many more spans have arrived.
+   *
+   * @throws IOException if it were fewer within 30 s, or more, or some that are malformed
+   */
+  void await(long spans, String sender) throws IOException {
+    expected += spans;
+    Map<String, String> answer = process.ask("await " + expected + " " + PATIENCE_SECONDS);
+    long arrived = Long.parseLong(answer.get("spans"));
+    if (arrived != expected || !answer.get("rejected").equals("0")) {
+      throw new IOException(
+          "of %d spans of %s %d arrived, and %s malformed ones"
+              .formatted(spans, sender, spans + arrived - expected, answer.get("rejected")));
+    }
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}

@@ -1,0 +1,196 @@
+package org.traceetl.perf.bench.overhead;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import org.traceetl.perf.bench.overhead.Services.Service;
+import org.traceetl.perf.bench.report.Bars;
+import org.traceetl.perf.bench.report.Results;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** A small service with three spans a request, in its process and under a constant load. */
+@Command(
+    name = "shortener",
+    description = {
+      "Measures what tracing adds to a URL shortener with three spans a request, in Java, under the"
+          + " OpenTelemetry Java agent, and in Python: its handler called in its process, and CPU per"
+          + " request at a constant rate from k6, service and load on a core each.",
+      ""
+    })
+public final class Shortener implements Callable<Integer> {
+  private static final double MICROS = 1e3;
+  private static final String UNTRACED = "-untraced";
+
+  @Mixin private Results results;
+  @Mixin private Setup setup;
+  @Mixin private Services services;
+
+  @Option(names = "--rounds", description = "Rounds that count (default: ${DEFAULT-VALUE}).")
+  private int rounds = 5;
+
+  @Option(
+      names = "--warm-up-rounds",
+      description = "Rounds before them (default: ${DEFAULT-VALUE}).")
+  private int warmUpRounds = 2;
+
+  @Option(
+      names = "--calls",
+      description =
+          "Calls of the handler in its process in a round; a ring must have room for their spans"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int calls = 5_000;
+
+  @Option(
+      names = "--seconds",
+      description = "Load in a round, seconds (default: ${DEFAULT-VALUE}).")
+  private int seconds = 10;
+
+  @Option(
+      names = "--services",
+      split = ",",
+      description = "Which of them (default: ${DEFAULT-VALUE}).")
+  private List<String> names = Services.NAMES;
+
+  private final Median callWall = new Median();
+  private final Median callCpu = new Median();
+  private final Median requestCpu = new Median();
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Shortener()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    setup.run("shortener", this::measure);
+    return 0;
+  }
+
+  private void measure(Path folder, Receiver receiver) throws Exception {
+    results.columns(
+        "service",
+        "round",
+        "what",
+        "requests",
+        "spans",
+        "wall_us",
+        "cpu_us",
+        "p50_ms",
+        "p99_ms",
+        "max_ms",
+        "not_sent");
+    List<Service> all = new ArrayList<>();
+    try {
+      for (String name : names) {
+        all.add(
+            services.start(
+                name, receiver::environment, Services.LONG_QUEUE, setup.python(), folder));
+      }
+      Random random = new Random(setup.seed());
+      for (int round = 1 - warmUpRounds; round <= rounds; round++) {
+        List<Service> shuffled = new ArrayList<>(all);
+        Collections.shuffle(shuffled, random);
+        for (Service service : shuffled) {
+          if (service.calls()) {
+            calls(service, round, receiver);
+          }
+        }
+        for (Service service : shuffled) {
+          load(service, round, receiver, folder);
+        }
+      }
+    } finally {
+      all.forEach(Service::close);
+    }
+    summarise();
+  }
+
+  private void calls(Service service, int round, Receiver receiver) throws IOException {
+    Map<String, String> answer = service.worker().ask("calls " + calls);
+    long spans = service.traced() ? Services.SPANS * Long.parseLong(answer.get("requests")) : 0;
+    receiver.await(spans, service.name());
+    double wall = Double.parseDouble(answer.get("wall")) / calls / MICROS;
+    double cpu = Double.parseDouble(answer.get("cpu")) / calls / MICROS;
+    results.row(service.name(), number(round), "call", calls, spans, wall, cpu, "", "", "", "");
+    if (round > 0) {
+      callWall.add(service.name(), wall);
+      callCpu.add(service.name(), cpu);
+    }
+  }
+
+  private void load(Service service, int round, Receiver receiver, Path folder) throws IOException {
+    long before = service.served();
+    long cpuNanos = service.worker().cpuNanos();
+    Load load = services.load(service, seconds, folder);
+    long requests = service.served() - before;
+    if (load.failed() > 0 || load.requests() != requests) {
+      throw new IOException(
+          "%s served %d requests of %d that were sent, of which %d failed"
+              .formatted(service.name(), requests, load.requests(), load.failed()));
+    }
+    long spans = service.traced() ? Services.SPANS * requests : 0;
+    receiver.await(spans, service.name());
+    double cpu = (service.worker().cpuNanos() - cpuNanos) / MICROS / requests;
+    results.row(
+        service.name(),
+        number(round),
+        "request",
+        requests,
+        spans,
+        "",
+        cpu,
+        load.p50Millis(),
+        load.p99Millis(),
+        load.maxMillis(),
+        load.notSent());
+    if (round > 0) {
+      requestCpu.add(service.name(), cpu);
+    }
+  }
+
+  private static String number(int round) {
+    return round > 0 ? Integer.toString(round) : "warm-up";
+  }
+
+  private void summarise() throws IOException {
+    Map<String, Object> summary = new LinkedHashMap<>();
+    Bars callBars = new Bars("Added to a handler with 3 spans, called in its process", "CPU, µs");
+    Bars requestBars = new Bars("Added to a request with 3 spans, at a constant rate", "CPU, µs");
+    for (String name : names) {
+      String base = name.startsWith("python") ? "python" + UNTRACED : "java" + UNTRACED;
+      String key = name.replace('-', '_');
+      if (name.equals(base)) {
+        summary.put(key + "_call_cpu_us", callCpu.of(name));
+        summary.put(key + "_request_cpu_us", requestCpu.of(name));
+        continue;
+      }
+      // Of the service that is untraced as well it is the noise.
+      double request = requestCpu.difference(name, base);
+      summary.put(key + "_adds_to_request_cpu_us", request);
+      requestBars.bar(name, request);
+      double call = callCpu.difference(name, base);
+      if (!Double.isNaN(call)) {
+        summary.put(key + "_adds_to_call_wall_us", callWall.difference(name, base));
+        summary.put(key + "_adds_to_call_cpu_us", call);
+        callBars.bar(name, call);
+      }
+    }
+    for (String language : List.of("java", "python")) {
+      double otlp = callCpu.difference(language + "-otlp", language + UNTRACED);
+      String ring = language.equals("java") ? "java-ring" : "python-own-ring";
+      summary.put(
+          language + "_call_otlp_to_ring", otlp / callCpu.difference(ring, language + UNTRACED));
+    }
+    callBars.write(results.file("shortener-calls.svg"));
+    requestBars.write(results.file("shortener-requests.svg"));
+    results.summary("shortener", summary);
+  }
+}

@@ -1,0 +1,165 @@
+package org.traceetl.perf.bench.overhead;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.traceetl.perf.bench.report.Bars;
+import org.traceetl.perf.bench.report.Results;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** A Python script with many small spans, without and with them. */
+@Command(
+    name = "sqlite",
+    description = {
+      "Measures a Python script of 1,000 rounds of 23 spans around statements of an in-memory"
+          + " sqlite, by opentelemetry-instrumentation-sqlite3: untraced, SDK and OTLP, SDK and"
+          + " ring, own provider and ring, each sampled, and events in place of spans.",
+      ""
+    })
+public final class Sqlite implements Callable<Integer> {
+  private static final double MILLIS = 1e6;
+  private static final String BASE = "untraced";
+  private static final String CONTROL = "untraced-again";
+  private static final List<String> VARIANTS =
+      Stream.of(
+              Stream.of(BASE, CONTROL),
+              sampled("sdk-otlp"),
+              sampled("sdk-ring"),
+              sampled("own-ring"),
+              Stream.of("events"))
+          .flatMap(names -> names)
+          .toList();
+
+  @Mixin private Results results;
+  @Mixin private Setup setup;
+
+  @Option(names = "--rounds", description = "Rounds that count (default: ${DEFAULT-VALUE}).")
+  private int rounds = 5;
+
+  @Option(
+      names = "--script-rounds",
+      description = "Rounds of 23 spans in each of them (default: ${DEFAULT-VALUE}).")
+  private int scriptRounds = 1_000;
+
+  @Option(
+      names = "--variants",
+      split = ",",
+      description = "Which of them (default: ${DEFAULT-VALUE}).")
+  private List<String> variants = VARIANTS;
+
+  private final Median wall = new Median();
+  private final Median cpu = new Median();
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Sqlite()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    setup.run("sqlite", this::measure);
+    return 0;
+  }
+
+  private static Stream<String> sampled(String kind) {
+    return Stream.of("1", "0.5", "0.1", "0.05", "0").map(each -> kind + "-" + each);
+  }
+
+  private void measure(Path folder, Receiver receiver) throws Exception {
+    results.columns("variant", "round", "spans", "wall_ms", "cpu_ms");
+    List<Worker> scripts = new ArrayList<>();
+    try {
+      for (String name : variants) {
+        scripts.add(script(name, receiver, folder));
+      }
+      for (Worker script : scripts) {
+        script.answer();
+      }
+      Random random = new Random(setup.seed());
+      // The first round is the warm-up.
+      for (int round = 0; round <= rounds; round++) {
+        List<Worker> shuffled = new ArrayList<>(scripts);
+        Collections.shuffle(shuffled, random);
+        for (Worker script : shuffled) {
+          round(script, round, receiver);
+        }
+      }
+    } finally {
+      scripts.forEach(Worker::close);
+    }
+    summarise();
+  }
+
+  /**
+   * @param name one of {@link #VARIANTS}
+   */
+  private Worker script(String name, Receiver receiver, Path folder) throws IOException {
+    boolean sampled = Character.isDigit(name.charAt(name.length() - 1));
+    int end = sampled ? name.lastIndexOf('-') : name.length();
+    String kind = name.substring(0, end).replace("-again", "");
+    return new Worker(
+        name,
+        List.of(
+            setup.python().toString(),
+            "perf/overhead/sqlite/rounds.py",
+            kind,
+            sampled ? name.substring(end + 1) : "1"),
+        receiver.environment(kind.endsWith("otlp") ? Way.OTLP_HTTP : Way.RING),
+        -1,
+        folder.resolve(name + ".log"));
+  }
+
+  private void round(Worker script, int round, Receiver receiver) throws IOException {
+    Map<String, String> answer = script.ask("rounds " + scriptRounds);
+    long spans = Long.parseLong(answer.get("spans"));
+    receiver.await(spans, script.name());
+    double wallMillis = Double.parseDouble(answer.get("wall")) / MILLIS;
+    double cpuMillis = Double.parseDouble(answer.get("cpu")) / MILLIS;
+    results.row(
+        script.name(),
+        round > 0 ? Integer.toString(round) : "warm-up",
+        spans,
+        wallMillis,
+        cpuMillis);
+    if (round > 0) {
+      wall.add(script.name(), wallMillis);
+      cpu.add(script.name(), cpuMillis);
+    }
+  }
+
+  private void summarise() throws IOException {
+    Map<String, Object> summary = new LinkedHashMap<>();
+    Bars bars = new Bars("1,000 rounds of 23 spans around sqlite", "CPU, ms");
+    for (String name : variants) {
+      summary.put(key(name) + "_cpu_ms", cpu.of(name));
+      if (!name.equals(CONTROL)) {
+        bars.bar(name, cpu.of(name));
+      }
+    }
+    Stream.of(BASE, "sdk-otlp-1", "sdk-ring-1", "own-ring-1", "sdk-otlp-0", "events")
+        .forEach(name -> summary.put(key(name) + "_wall_ms", wall.of(name)));
+    // What the same script takes twice: differences below it say nothing.
+    summary.put("noise_cpu_ms", cpu.difference(CONTROL, BASE));
+    double tracing = cpu.difference("own-ring-1", BASE);
+    summary.put("added_otlp_to_own_ring", cpu.difference("sdk-otlp-1", BASE) / tracing);
+    summary.put("added_sdk_at_0_to_own_ring", cpu.difference("sdk-otlp-0", BASE) / tracing);
+    summary.put("otlp_to_own_ring", cpu.of("sdk-otlp-1") / cpu.of("own-ring-1"));
+    summary.put("own_ring_to_sdk_at_0", cpu.of("own-ring-1") / cpu.of("sdk-otlp-0"));
+    summary.put("events_to_untraced", cpu.of("events") / cpu.of(BASE));
+    bars.write(results.file("sqlite.svg"));
+    results.summary("sqlite", summary);
+  }
+
+  private static String key(String name) {
+    return name.replace('-', '_').replace('.', '_');
+  }
+}

@@ -1,0 +1,113 @@
+package org.traceetl.perf.bench.process;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+/**
+ * What Linux counts of a process: CPU time in steps of 10 ms, memory in KiB. Read from {@code
+ * /proc}.
+ */
+public final class Usage {
+  /** The clock of {@code /proc}, USER_HZ: 100 a second on every Linux that a JVM runs on. */
+  private static final long TICK_NANOS = 10_000_000;
+
+  private final Path process;
+
+  public Usage(long pid) {
+    process = Path.of("/proc", Long.toString(pid));
+  }
+
+  /** CPU time of the whole process, threads that have ended included. */
+  public long cpuNanos() {
+    return cpuNanos(text(process.resolve("stat")));
+  }
+
+  /**
+   * CPU time of the threads that live.
+   *
+   * @param part names the part that a thread belongs to; is given its name, cut to 15 characters
+   */
+  public Map<String, Long> cpuNanosByPart(UnaryOperator<String> part) {
+    Map<String, Long> cpu = new TreeMap<>();
+    cpuNanosByThread()
+        .values()
+        .forEach(thread -> cpu.merge(part.apply(thread.name), thread.cpuNanos, Long::sum));
+    return cpu;
+  }
+
+  /** CPU time of each thread that lives, by its number. */
+  public Map<Long, ThreadTime> cpuNanosByThread() {
+    Map<Long, ThreadTime> times = new TreeMap<>();
+    try (Stream<Path> threads = Files.list(process.resolve("task"))) {
+      for (Path thread : threads.toList()) {
+        try {
+          String stat = Files.readString(thread.resolve("stat"));
+          String name = stat.substring(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+          times.put(
+              Long.parseLong(thread.getFileName().toString()),
+              new ThreadTime(name, cpuNanos(stat)));
+        } catch (NoSuchFileException e) {
+          // It has ended meanwhile.
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return times;
+  }
+
+  /**
+   * @param name cut to 15 characters
+   */
+  public record ThreadTime(String name, long cpuNanos) {}
+
+  private static long cpuNanos(String stat) {
+    // The name may have blanks; the fields behind it begin with the state, the third.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * TICK_NANOS;
+  }
+
+  /** Resident memory: what {@code ps} shows. */
+  public long residentBytes() {
+    return kibibytes("status", "VmRSS:") * 1024;
+  }
+
+  /** The most resident memory that it ever had. */
+  public long mostResidentBytes() {
+    return kibibytes("status", "VmHWM:") * 1024;
+  }
+
+  /** Resident memory of its own: not of files, such as a broker's log, that the system caches. */
+  public long anonymousBytes() {
+    return kibibytes("status", "RssAnon:") * 1024;
+  }
+
+  /** Resident memory in which pages that several processes share count in part only. */
+  public long proportionalBytes() {
+    return kibibytes("smaps_rollup", "Pss:") * 1024;
+  }
+
+  private long kibibytes(String file, String name) {
+    return text(process.resolve(file))
+        .lines()
+        .filter(line -> line.startsWith(name))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package org.traceetl.perf.bench.report;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.awt.Color;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.style.Styler;
+
+/** One value of each of several variants, as an SVG picture. */
+public final class Bars {
+  private final CategoryChart chart;
+  private final List<String> names = new ArrayList<>();
+  private final List<Double> values = new ArrayList<>();
+
+  public Bars(String title, String yTitle) {
+    chart =
+        new CategoryChartBuilder()
+            .width(760)
+            .height(360)
+            .title(title)
+            .xAxisTitle("")
+            .yAxisTitle(yTitle)
+            .build();
+    chart.getStyler().setLegendVisible(false);
+    chart.getStyler().setLegendPosition(Styler.LegendPosition.OutsideE);
+    chart.getStyler().setXAxisLabelRotation(30);
+    chart.getStyler().setLabelsVisible(true);
+    chart.getStyler().setChartBackgroundColor(Color.WHITE);
+  }
+
+  /** Adds a bar. */
+  public Bars bar(String name, double value) {
+    names.add(name);
+    values.add(value);
+    return this;
+  }
+
+  /** Writes the picture. */
+  public void write(Path svg) throws IOException {
+    chart.addSeries("values", names, values);
+    Files.createDirectories(svg.toAbsolutePath().getParent());
+    ByteArrayOutputStream drawn = new ByteArrayOutputStream();
+    VectorGraphicsEncoder.saveVectorGraphic(chart, drawn, VectorGraphicsFormat.SVG);
+    // Letters are outlines: with tenths of a pixel the picture is half as large.
+    Files.writeString(svg, drawn.toString(UTF_8).replaceAll("(\\.\\d)\\d+", "$1"));
+  }
+}

@@ -1,0 +1,100 @@
+package org.traceetl.perf.bench.report;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Option;
+
+/**
+ * The results of one measurement. As an argument group of a command ({@code @Mixin}) it takes the
+ * folder; then come {@link #columns}, a {@link #row} after each step, which is printed at once, and
+ * at the end {@link #summary}, which writes {@code NAME.csv} and prints the one line of pairs.
+ */
+public final class Results {
+  @Option(
+      names = "--results",
+      paramLabel = "DIRECTORY",
+      description = "Where the table is written as CSV (default: ${DEFAULT-VALUE}).")
+  private Path directory = Path.of("perf", "target", "bench");
+
+  private final PrintStream out = System.out;
+  private final List<List<String>> rows = new ArrayList<>();
+  private List<String> columns = List.of();
+
+  /** Names the columns of the rows that follow; units belong in the names. */
+  public void columns(String... names) {
+    columns = List.of(names);
+    out.println("# " + Machine.describe());
+  }
+
+  /** Adds a row and prints it as pairs. Fractions keep four significant digits. */
+  public void row(Object... values) {
+    if (values.length != columns.size()) {
+      throw new IllegalArgumentException(
+          values.length + " values for " + columns.size() + " columns");
+    }
+    List<String> row = Arrays.stream(values).map(Results::shown).toList();
+    rows.add(row);
+    List<String> pairs = new ArrayList<>();
+    for (int i = 0; i < row.size(); i++) {
+      pairs.add(columns.get(i) + "=" + row.get(i));
+    }
+    out.println(String.join(" ", pairs));
+  }
+
+  /** The rows so far, as printed. */
+  public List<List<String>> rows() {
+    return List.copyOf(rows);
+  }
+
+  /** The file with the given ending beside the table: for pictures. */
+  public Path file(String name) {
+    return directory.resolve(name);
+  }
+
+  /**
+   * Writes the table and prints the line that sums it up.
+   *
+   * @param name of the measurement
+   * @param pairs in the order in which they are to stand
+   */
+  public void summary(String name, Map<String, ?> pairs) {
+    List<String> lines = new ArrayList<>();
+    lines.add("# " + Machine.describe());
+    lines.add(csv(columns));
+    rows.forEach(row -> lines.add(csv(row)));
+    try {
+      Files.createDirectories(directory);
+      Files.write(directory.resolve(name + ".csv"), lines);
+    } catch (IOException e) {
+      throw new UncheckedIOException("--results=" + directory + " cannot be written to", e);
+    }
+    out.println(
+        pairs.entrySet().stream()
+            .map(pair -> pair.getKey() + "=" + shown(pair.getValue()))
+            .collect(Collectors.joining(" ")));
+  }
+
+  private static String csv(List<String> cells) {
+    return cells.stream()
+        .map(cell -> cell.matches("[^\",\n]*") ? cell : '"' + cell.replace("\"", "\"\"") + '"')
+        .collect(Collectors.joining(","));
+  }
+
+  private static String shown(Object value) {
+    if (!(value instanceof Double number) || number.isNaN() || number.isInfinite()) {
+      return String.valueOf(value);
+    }
+    int decimals =
+        number == 0 ? 0 : Math.clamp(3 - (int) Math.floor(Math.log10(Math.abs(number))), 0, 6);
+    return String.format(Locale.ROOT, "%." + decimals + "f", number);
+  }
+}

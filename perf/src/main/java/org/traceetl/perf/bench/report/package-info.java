@@ -1,0 +1,2 @@
+/** What a measurement leaves behind: a table as CSV, a picture, one line of pairs. */
+package org.traceetl.perf.bench.report;

@@ -1,2 +1,0 @@
-/** Micro-benchmarks of single steps, run by JMH. */
-package org.traceetl.perf.jmh;

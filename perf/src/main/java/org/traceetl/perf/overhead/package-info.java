@@ -1,2 +1,0 @@
-/** What tracing costs an application: the same work without it, over OTLP and through a ring. */
-package org.traceetl.perf.overhead;

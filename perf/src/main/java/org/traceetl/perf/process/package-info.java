@@ -1,2 +1,0 @@
-/** Real programs as processes of their own, with free ports. */
-package org.traceetl.perf.process;

@@ -1,2 +1,0 @@
-/** What a measurement leaves behind: a table as CSV, a picture, one line of pairs. */
-package org.traceetl.perf.report;

@@ -1,0 +1,329 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.traceetl.perf.systest.Installation;
+import org.traceetl.perf.systest.SystemTest;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The command line: a run from the start of all programs to the verdict. */
+@Command(
+    name = "chaos",
+    description = {
+      "Runs a whole installation as real processes under load, kills, pauses, takes away and scales"
+          + " them at random, while applications move between queues, and holds the counts in"
+          + " Prometheus and the documents in Elasticsearch to what was sent.",
+      ""
+    },
+    footer = {
+      "",
+      "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=…",
+      "Exit codes: 0 the last four are 0, no counter went down, no queue was shown by two",
+      "servers, no program ended unasked, and each fault had its effect; 1 they are",
+      "not, or the installation did not work; 2 wrong usage."
+    })
+public final class Chaos extends SystemTest {
+  private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
+  private static final Duration DRAIN_LIMIT = Duration.ofMinutes(5);
+
+  /** Without any change for so long, a difference stays. */
+  private static final Duration STILL = Duration.ofSeconds(40);
+
+  /** What would come late and double has come when all was exact so often, a window apart. */
+  private static final int EXACT_TIMES = 4;
+
+  private static final Duration PROGRESS = Duration.ofSeconds(10);
+
+  @Option(
+      names = "--faults",
+      description = {
+        "How many (default: ${DEFAULT-VALUE}). The first ten are of ten kinds, then each other kind"
+            + " comes once, then each of these once more, then rounds of all kinds. With --brokers 3"
+            + " and 60 faults the ten come once at least, all others twice."
+      })
+  private int faults = 20;
+
+  @Option(
+      names = "--only",
+      split = ",",
+      description = "Only these kinds of faults: ${COMPLETION-CANDIDATES}.")
+  private Set<FaultKind> only = EnumSet.allOf(FaultKind.class);
+
+  @Option(
+      names = "--duration",
+      paramLabel = "30m",
+      description = "Spreads the faults over this time (default: as fast as it recovers).")
+  private String duration;
+
+  @Option(
+      names = "--brokers",
+      description =
+          "1: one broker without replicas. 3: two brokers, one with three replicas and failover"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int brokers = 1;
+
+  @Option(
+      names = "--defaults",
+      description =
+          "With --brokers 3: RocketMQ's defaults for replication and flushes, and the agents' for"
+              + " their spools. Faults then lose spans, and the run ends with 1.")
+  private boolean defaults;
+
+  @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
+  private int rate = 400;
+
+  @Option(names = "--report", paramLabel = "FILE", description = "Writes a Markdown table to it.")
+  private Path report;
+
+  @Option(names = "--broker-settings", hidden = true, required = true)
+  private Path brokerSettings;
+
+  private long spreadMillis;
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Chaos()).execute(arguments));
+  }
+
+  @Override
+  protected void validate() {
+    spreadMillis = duration == null ? 0 : duration("--duration", duration).toMillis();
+    if (faults < 0 || rate < 1) {
+      throw refused("--faults must be 0 or more, and --rate 1 or more");
+    }
+    if (brokers != 1 && brokers != ChaosInstallation.REPLICAS) {
+      throw refused("--brokers = " + brokers + ": must be 1 or " + ChaosInstallation.REPLICAS);
+    }
+    if (defaults && brokers == 1) {
+      throw refused("--defaults needs --brokers 3");
+    }
+  }
+
+  @Override
+  protected Installation install(Path home, Installation.Parts parts)
+      throws IOException, InterruptedException {
+    return new ChaosInstallation(
+        home, parts, brokerSettings.toAbsolutePath(), safety(), stepsClocks());
+  }
+
+  /**
+   * Whether the plan can have such a fault: the library for it costs, so a short run is without.
+   */
+  private boolean stepsClocks() {
+    return only.contains(FaultKind.STEP_CLOCKS)
+        && faults > only.stream().filter(FaultKind::isEssential).count();
+  }
+
+  private ChaosInstallation.Safety safety() {
+    if (brokers == 1) {
+      return ChaosInstallation.Safety.ONE_BROKER;
+    }
+    return defaults ? ChaosInstallation.Safety.REPLICATED_BY_DEFAULTS : ChaosInstallation.Safety.REPLICATED;
+  }
+
+  @Override
+  protected boolean run(Installation installed, Path home, long seedInUse)
+      throws IOException, InterruptedException {
+    ChaosInstallation installation = (ChaosInstallation) installed;
+    long startNanos = System.nanoTime();
+    installation.start(http);
+    out.printf(
+        "all programs work after %d s%n",
+        since(startNanos).toSeconds());
+    List<String> notRun = new ArrayList<>();
+    Set<FaultKind> possible = possible(installation, notRun);
+    if (possible.isEmpty()) {
+      throw new IOException("no kind of fault of --only can be run here");
+    }
+    notRun.forEach(kind -> out.println("NOT RUN: " + kind));
+
+    Truth truth = new Truth();
+    Load load = new Load(truth, installation.sources(), rate, seedInUse);
+    Observer observer = new Observer(installation, http);
+    observer.start();
+    load.start();
+    Director director = new Director(installation, observer, load, http, out);
+    List<PlannedFault> plan = PlannedFault.plan(faults, seedInUse, possible);
+    director.follow(plan, spreadMillis);
+
+    List<String> failures = new ArrayList<>();
+    Verdict verdict = verdict(installation, observer, load, truth, startNanos, failures);
+    Moves moves =
+        new Moves(
+            director.reroutes(),
+            observer.decisions(),
+            new PrometheusAnswers(installation.prometheusUri()).onSeveralQueues());
+    if (load.refused() != null) {
+      failures.add(load.refused());
+    } else if (load.underWay() > 0) {
+      failures.add(
+          load.underWay()
+              + " senders have no answer to their last request, which may count or not");
+    }
+    observer.shownTwice().forEach(what -> failures.add("two servers showed queue " + what));
+    failures.addAll(director.surprises());
+    Files.write(home.resolve("differences.txt"), verdict.differences());
+    verdict.differences().stream().limit(40).forEach(line -> out.println("  " + line));
+    boolean good = verdict.isExact() && failures.isEmpty() && truth.spans() > 0;
+    director.late().forEach(what -> out.println("! " + what));
+    failures.forEach(what -> out.println("!! " + what));
+    out.printf(
+        Locale.ROOT,
+        "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d %s%n",
+        seedInUse,
+        since(startNanos).toSeconds(),
+        truth.spans(),
+        truth.documents().size(),
+        load.repeated(),
+        verdict.resets(),
+        moves.line());
+    if (!good) {
+      out.printf("FAILED: logs are in %s, all differences in differences.txt there%n", home);
+    }
+    if (report != null) {
+      Files.writeString(
+          report,
+          Report.of(
+              "bin/chaos"
+                  + (brokers > 1 ? " --brokers " + brokers : "")
+                  + (defaults ? " --defaults" : "")
+                  + " --faults "
+                  + faults
+                  + " --seed "
+                  + seedInUse
+                  + " --rate "
+                  + rate,
+              since(startNanos),
+              truth.spans(),
+              truth.documents().size(),
+              load.repeated(),
+              director,
+              moves,
+              verdict,
+              plan.size(),
+              notRun));
+    }
+    out.println(verdict.line(plan.size()));
+    out.flush();
+    return good;
+  }
+
+  /**
+   * The kinds of faults that can be done here.
+   *
+   * @param notRun gets the others, with what they need
+   */
+  private Set<FaultKind> possible(ChaosInstallation installation, List<String> notRun)
+      throws IOException, InterruptedException {
+    Set<FaultKind> possible = EnumSet.copyOf(only);
+    if (!installation.isReplicated()) {
+      possible.removeIf(FaultKind::needsReplicas);
+      possible.remove(FaultKind.SLOW_BROKER_DISK);
+    }
+    Map<FaultKind, String> needs = new EnumMap<>(FaultKind.class);
+    if (installation.spoolDisk() == null) {
+      needs.put(FaultKind.FILL_SPOOL_DISK, "root and mount");
+    }
+    String slowDisk = "root, mkfs.ext4, loop devices and control groups for the disk";
+    if (installation.slowDisk() == null || !installation.slowDisk().canBeSlow()) {
+      needs.put(FaultKind.SLOW_SPOOL_DISK, slowDisk);
+    }
+    if (installation.brokerDisk() == null || !installation.brokerDisk().canBeSlow()) {
+      needs.put(FaultKind.SLOW_BROKER_DISK, slowDisk);
+    }
+    if (installation.slowDisk() == null || !LoopDisk.canLosePower()) {
+      needs.put(FaultKind.POWER_LOSS, "root, mkfs.ext4, loop devices and perl");
+    }
+    if (!stepsClocks()) {
+      possible.remove(FaultKind.STEP_CLOCKS);
+    } else if (installation.clocks() == null) {
+      needs.put(FaultKind.STEP_CLOCKS, "libfaketime");
+    }
+    if (!installation.hasNetwork()) {
+      needs.put(FaultKind.CUT_REPLICA, "root and network namespaces");
+      needs.put(FaultKind.CUT_MASTER, "root and network namespaces");
+    }
+    needs.forEach((kind, what) -> {
+      if (possible.remove(kind)) {
+        notRun.add(kind.label() + " (needs " + what + ")");
+      }
+    });
+    return possible;
+  }
+
+  /**
+   * Waits until all is read and nothing changes any more, or all is as it was sent.
+   *
+   * @param failures gets why the verdict is not to be trusted
+   */
+  private Verdict verdict(
+      ChaosInstallation installation,
+      Observer observer,
+      Load load,
+      Truth truth,
+      long startNanos,
+      List<String> failures)
+      throws IOException, InterruptedException {
+    load.stop();
+    long deadlineNanos = System.nanoTime() + ANSWER_LIMIT.toNanos();
+    while (load.underWay() > 0 && System.nanoTime() < deadlineNanos) {
+      Thread.sleep(200);
+    }
+    out.printf("the load has ended: %d spans are taken over%n", truth.spans());
+    PrometheusAnswers counts = new PrometheusAnswers(installation.prometheusUri());
+    deadlineNanos = System.nanoTime() + DRAIN_LIMIT.toNanos();
+    long changedNanos = System.nanoTime();
+    long toldNanos = changedNanos - PROGRESS.toNanos();
+    int exactTimes = 0;
+    Verdict verdict = null;
+    while (true) {
+      Thread.sleep(ChaosInstallation.WINDOW.toMillis());
+      Observation now = observer.newest();
+      boolean late = System.nanoTime() > deadlineNanos;
+      if (now.isDrained() || late) {
+        Duration run = since(startNanos);
+        Verdict last = verdict;
+        verdict =
+            Verdict.of(
+                truth,
+                new Verdict.Found(
+                    counts.calls(),
+                    counts.durationCounts(),
+                    counts.durationSumsMillis(),
+                    counts.resets(run),
+                    ChaosInstallation.documentCopies(installation.elasticsearchUri(), http)));
+        exactTimes = verdict.isExact() ? exactTimes + 1 : 0;
+        if (!verdict.equals(last)) {
+          changedNanos = System.nanoTime();
+        }
+        boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
+        if (exactTimes >= EXACT_TIMES || still || late) {
+          if (!now.isDrained()) {
+            failures.add("not all that was sent is read, " + DRAIN_LIMIT + " later: " + now);
+          }
+          return verdict;
+        }
+      }
+      if (System.nanoTime() - toldNanos > PROGRESS.toNanos()) {
+        toldNanos = System.nanoTime();
+        out.printf(
+            Locale.ROOT,
+            "draining: lag %.0f, spooled %.0f, unread %.0f, %s%n",
+            now.lag(),
+            now.spooled(),
+            now.unread(),
+            verdict == null ? "queues " + now.queues() : verdict.line(faults));
+      }
+    }
+  }
+}

@@ -1,0 +1,459 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import org.traceetl.perf.systest.IndexedDocuments;
+import org.traceetl.perf.systest.Installation;
+import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.Network;
+import org.traceetl.testkit.Program;
+import org.traceetl.testkit.RocketMqPrograms;
+
+/** Every program of an installation of agents, brokers, servers, an index and a Prometheus. */
+final class ChaosInstallation extends Installation {
+  static final int QUEUES = 8;
+  static final int AGENTS = 2;
+  static final int SERVERS = 3;
+
+  /** Of the replicated broker, if there is one. */
+  static final int REPLICAS = 3;
+
+  /** Processes of brokers, if one is replicated: its replicas, and the one without. */
+  static final int BROKERS = REPLICAS + 1;
+
+  static final String DATA_STREAM = "chaos";
+
+  /** After it the broker takes a client that sends no heartbeat for gone; clients send every 30. */
+  static final Duration SESSION = Duration.ofSeconds(40);
+
+  static final Duration WINDOW = Duration.ofSeconds(2);
+  static final Duration LEASE = Duration.ofSeconds(5);
+
+  /** A flush that takes longer is not confirmed; below the time after which agents stop waiting. */
+  private static final int FLUSH_MILLIS = 2_000;
+
+  private static final int SPOOL_DISK_MEBIBYTES = 64;
+  private static final int SPOOL_BYTES = 48 << 20;
+  private static final int BROKER_DISK_MEBIBYTES = 2 << 10;
+
+  private final SpoolDisk spoolDisk;
+  private final LoopDisk slowDisk;
+  private final LoopDisk brokerDisk;
+  private final WallClocks clocks;
+  private final boolean forced;
+  private final RoutingFile routingFile;
+  private final boolean replicated;
+  private final Network network;
+  private final RocketMqPrograms rocketMq;
+  private final Elasticsearch elasticsearch;
+  private final Program prometheus;
+  private final List<Program> agents = new ArrayList<>();
+  private final List<Integer> otlpPorts = new ArrayList<>();
+  private final List<Integer> grpcPorts = new ArrayList<>();
+  private final List<Integer> agentTelemetryPorts = new ArrayList<>();
+  private final URI prometheusUri;
+
+  /** How brokers and agents keep what they confirm. */
+  enum Safety {
+    /** One broker without replicas. */
+    ONE_BROKER,
+    /** Two brokers, one with replicas and with the settings that are shipped; one forces. */
+    REPLICATED,
+    /** The same brokers, with RocketMQ's defaults; agents force with their default. */
+    REPLICATED_BY_DEFAULTS
+  }
+
+  /**
+   * @param brokerConf the directory of the shipped settings of replicas and controllers
+   * @param steppedClocks whether the clocks of agents and servers can be stepped, if the library
+   *     for it is installed
+   */
+  ChaosInstallation(
+      Path directory, Parts parts, Path brokerConf, Safety safety, boolean steppedClocks)
+      throws IOException, InterruptedException {
+    super(directory, parts);
+    this.replicated = safety != Safety.ONE_BROKER;
+    this.forced = safety != Safety.REPLICATED_BY_DEFAULTS;
+    clocks = steppedClocks ? WallClocks.find(directory.resolve("clocks")) : null;
+    routingFile = new RoutingFile(directory.resolve("routing.yaml"));
+    spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
+    slowDisk = LoopDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
+    brokerDisk =
+        replicated
+            ? LoopDisk.mount(directory.resolve("broker").resolve("store"), BROKER_DISK_MEBIBYTES)
+            : null;
+    network = replicated ? Network.open(RocketMqPrograms.Replication.hosts(REPLICAS)) : null;
+    rocketMq =
+        replicated
+            ? new RocketMqPrograms(
+                directory,
+                ports,
+                List.of("-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"),
+                brokerSettings(),
+                new RocketMqPrograms.Replication(
+                    REPLICAS,
+                    forced
+                        ? Map.of("flushDiskType", "SYNC_FLUSH", "syncFlushTimeout", FLUSH_MILLIS)
+                        : Map.of(),
+                    forced
+                        ? settings(brokerConf.resolve("broker-replicated.conf"))
+                        : Map.of("enableControllerMode", true),
+                    settings(brokerConf.resolve("controller.conf")),
+                    network))
+            : new RocketMqPrograms(
+                directory,
+                ports,
+                BROKER_OPTIONS,
+                brokerSettings());
+    elasticsearch = new Elasticsearch(parts.elasticsearch(), directory, ports);
+    for (int i = 1; i <= AGENTS; i++) {
+      otlpPorts.add(ports.next());
+      grpcPorts.add(ports.next());
+      agentTelemetryPorts.add(ports.next());
+      agents.add(agent(i));
+    }
+    for (int i = 1; i <= SERVERS; i++) {
+      serverPorts.add(ports.next());
+      addServer(
+          "-Xmx320m -XX:MaxDirectMemorySize=256m",
+          serverConfiguration(
+              "127.0.0.1", serverPorts.getLast(), rocketMq.address(), elasticsearch.url()),
+          clock("server-" + i));
+    }
+    int prometheusPort = ports.next();
+    prometheusUri = local(prometheusPort);
+    // Without the instance a series is the same one on whichever server shows it.
+    prometheus =
+        prometheus(
+            "prometheus",
+            prometheusPort,
+            1,
+            1,
+            """
+                metric_relabel_configs:
+                  - source_labels: [__name__]
+                    regex: traces_span_metrics_.*
+                    action: keep
+                  - regex: instance
+                    action: labeldrop
+            """);
+  }
+
+  private static Map<String, String> settings(Path file) throws IOException {
+    Properties settings = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      settings.load(reader);
+    }
+    Map<String, String> map = new TreeMap<>();
+    settings.stringPropertyNames().forEach(key -> map.put(key, settings.getProperty(key)));
+    return map;
+  }
+
+  /** Settings of a broker, in addition to its addresses and directories. */
+  static Map<String, Object> brokerSettings() {
+    Map<String, Object> settings = new TreeMap<>(BROKER_SETTINGS);
+    settings.put("channelExpiredTimeout", SESSION.toMillis());
+    // A name server that came back must learn of the broker soon.
+    settings.put("registerNameServerPeriod", 10_000);
+    return settings;
+  }
+
+  private Program agent(int number) throws IOException {
+    int telemetryPort = agentTelemetryPorts.get(number - 1);
+    String name = "agent-" + number;
+    Path home = home(name);
+    return java(
+        name,
+        "-Xmx512m -XX:MaxDirectMemorySize=288m",
+        List.of("-cp", System.getProperty("java.class.path"), "org.traceetl.agent.LogAgent"),
+        """
+        state-directory: %s
+        ring: {enabled: false}
+        spool:
+          directory: %s
+          max-bytes: %d
+          flush: %s
+        otlp:
+          host: 127.0.0.1
+          grpc-port: %d
+          http-port: %d
+        files:
+          paths: [%s]
+        routing:
+          file: %s
+          file-poll-millis: 500
+        rocketmq:
+          name-server: %s
+          route-refresh-millis: 2000
+        telemetry:
+          host: 127.0.0.1
+          port: %d
+        """
+            .formatted(
+                // What it knows of itself is on the disk that loses power.
+                number == AGENTS ? spoolMountPoint(number).resolve("state") : home.resolve("state"),
+                spoolMountPoint(number).resolve("spool"),
+                SPOOL_BYTES,
+                // Its answers wait for its disk, which may be slow.
+                number == AGENTS && forced ? "commit" : "os",
+                grpcPorts.get(number - 1),
+                otlpPorts.get(number - 1),
+                // Under all names that it is given.
+                number == AGENTS ? traceLog() + "*" : "",
+                routingFile.path(),
+                rocketMq.address(),
+                telemetryPort),
+        clock(name),
+        local(telemetryPort).resolve("/health"));
+  }
+
+  private Map<String, String> clock(String name) throws IOException {
+    return clocks == null ? Map.of() : clocks.environment(name);
+  }
+
+  /**
+   * Of a server. Hotspots are decided on at every look that finds one. A series may then be on two
+   * queues of two servers, and Prometheus sees no instance: hence the label. No step of a clock
+   * ends a series.
+   *
+   * @param address where it listens
+   * @param nameServer {@code host:port}
+   */
+  static String serverConfiguration(
+      String address, int port, String nameServer, URI elasticsearch) {
+    return """
+    server:
+      port: %d
+      address: %s
+    trace-etl:
+      rocketmq:
+        name-server: %s
+      journal:
+        lease: %ds
+        snapshot-interval: 20s
+      window:
+        length: %dms
+        idle: 7d
+      metrics:
+        queue-label: always
+      series:
+        dimensions:
+          - attribute: %s
+      histogram:
+        bounds-millis: [500, 1000]
+      hotspots:
+        interval: %dms
+        grow-after: 1
+        shrink-after: 3
+        shrink-below: 0.9
+        min-queue-rate: 1
+        spread-random: true
+      documents:
+        per-series: 100000
+        per-queue: 1000000
+        exemplars-per-queue: 0
+      index:
+        type: elasticsearch
+        elasticsearch:
+          urls: [%s]
+          data-stream: %s
+          request-timeout: 10s
+    """
+        .formatted(
+            port,
+            address,
+            nameServer,
+            LEASE.toSeconds(),
+            WINDOW.toMillis(),
+            SentSpan.INTERVAL,
+            2 * WINDOW.toMillis(),
+            elasticsearch,
+            DATA_STREAM);
+  }
+
+  @Override
+  public void start(HttpClient http) throws IOException, InterruptedException {
+    elasticsearch.program().start();
+    rocketMq.start(replicated ? QUEUES / 2 : QUEUES);
+    rocketMq.makeDecisionsTopic();
+    for (Program agent : agents) {
+      agent.start();
+    }
+    for (Program server : servers) {
+      server.start();
+    }
+    prometheus.start();
+    awaitAll(http);
+  }
+
+  /** Made if nothing is mounted there. */
+  private Path spoolMountPoint(int agent) {
+    return directory.resolve("agent-" + agent + "-spool");
+  }
+
+  /** Whether an agent's spool has a disk that can be filled. */
+  SpoolDisk spoolDisk() {
+    return spoolDisk;
+  }
+
+  /** The disk of the last agent's spool; null if this user may not mount. */
+  LoopDisk slowDisk() {
+    return slowDisk;
+  }
+
+  /**
+   * The disk of the broker without replicas; null if there are none, or this user may not mount.
+   */
+  LoopDisk brokerDisk() {
+    return brokerDisk;
+  }
+
+  /** The disk of a program with the role of disks. */
+  LoopDisk diskOf(Program program) {
+    return program == agents.getLast() ? slowDisk : brokerDisk;
+  }
+
+  /** Those of agents and servers; null if they cannot be stepped. */
+  WallClocks clocks() {
+    return clocks;
+  }
+
+  RoutingFile routingFile() {
+    return routingFile;
+  }
+
+  /** Whether it has a broker with replicas. */
+  boolean isReplicated() {
+    return replicated;
+  }
+
+  /** Whether replicas can be cut off. */
+  boolean hasNetwork() {
+    return network != null;
+  }
+
+  RocketMqPrograms rocketMq() {
+    return rocketMq;
+  }
+
+  /** Ends all partitions. */
+  void healNetwork() throws IOException, InterruptedException {
+    network.heal();
+  }
+
+  List<Program> programs(FaultKind.Role role) throws InterruptedException {
+    return switch (role) {
+      case SERVER -> servers;
+      case AGENT -> agents;
+      case BROKER -> List.of(rocketMq.broker());
+      case MASTER -> List.of(rocketMq.master());
+      case REPLICA -> rocketMq.followers();
+      case REPLICATED -> {
+        List<Program> masterFirst = new ArrayList<>(List.of(rocketMq.master()));
+        masterFirst.addAll(rocketMq.followers());
+        yield masterFirst;
+      }
+      case ALL_BROKERS -> rocketMq.brokers();
+      case CONTROLLER -> rocketMq.controllers();
+      case NAME_SERVER -> List.of(rocketMq.nameServer());
+      case ELASTICSEARCH -> List.of(elasticsearch.program());
+      case PROMETHEUS -> List.of(prometheus);
+      case SPOOL_DISK -> List.of(agents.getFirst());
+      case SLOW_DISK, TRACE_LOG -> List.of(agents.getLast());
+      case BROKER_DISK -> List.of(rocketMq.broker());
+      case DISK ->
+          brokerDisk == null
+              ? List.of(agents.getLast())
+              : List.of(agents.getLast(), rocketMq.broker());
+      case CLOCK -> {
+        List<Program> inTurn = new ArrayList<>();
+        for (int i = 0; i < SERVERS; i++) {
+          if (i < AGENTS) {
+            inTurn.add(agents.get(i));
+          }
+          inTurn.add(servers.get(i));
+        }
+        yield inTurn;
+      }
+      case ROUTING_FILE -> agents;
+    };
+  }
+
+  @Override
+  protected List<Program> all() {
+    List<Program> all = new ArrayList<>(rocketMq.all());
+    all.add(elasticsearch.program());
+    all.addAll(agents);
+    all.addAll(servers);
+    all.add(prometheus);
+    return all;
+  }
+
+  /** The file that the last agent follows. */
+  private Path traceLog() {
+    return directory.resolve("logs").resolve("trace.log");
+  }
+
+  Load.Sources sources() {
+    return new Load.Sources(otlpPorts, grpcPorts, traceLog(), true);
+  }
+
+  /** Where a server's or an agent's own metrics are. */
+  URI metrics(Program program) {
+    int server = servers.indexOf(program);
+    int port = server >= 0 ? serverPorts.get(server) : telemetryPort(program);
+    return local(port).resolve("/metrics");
+  }
+
+  private int telemetryPort(Program agent) {
+    return agentTelemetryPorts.get(agents.indexOf(agent));
+  }
+
+  /** How often each slow or failed span was indexed, by trace and span ID. */
+  static Map<String, Integer> documentCopies(URI elasticsearch, HttpClient http)
+      throws IOException, InterruptedException {
+    Map<String, Integer> copies = new HashMap<>();
+    new IndexedDocuments(elasticsearch, DATA_STREAM, http)
+        .forEach(
+            List.of("error", "slow"),
+            (index, source) ->
+                copies.merge(
+                    source.path("trace_id").asString() + "-" + source.path("span_id").asString(),
+                    1,
+                    Integer::sum));
+    return copies;
+  }
+
+  URI elasticsearchUri() {
+    return elasticsearch.url();
+  }
+
+  URI prometheusUri() {
+    return prometheusUri;
+  }
+
+  /** Closes all of it, even if some of it fails. */
+  @Override
+  public void close() throws IOException {
+    // The last one first; those that are null are left out.
+    try (clocks;
+        brokerDisk;
+        slowDisk;
+        spoolDisk;
+        network;
+        rocketMq) {
+      super.close();
+    }
+  }
+}

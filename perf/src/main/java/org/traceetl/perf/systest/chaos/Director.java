@@ -1,0 +1,563 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.testkit.Program;
+
+/**
+ * Does what the plan says, one line for each act, and measures how long the installation takes to
+ * recover. For the thread that lives as long as the programs.
+ */
+final class Director {
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+  private static final long TICK_MILLIS = 100;
+  private static final long PATIENCE_SECONDS = 120;
+  private static final long END_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+  /** What a program's wall clock is ahead of the right one, one after the other. */
+  private static final List<Duration> STEPS =
+      List.of(Duration.ofHours(26), Duration.ofMinutes(-10), Duration.ofMinutes(10));
+
+  private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(8);
+
+  /** From when nothing is appended any more until an agent's metrics tell what it has not read. */
+  private static final long MEASURED_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  private static final long TAIL_NANOS = TimeUnit.SECONDS.toNanos(4);
+  private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final double RECOVERED_LAG_MESSAGES = 50;
+
+  private final ChaosInstallation installation;
+  private final Observer observer;
+  private final Load load;
+  private final HttpClient http;
+  private final PrintStream out;
+  private final List<Active> active = new ArrayList<>();
+  private final List<Outcome> outcomes = new ArrayList<>();
+  private final List<Long> scaledUpMillis = new ArrayList<>();
+  private final Map<Program, Long> joiningSinceNanos = new HashMap<>();
+  private final List<String> surprises = new ArrayList<>();
+  private final List<String> late = new ArrayList<>();
+  private long reroutes;
+  private Observation before;
+  private Observation now;
+
+  /** When a fault began or ended last; from then on the installation has time to recover. */
+  private long disturbedNanos = System.nanoTime();
+
+  Director(
+      ChaosInstallation installation, Observer observer, Load load, HttpClient http, PrintStream out) {
+    this.installation = installation;
+    this.observer = observer;
+    this.load = load;
+    this.http = http;
+    this.out = out;
+    this.now = observer.newest();
+    this.before = now;
+  }
+
+  /** A fault from its begin until the recovery from it. */
+  private static final class Active {
+    private final PlannedFault fault;
+    private final List<Program> targets;
+    private final long beganNanos = System.nanoTime();
+    private long dueNanos = Long.MAX_VALUE;
+    private long endedNanos;
+    private boolean ended;
+    private List<Long> confirmedBefore;
+    private long recoveredMillis = -1;
+
+    Active(PlannedFault fault, List<Program> targets, List<Long> confirmedBefore) {
+      this.fault = fault;
+      this.targets = targets;
+      this.confirmedBefore = confirmedBefore;
+    }
+
+    /** It has begun, and lasts for its time from now. */
+    void hold() {
+      dueNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
+    }
+
+    /** When what is to be recovered from happened last. */
+    long changedNanos() {
+      return ended ? endedNanos : beganNanos;
+    }
+  }
+
+  List<Outcome> outcomes() {
+    return outcomes;
+  }
+
+  /** From the start of a server's process until it has queues, of servers started by scaling. */
+  List<Long> scaledUpMillis() {
+    return scaledUpMillis;
+  }
+
+  /** How often agents were given other rules of routing. */
+  long reroutes() {
+    return reroutes;
+  }
+
+  /** Programs that ended unasked or did not end when asked, and faults that had no effect. */
+  List<String> surprises() {
+    return surprises;
+  }
+
+  /** Faults from which the installation was not seen to recover while the plan waited for it. */
+  List<String> late() {
+    return late;
+  }
+
+  /**
+   * Follows the plan to its end, and waits until the last fault is dealt with.
+   *
+   * @param spreadMillis the faults begin within this time, as evenly as the installation allows; 0:
+   *     as soon as the plan says
+   */
+  void follow(List<PlannedFault> plan, long spreadMillis) throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    for (PlannedFault fault : plan) {
+      long gapNanos = TimeUnit.MILLISECONDS.toNanos(fault.gapMillis());
+      long evenNanos =
+          TimeUnit.MILLISECONDS.toNanos(spreadMillis * (fault.number() - 1) / plan.size());
+      long beginNanos = Math.max(System.nanoTime() + gapNanos, startNanos + evenNanos);
+      while (System.nanoTime() < beginNanos) {
+        tick();
+      }
+      List<Program> targets = targets(fault);
+      while (isTaken(fault.kind(), targets)) {
+        tick();
+        targets = targets(fault);
+      }
+      Active one = new Active(fault, targets, load.confirmed());
+      active.add(one);
+      begin(one, plan.size());
+      one.hold();
+      disturbedNanos = System.nanoTime();
+      while (!fault.overlaps() && active.contains(one)) {
+        tick();
+      }
+    }
+    while (!active.isEmpty()) {
+      tick();
+    }
+  }
+
+  private List<Program> targets(PlannedFault fault) throws InterruptedException {
+    List<Program> candidates = installation.programs(fault.kind().role());
+    List<Program> targets = new ArrayList<>();
+    // Of a whole replica set the order says who is master.
+    int first = fault.kind().role() == FaultKind.Role.REPLICATED ? 0 : fault.target();
+    for (int i = 0; i < Math.min(fault.kind().targets(), candidates.size()); i++) {
+      targets.add(candidates.get((first + i) % candidates.size()));
+    }
+    return targets;
+  }
+
+  /** Whether one of the programs, the disk or the file is in another fault that has not ended. */
+  private boolean isTaken(FaultKind kind, List<Program> targets) {
+    for (Active other : active) {
+      if (other.ended && !(other.fault.kind().needsReplicas() && kind.needsReplicas())) {
+        continue;
+      }
+      FaultKind otherKind = other.fault.kind();
+      if (otherKind.needsReplicas() && kind.needsReplicas()) {
+        return true; // one at a time: who is master and who is in sync would not be known
+      }
+      boolean sameThing =
+          otherKind.role() == kind.role() || !(otherKind.needsNoProgram() || kind.needsNoProgram());
+      if (sameThing && other.targets.stream().anyMatch(targets::contains)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void begin(Active one, int of) throws IOException, InterruptedException {
+    FaultKind kind = one.fault.kind();
+    say(
+        "#%d/%d  %s: %s%s",
+        one.fault.number(),
+        of,
+        kind.label(),
+        names(one.targets),
+        one.fault.holdMillis() == 0
+            ? ""
+            : String.format(Locale.ROOT, ", for %.1f s", one.fault.holdMillis() / 1e3));
+    switch (kind.action()) {
+      case KILL -> one.targets.forEach(Program::kill);
+      case TERMINATE -> one.targets.forEach(Program::terminate);
+      case PAUSE -> {
+        for (Program target : one.targets) {
+          target.pause();
+        }
+      }
+      case ROLL -> roll(one);
+      case FORK -> fork(one);
+      case CUT -> {
+        if (kind == FaultKind.CUT_MASTER) {
+          installation.rocketMq().cutMaster();
+        } else {
+          installation.rocketMq().cutFollower(one.targets.getFirst());
+        }
+      }
+      case FILL -> installation.spoolDisk().fill();
+      case SLOW -> disk(one).slow(one.targets.getFirst().pid());
+      case POWER -> {
+        // A program without power does nothing more. It must not either when its disk is gone: a
+        // force that is under way then may return as if it had succeeded.
+        for (Program target : one.targets) {
+          target.pause();
+        }
+        for (Program target : one.targets) {
+          installation.diskOf(target).losePower();
+        }
+        Program.kill(one.targets);
+      }
+      case STEP -> step(one);
+      case TRUNCATE -> truncate();
+      case REROUTE -> {
+        installation.routingFile().change(one.fault.target());
+        reroutes++;
+      }
+    }
+  }
+
+  /** Restarts one after the other, each when the replicas are in sync again. */
+  private void roll(Active one) throws IOException, InterruptedException {
+    for (Program target : one.targets) {
+      target.terminate();
+      long limitNanos = System.nanoTime() + END_LIMIT_NANOS;
+      while (target.isRunning() && System.nanoTime() < limitNanos) {
+        tick();
+      }
+      if (target.isRunning()) {
+        surprise(target.name() + " did not end within 90 s of SIGTERM, and was killed");
+        target.kill();
+      }
+      target.start();
+      say("    %s started again", target.name());
+      // The set of in-sync replicas may hold for a while who has just left it.
+      long soonestNanos = System.nanoTime() + SETTLED_NANOS;
+      limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+      do {
+        tick();
+      } while (System.nanoTime() < soonestNanos
+          || (!installation.rocketMq().isInSync() && System.nanoTime() < limitNanos));
+    }
+  }
+
+  private LoopDisk disk(Active one) {
+    return installation.diskOf(one.targets.getFirst());
+  }
+
+  private void step(Active one) throws IOException, InterruptedException {
+    for (Program target : one.targets) {
+      if (!installation.clocks().canStep(target)) {
+        surprise(target.name() + " does not have the library that steps its clock");
+      }
+    }
+    for (Duration ahead : STEPS) {
+      for (Program target : one.targets) {
+        installation.clocks().step(target, ahead);
+      }
+      say("    %s: the clock is at %+d min", names(one.targets), ahead.toMinutes());
+      tickUntil(System.nanoTime() + STEP_NANOS);
+    }
+  }
+
+  /** Truncates the trace log when the agent has read all of it: what it has not read is lost. */
+  private void truncate() throws IOException, InterruptedException {
+    TraceLog traceLog = load.traceLog();
+    traceLog.hold();
+    try {
+      long heldNanos = System.nanoTime();
+      long limitNanos = heldNanos + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+      boolean read = false;
+      while (!read && System.nanoTime() < limitNanos) {
+        tick();
+        read =
+            now.askedNanos() - heldNanos > MEASURED_NANOS && now.agentsWork() && now.unread() == 0;
+      }
+      if (read) {
+        traceLog.truncate();
+      } else {
+        surprise("the agent did not read the trace log, which was not truncated");
+      }
+    } finally {
+      traceLog.release();
+    }
+  }
+
+  private void tickUntil(long nanos) throws IOException, InterruptedException {
+    while (System.nanoTime() < nanos) {
+      tick();
+    }
+  }
+
+  /** Leaves a dead master with messages that its followers do not have. */
+  private void fork(Active one) throws IOException, InterruptedException {
+    Program master = one.targets.getFirst();
+    List<Program> followers = one.targets.subList(1, one.targets.size());
+    for (Program follower : followers) {
+      follower.pause();
+    }
+    tickUntil(System.nanoTime() + TAIL_NANOS);
+    master.kill();
+    for (Program follower : followers) {
+      follower.resume();
+    }
+  }
+
+  private void tick() throws IOException, InterruptedException {
+    Thread.sleep(TICK_MILLIS);
+    Observation newest = observer.newest();
+    if (newest != now) {
+      before = now;
+      now = newest;
+    }
+    for (Active one : List.copyOf(active)) {
+      if (!one.ended && System.nanoTime() >= one.dueNanos) {
+        tryToEnd(one);
+      }
+      lookForRecovery(one);
+    }
+    lookForJoined();
+    lookForSurprises();
+  }
+
+  private void tryToEnd(Active one) throws IOException, InterruptedException {
+    FaultKind.Action action = one.fault.kind().action();
+    if (action == FaultKind.Action.TERMINATE && one.targets.stream().anyMatch(Program::isRunning)) {
+      if (System.nanoTime() - one.beganNanos < END_LIMIT_NANOS) {
+        return;
+      }
+      surprise(names(one.targets) + " did not end within 90 s of SIGTERM, and was killed");
+      Program.kill(one.targets);
+    }
+    if (one.fault.kind().needsFailover()
+        && installation.rocketMq().master() == one.targets.getFirst()) {
+      if (System.nanoTime() - one.beganNanos < END_LIMIT_NANOS) {
+        return;
+      }
+      surprise("no other replica became the master within 90 s of #" + one.fault.number());
+    }
+    switch (action) {
+      case KILL, TERMINATE -> {
+        for (Program target : one.targets) {
+          target.start();
+          if (one.fault.kind() == FaultKind.SCALE) {
+            joiningSinceNanos.put(target, System.nanoTime());
+          }
+        }
+      }
+      case PAUSE -> {
+        for (Program target : one.targets) {
+          target.resume();
+        }
+      }
+      case ROLL -> {} // all are back
+      case FORK -> one.targets.getFirst().start();
+      case CUT -> installation.healNetwork();
+      case FILL -> installation.spoolDisk().free();
+      case SLOW -> {
+        disk(one).restore();
+        if (one.fault.kind() == FaultKind.SLOW_SPOOL_DISK) {
+          say("    %d requests were taken over meanwhile", confirmedSince(one));
+        }
+      }
+      case POWER -> {
+        for (Program target : one.targets) {
+          installation.diskOf(target).regainPower();
+          target.start();
+        }
+      }
+      case STEP -> {
+        for (Program target : one.targets) {
+          installation.clocks().step(target, Duration.ZERO);
+        }
+      }
+      case TRUNCATE -> {} // it is written again
+      case REROUTE -> {
+        installation.routingFile().restore();
+        reroutes++;
+      }
+    }
+    one.ended = true;
+    one.endedNanos = System.nanoTime();
+    disturbedNanos = one.endedNanos;
+    one.confirmedBefore = load.confirmed();
+    say(
+        "    %s %s after %.1f s",
+        names(one.targets),
+        switch (action) {
+          case KILL, TERMINATE, ROLL, POWER -> "started again";
+          case FORK -> "run again, the old master with its tail";
+          case CUT -> "reached again";
+          case PAUSE -> "resumed";
+          case FILL -> "has room again";
+          case SLOW -> "writes as before";
+          case STEP -> "has the right time";
+          case TRUNCATE -> "follows the trace log from its start";
+          case REROUTE -> "route as before";
+        },
+        (one.endedNanos - one.beganNanos) / 1e9);
+  }
+
+  /** Takes the fault off the list when the installation works as before, or patience ends. */
+  private void lookForRecovery(Active one) throws InterruptedException {
+    if (!one.ended && !one.fault.kind().isTakenOver()) {
+      return;
+    }
+    String missing = missing(one);
+    boolean works = missing == null;
+    if (works && one.recoveredMillis < 0) {
+      long fromNanos = one.fault.kind().isTakenOver() ? one.beganNanos : one.endedNanos;
+      one.recoveredMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - fromNanos);
+      say("    recovered from #%d after %.1f s", one.fault.number(), one.recoveredMillis / 1e3);
+    }
+    boolean patient =
+        System.nanoTime() - disturbedNanos < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    if (!one.ended || (!works && patient)) {
+      return;
+    }
+    if (!works) {
+      late(
+          String.format(
+              Locale.ROOT,
+              "no recovery from #%d (%s) seen within %d s after the last act: %s; %s",
+              one.fault.number(),
+              one.fault.kind().label(),
+              PATIENCE_SECONDS,
+              missing,
+              now));
+    }
+    outcomes.add(
+        new Outcome(
+            one.fault.kind(),
+            TimeUnit.NANOSECONDS.toMillis(one.endedNanos - one.beganNanos),
+            one.recoveredMillis));
+    active.remove(one);
+  }
+
+  /** What does not work yet; null if all does. */
+  private String missing(Active one) throws InterruptedException {
+    if (before.askedNanos() <= one.changedNanos()) {
+      return "nobody was asked since";
+    }
+    if (!now.eachQueueIsOwnedOnce()) {
+      return "not each queue has one owner";
+    }
+    if (!now.agentsWork()) {
+      return "an agent is not ready";
+    }
+    if (now.lag() > RECOVERED_LAG_MESSAGES) {
+      return "servers lag";
+    }
+    if (now.calls() <= before.calls()) {
+      return "pages do not grow";
+    }
+    if (!isConfirming(one)) {
+      return "an agent has not confirmed a request since";
+    }
+    if (one.fault.kind().needsReplicas() && !installation.rocketMq().isInSync()) {
+      return "not all replicas are in sync";
+    }
+    return one.ended && !targetsWork(one) ? names(one.targets) + " not ready" : null;
+  }
+
+  /** Requests confirmed by the agent that the fault happens to. */
+  private long confirmedSince(Active one) throws InterruptedException {
+    int agent = installation.programs(FaultKind.Role.AGENT).indexOf(one.targets.getFirst());
+    return load.confirmed().get(agent) - one.confirmedBefore.get(agent);
+  }
+
+  /** Whether each agent has confirmed a request since the fault began or ended. */
+  private boolean isConfirming(Active one) {
+    List<Long> confirmed = load.confirmed();
+    for (int i = 0; i < confirmed.size(); i++) {
+      if (confirmed.get(i) <= one.confirmedBefore.get(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean targetsWork(Active one) throws InterruptedException {
+    for (Program target : one.targets) {
+      if (!target.isReady(http)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void lookForJoined() {
+    joiningSinceNanos
+        .entrySet()
+        .removeIf(joining -> {
+          Program server = joining.getKey();
+          if (!server.isRunning()) {
+            return true;
+          }
+          if (now.askedNanos() < joining.getValue() || now.queuesOf(server).isEmpty()) {
+            return false;
+          }
+          long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - joining.getValue());
+          scaledUpMillis.add(millis);
+          say(
+              "    %s has %d queues, %.1f s after its process started",
+              server.name(), now.queuesOf(server).size(), millis / 1e3);
+          return true;
+        });
+  }
+
+  private void lookForSurprises() throws IOException {
+    for (Program program : installation.all()) {
+      boolean meant =
+          active.stream()
+              .anyMatch(one ->
+                  !one.ended
+                      && !one.fault.kind().sparesPrograms()
+                      && one.targets.contains(program));
+      if (!meant && !program.isRunning()) {
+        surprise(program.name() + " ended with " + program.exitCode() + " without being asked to");
+        program.start();
+      }
+    }
+  }
+
+  private void surprise(String what) {
+    surprises.add(what);
+    say("    !! %s", what);
+  }
+
+  private void late(String what) {
+    late.add(what);
+    say("    !! %s", what);
+  }
+
+  private static String names(List<Program> programs) {
+    return String.join(
+        ", ",
+        programs.stream().sorted(Comparator.comparing(Program::name)).map(Program::name).toList());
+  }
+
+  private void say(String format, Object... arguments) {
+    out.println(
+        LocalTime.now().format(TIME) + "  " + String.format(Locale.ROOT, format, arguments));
+    out.flush();
+  }
+}

@@ -1,0 +1,254 @@
+package org.traceetl.perf.systest.chaos;
+
+import io.grpc.CallOptions;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/**
+ * Sends spans that are never given up: a request without a good answer is repeated with the same
+ * bytes, to the same agent, until it has one. Each sender has one request under way; where agents
+ * have a port for gRPC, one sender in three uses it. One more writer appends to a trace log.
+ */
+final class Load {
+  private static final int SENDERS_PER_AGENT = 3;
+  private static final int SPANS_PER_REQUEST = 25;
+  private static final int LINES_PER_SECOND = 10;
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(8);
+  private static final long RETRY_NANOS = Duration.ofMillis(300).toNanos();
+  static final List<String> SERVICES =
+      List.of("cart", "catalogue", "checkout", "frontend", "mail", "payment", "search", "stock");
+
+  /** An OTLP export, by bytes. */
+  private static final MethodDescriptor<byte[], byte[]> EXPORT =
+      MethodDescriptor.<byte[], byte[]>newBuilder()
+          .setType(MethodDescriptor.MethodType.UNARY)
+          .setFullMethodName("opentelemetry.proto.collector.trace.v1.TraceService/Export")
+          .setRequestMarshaller(new Bytes())
+          .setResponseMarshaller(new Bytes())
+          .build();
+
+  /**
+   * Where spans go.
+   *
+   * @param httpPorts of the agents, for OTLP/HTTP
+   * @param grpcPorts of the agents, for OTLP over gRPC; may be empty
+   * @param traceLog a file that one of the agents follows
+   * @param rotates whether the file is renamed from time to time; the agent follows all its names
+   */
+  record Sources(
+      List<Integer> httpPorts, List<Integer> grpcPorts, Path traceLog, boolean rotates) {}
+
+  /** One attempt to send a request. */
+  private interface Attempt {
+    boolean isTaken();
+  }
+
+  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] bytes) {
+      return new ByteArrayInputStream(bytes);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      try {
+        return stream.readAllBytes();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private final Truth truth;
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+  private final List<Thread> threads = new ArrayList<>();
+  private final List<AtomicLong> confirmed;
+  private final TraceLog traceLog;
+  private final AtomicLong repeated = new AtomicLong();
+  private final AtomicReference<String> refused = new AtomicReference<>();
+  private volatile boolean stopped;
+
+  /**
+   * @param spansPerSecond of all senders together, at least 1
+   */
+  Load(Truth truth, Sources sources, int spansPerSecond, long seed) throws IOException {
+    this.truth = truth;
+    List<Integer> agents = sources.httpPorts;
+    confirmed = agents.stream().map(port -> new AtomicLong()).toList();
+    int senders = agents.size() * SENDERS_PER_AGENT;
+    long pauseNanos = (long) (1e9 * senders * SPANS_PER_REQUEST / spansPerSecond);
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = 0; i < senders; i++) {
+      int agent = i % agents.size();
+      Function<byte[], Attempt> attempts =
+          i < agents.size() && !sources.grpcPorts.isEmpty()
+              ? overGrpc(sources.grpcPorts.get(agent))
+              : overHttp(agents.get(agent));
+      Traffic traffic = new Traffic(random.split(), SERVICES);
+      threads.add(
+          Thread.ofPlatform()
+              .name("sender-" + i)
+              .unstarted(() -> send(attempts, traffic, pauseNanos, confirmed.get(agent))));
+    }
+    Traffic lines = new Traffic(random.split(), List.of("legacy"));
+    traceLog = new TraceLog(sources.traceLog, sources.rotates);
+    threads.add(Thread.ofPlatform().name("trace-log").unstarted(() -> write(lines)));
+  }
+
+  void start() {
+    threads.forEach(thread -> {
+      thread.setDaemon(true);
+      thread.start();
+    });
+  }
+
+  private void send(
+      Function<byte[], Attempt> attempts,
+      Traffic traffic,
+      long pauseNanos,
+      AtomicLong confirmedHere) {
+    long dueNanos = System.nanoTime() + (long) (Math.random() * pauseNanos);
+    while (!stopped) {
+      LockSupport.parkNanos(Math.max(0, dueNanos - System.nanoTime()));
+      // What an outage delayed is not made up for: the load stays what it is.
+      dueNanos = Math.max(dueNanos + pauseNanos, System.nanoTime());
+      List<SentSpan> spans = traffic.next(SPANS_PER_REQUEST);
+      Attempt attempt = attempts.apply(OtlpRequest.of(spans));
+      while (!attempt.isTaken()) {
+        repeated.incrementAndGet();
+        LockSupport.parkNanos(RETRY_NANOS);
+      }
+      truth.add(spans);
+      confirmedHere.incrementAndGet();
+    }
+  }
+
+  private Function<byte[], Attempt> overHttp(int port) {
+    URI uri = URI.create("http://127.0.0.1:" + port + "/v1/traces");
+    return bytes -> {
+      HttpRequest request =
+          HttpRequest.newBuilder(uri)
+              .timeout(REQUEST_TIMEOUT)
+              .header("Content-Type", "application/x-protobuf")
+              .POST(HttpRequest.BodyPublishers.ofByteArray(bytes))
+              .build();
+      return () -> isTaken(request);
+    };
+  }
+
+  private Function<byte[], Attempt> overGrpc(int port) {
+    ManagedChannel channel =
+        Grpc.newChannelBuilderForAddress("127.0.0.1", port, InsecureChannelCredentials.create())
+            .build();
+    return bytes -> () -> isTaken(channel, bytes);
+  }
+
+  private boolean isTaken(ManagedChannel channel, byte[] request) {
+    try {
+      byte[] response =
+          ClientCalls.blockingUnaryCall(
+              channel,
+              EXPORT,
+              CallOptions.DEFAULT.withDeadlineAfter(
+                  REQUEST_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS),
+              request);
+      if (response.length > 0) {
+        refused.set("an agent refused spans of the load over gRPC in part");
+      }
+      return true;
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() == Status.Code.INVALID_ARGUMENT) {
+        refused.set("an agent refused spans of the load: " + e.getStatus());
+      }
+      return false;
+    }
+  }
+
+  private boolean isTaken(HttpRequest request) {
+    try {
+      HttpResponse<byte[]> response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+      int status = response.statusCode();
+      if (status == 400 || status == 413 || (status == 200 && response.body().length > 0)) {
+        refused.set("an agent refused spans of the load: status " + status);
+      }
+      return status == 200;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      // Nobody interrupts senders but the end of the JVM.
+      return false;
+    }
+  }
+
+  private void write(Traffic traffic) {
+    try (traceLog) {
+      while (!stopped) {
+        List<SentSpan> spans = traffic.next(LINES_PER_SECOND);
+        traceLog.append(spans);
+        truth.add(spans);
+        LockSupport.parkNanos(1_000_000_000L);
+      }
+    } catch (IOException e) {
+      refused.set("the trace log cannot be written: " + e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Makes no new requests; those under way go on until they are answered. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Senders whose last request has no answer yet. */
+  long underWay() {
+    return threads.stream().filter(Thread::isAlive).count();
+  }
+
+  /** What is appended to from time to time. */
+  TraceLog traceLog() {
+    return traceLog;
+  }
+
+  /** Requests with a good answer, by agent. */
+  List<Long> confirmed() {
+    return confirmed.stream().map(AtomicLong::get).toList();
+  }
+
+  /** Requests sent once more. */
+  long repeated() {
+    return repeated.get();
+  }
+
+  /** Why the run is worth nothing, or null. */
+  String refused() {
+    return refused.get();
+  }
+}

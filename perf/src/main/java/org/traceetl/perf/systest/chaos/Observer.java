@@ -1,0 +1,172 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.traceetl.testkit.Program;
+
+/**
+ * Asks servers and agents how they are, again and again, from a thread of its own: a paused one
+ * answers late.
+ */
+final class Observer {
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final long PAUSE_MILLIS = 500;
+  private static final Pattern SAMPLE =
+      Pattern.compile("^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(.*)})? ([^ ]+)$", Pattern.MULTILINE);
+  private static final Pattern QUEUE = Pattern.compile("queue=\"([^\"]*)\"");
+  private static final Pattern SPANS_QUEUE = Pattern.compile("trace_etl_queue=\"([^\"]*)\"");
+
+  private final ChaosInstallation installation;
+  private final HttpClient http;
+  private final Set<Double> epochs = ConcurrentHashMap.newKeySet();
+  private volatile Observation newest =
+      new Observation(System.nanoTime(), false, Map.of(), 0, 0, List.of(false), 0, 0);
+
+  /** By server: the queues whose spans its last page showed. For the observing thread. */
+  private final Map<String, Set<String>> shown = new HashMap<>();
+
+  private final Set<String> shownTwice = ConcurrentHashMap.newKeySet();
+
+  Observer(ChaosInstallation installation, HttpClient http) {
+    this.installation = installation;
+    this.http = http;
+  }
+
+  void start() {
+    Thread.ofPlatform().daemon().name("observer").start(this::run);
+  }
+
+  /** The newest one that is complete. */
+  Observation newest() {
+    return newest;
+  }
+
+  /**
+   * Queues whose spans were on one server's page, then on another's, then on the first one's again:
+   * two servers showed them at the same time.
+   */
+  Set<String> shownTwice() {
+    return shownTwice;
+  }
+
+  /** Decisions on hotspots that a server was seen to know. */
+  int decisions() {
+    return epochs.size();
+  }
+
+  private void run() {
+    try {
+      while (true) {
+        newest = observe();
+        Thread.sleep(PAUSE_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Observation observe() throws InterruptedException {
+    long askedNanos = System.nanoTime();
+    Map<String, List<String>> queues = new TreeMap<>();
+    double lag = 0;
+    double calls = 0;
+    boolean complete = true;
+    for (Program server : installation.programs(FaultKind.Role.SERVER)) {
+      List<String> mine = new ArrayList<>();
+      Set<String> shownHere = new HashSet<>();
+      String page = page(server);
+      complete &= !page.isEmpty();
+      Matcher samples = SAMPLE.matcher(page);
+      while (samples.find()) {
+        switch (samples.group(1)) {
+          case "trace_etl_queue_lag_messages" -> {
+            Matcher queue = QUEUE.matcher(samples.group(2));
+            if (queue.find()) {
+              mine.add(queue.group(1));
+            }
+            lag += Math.max(0, Double.parseDouble(samples.group(3)));
+          }
+          case "trace_etl_hotspot_epoch" -> {
+            double epoch = Double.parseDouble(samples.group(3));
+            if (epoch > 0) {
+              epochs.add(epoch);
+            }
+          }
+          case "traces_span_metrics_calls_total" -> {
+            calls += Double.parseDouble(samples.group(3));
+            Matcher queue = SPANS_QUEUE.matcher(samples.group(2));
+            if (queue.find()) {
+              shownHere.add(queue.group(1));
+            }
+          }
+          default -> {}
+        }
+      }
+      queues.put(server.name(), mine);
+      lookForShownTwice(server.name(), shownHere);
+    }
+    List<Boolean> well = new ArrayList<>();
+    double spooled = 0;
+    double unread = 0;
+    for (Program agent : installation.programs(FaultKind.Role.AGENT)) {
+      well.add(agent.isReady(http));
+      String page = page(agent);
+      complete &= !page.isEmpty();
+      Matcher samples = SAMPLE.matcher(page);
+      while (samples.find()) {
+        switch (samples.group(1)) {
+          case "trace_etl_agent_spool_batches" -> spooled += Double.parseDouble(samples.group(3));
+          case "trace_etl_agent_unread_file_bytes" ->
+              unread += Double.parseDouble(samples.group(3));
+          default -> {}
+        }
+      }
+    }
+    return new Observation(askedNanos, complete, queues, lag, calls, well, spooled, unread);
+  }
+
+  /** Each server's page is read in turn: between two pages of one there is one of each other. */
+  private void lookForShownTwice(String server, Set<String> queues) {
+    Set<String> still = new HashSet<>(shown.getOrDefault(server, Set.of()));
+    still.retainAll(queues);
+    shown.forEach((other, others) -> {
+      if (!other.equals(server)) {
+        others.stream()
+            .filter(still::contains)
+            .forEach(queue -> shownTwice.add(queue + " by " + server + " and " + other));
+      }
+    });
+    shown.put(server, queues);
+  }
+
+  /** A program's metrics; empty if it does not answer. */
+  private String page(Program program) throws InterruptedException {
+    if (program.isPaused()) {
+      return "";
+    }
+    URI metrics = installation.metrics(program);
+    try {
+      HttpResponse<String> response =
+          http.send(
+              HttpRequest.newBuilder(metrics).timeout(PATIENCE).build(),
+              HttpResponse.BodyHandlers.ofString());
+      return response.statusCode() == 200 ? response.body() : "";
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * A fault of the plan.
+ *
+ * @param number from 1
+ * @param target which of the programs with that role; to be taken modulo their number
+ * @param gapMillis from when the one before is dealt with until this one begins
+ * @param holdMillis how long it lasts
+ * @param overlaps whether the next one comes without waiting for the recovery from this one
+ */
+record PlannedFault(
+    int number, FaultKind kind, int target, long gapMillis, long holdMillis, boolean overlaps) {
+  private static final int MIN_GAP_MILLIS = 500;
+  private static final int MAX_GAP_MILLIS = 6_000;
+  private static final double OVERLAPPING = 0.3;
+
+  /** The same plan for the same arguments. */
+  static List<PlannedFault> plan(int faults, long seed, Set<FaultKind> possible) {
+    Random random = new Random(seed);
+    List<FaultKind> kinds = new ArrayList<>();
+    List<FaultKind> all = List.of(FaultKind.values());
+    List<FaultKind> others = all.subList(FaultKind.ESSENTIAL, all.size());
+    addShuffled(kinds, all.subList(0, FaultKind.ESSENTIAL), possible, random);
+    addShuffled(kinds, others, possible, random);
+    // Sixty faults have each of these twice; each build has the essential ones.
+    addShuffled(kinds, others, possible, random);
+    addShuffled(kinds, all.subList(0, FaultKind.ESSENTIAL), possible, random);
+    while (kinds.size() < faults) {
+      addShuffled(kinds, all, possible, random);
+    }
+    List<PlannedFault> plan = new ArrayList<>();
+    for (FaultKind kind : kinds.subList(0, faults)) {
+      long min = kind.minSeconds() * 1_000L;
+      long max = kind.maxSeconds() * 1_000L;
+      plan.add(
+          new PlannedFault(
+              plan.size() + 1,
+              kind,
+              random.nextInt(1_000),
+              random.nextLong(MIN_GAP_MILLIS, MAX_GAP_MILLIS),
+              min == max ? min : random.nextLong(min, max),
+              kind == FaultKind.ELASTICSEARCH_AWAY || random.nextDouble() < OVERLAPPING));
+    }
+    return plan;
+  }
+
+  private static void addShuffled(
+      List<FaultKind> to, List<FaultKind> kinds, Set<FaultKind> possible, Random random) {
+    List<FaultKind> round = new ArrayList<>(kinds);
+    round.retainAll(possible);
+    Collections.shuffle(round, random);
+    to.addAll(round);
+  }
+}

@@ -1,0 +1,67 @@
+package org.traceetl.perf.systest.chaos;
+
+
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import org.traceetl.testkit.Prometheus;
+
+/** What Prometheus has counted, by its query API. */
+final class PrometheusAnswers {
+  private static final String LABELS =
+      "service_name, span_name, span_kind, status_code, " + SentSpan.INTERVAL;
+  private static final String CALLS = "traces_span_metrics_calls_total";
+  private static final String DURATION = "traces_span_metrics_duration_milliseconds";
+
+  private final Prometheus prometheus;
+
+  PrometheusAnswers(URI prometheus) {
+    this.prometheus = new Prometheus(prometheus);
+  }
+
+  Map<SeriesKey, Double> calls() throws IOException, InterruptedException {
+    return query("sum by (" + LABELS + ") (" + CALLS + ")");
+  }
+
+  Map<SeriesKey, Double> durationCounts() throws IOException, InterruptedException {
+    return query("sum by (" + LABELS + ") (" + DURATION + "_count)");
+  }
+
+  Map<SeriesKey, Double> durationSumsMillis() throws IOException, InterruptedException {
+    return query("sum by (" + LABELS + ") (" + DURATION + "_sum)");
+  }
+
+  /** How often a counter went down, of series where it did. */
+  Map<SeriesKey, Double> resets(Duration run) throws IOException, InterruptedException {
+    String range = "[" + (run.toSeconds() + 60) + "s]";
+    Map<SeriesKey, Double> resets = new TreeMap<>();
+    for (String name : new String[] {CALLS, DURATION + "_count", DURATION + "_sum"}) {
+      query("sum by (" + LABELS + ") (resets(" + name + range + ")) > 0")
+          .forEach((series, count) -> resets.merge(series, count, Math::max));
+    }
+    return resets;
+  }
+
+  /** Series that more than one queue has counted spans of. */
+  int onSeveralQueues() throws IOException, InterruptedException {
+    return query("count by (" + LABELS + ") (" + CALLS + ") > 1").size();
+  }
+
+  private Map<SeriesKey, Double> query(String expression) throws IOException, InterruptedException {
+    Map<SeriesKey, Double> values = new TreeMap<>();
+    for (Prometheus.Sample sample : prometheus.query(expression)) {
+      Map<String, String> labels = sample.labels();
+      values.put(
+          new SeriesKey(
+              labels.getOrDefault("service_name", ""),
+              labels.getOrDefault("span_name", ""),
+              labels.getOrDefault("span_kind", ""),
+              labels.getOrDefault("status_code", ""),
+              labels.getOrDefault(SentSpan.INTERVAL, "")),
+          sample.value());
+    }
+    return values;
+  }
+}

@@ -1,0 +1,92 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToLongFunction;
+
+/** A run as a table in Markdown. */
+final class Report {
+  private Report() {}
+
+  static String of(
+      String command,
+      Duration run,
+      long spans,
+      int documents,
+      long repeatedRequests,
+      Director director,
+      Moves moves,
+      Verdict verdict,
+      int faults,
+      List<String> notRun) {
+    List<String> lines = new ArrayList<>();
+    lines.add("`" + command + "`");
+    lines.add("");
+    lines.add("| fault | times | lasted (median, longest) | recovered (median, longest) |");
+    lines.add("|---|--:|--:|--:|");
+    for (FaultKind kind : FaultKind.values()) {
+      List<Outcome> all =
+          director.outcomes().stream().filter(outcome -> outcome.kind() == kind).toList();
+      if (all.isEmpty()) {
+        continue;
+      }
+      List<Outcome> recovered = all.stream().filter(one -> one.recoveredMillis() >= 0).toList();
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "| %s | %d | %s | %s |",
+              kind.label(),
+              all.size(),
+              seconds(all, Outcome::heldMillis),
+              seconds(recovered, Outcome::recoveredMillis)));
+    }
+    lines.add("");
+    lines.add(
+        "Recovered: from the fault's end (of a server that others stand in for, from its begin)"
+            + " until each queue is owned by one server, the lag is gone and pages grow. Others"
+            + " may have come between.");
+    lines.add("");
+    lines.add("| measure | value |");
+    lines.add("|---|--:|");
+    lines.add(row("run", run.toSeconds() + " s"));
+    lines.add(row("spans sent", Long.toString(spans)));
+    lines.add(row("slow or failed among them", Integer.toString(documents)));
+    lines.add(row("requests that had to be repeated", Long.toString(repeatedRequests)));
+    lines.add(
+        row("a new server has queues after", seconds(director.scaledUpMillis(), Long::longValue)));
+    lines.add(row("changes of the agents' routing file", Long.toString(moves.reroutes())));
+    lines.add(row("decisions on hotspots", Long.toString(moves.decisions())));
+    lines.add(row("series counted on more than one queue", Long.toString(moves.series())));
+    lines.add(row("counters that went down", Long.toString(verdict.resets())));
+    lines.add(
+        row(
+            "programs that ended unasked, faults without an effect",
+            Integer.toString(director.surprises().size())));
+    lines.add(row("recoveries not seen within 120 s", Integer.toString(director.late().size())));
+    lines.add("");
+    for (String kind : notRun) {
+      lines.add("NOT RUN: " + kind);
+      lines.add("");
+    }
+    lines.add("`" + verdict.line(faults) + "`");
+    return String.join("\n", lines) + "\n";
+  }
+
+  private static String row(String measure, String value) {
+    return "| " + measure + " | " + value + " |";
+  }
+
+  private static <T> String seconds(List<T> from, ToLongFunction<T> millis) {
+    if (from.isEmpty()) {
+      return "–";
+    }
+    long[] sorted = from.stream().mapToLong(millis).sorted().toArray();
+    return String.format(
+        Locale.ROOT,
+        "%.1f s, %.1f s",
+        (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2e3,
+        sorted[sorted.length - 1] / 1e3);
+  }
+}

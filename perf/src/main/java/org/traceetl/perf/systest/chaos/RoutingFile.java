@@ -1,0 +1,63 @@
+package org.traceetl.perf.systest.chaos;
+
+import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+
+/** The routing file that all agents read while they run. For one thread. */
+final class RoutingFile {
+  private static final String USUAL = "queues-per-application: 2\n";
+  private static final int ONE_AT_RANDOM_OF = 4;
+
+  private final Path file;
+
+  /** Writes it as it is without a fault. */
+  RoutingFile(Path file) throws IOException {
+    this.file = file;
+    restore();
+  }
+
+  Path path() {
+    return file;
+  }
+
+  /** Gives half of the applications other queues, some of them at random; the same for a seed. */
+  void change(int seed) throws IOException {
+    write(rules(seed, Load.SERVICES));
+  }
+
+  /** All applications route as in the beginning. */
+  void restore() throws IOException {
+    write(USUAL);
+  }
+
+  static String rules(int seed, List<String> services) {
+    Random random = new Random(seed);
+    List<String> shuffled = new ArrayList<>(services);
+    Collections.shuffle(shuffled, random);
+    StringBuilder rules = new StringBuilder(USUAL).append("applications:\n");
+    for (String service : shuffled.subList(0, (services.size() + 1) / 2)) {
+      rules.append(
+          String.format(
+              Locale.ROOT,
+              "  %s: {queues: %d, spread: %s}\n",
+              service,
+              1 + random.nextInt(ChaosInstallation.QUEUES),
+              random.nextInt(ONE_AT_RANDOM_OF) == 0 ? "random" : "series"));
+    }
+    return rules.toString();
+  }
+
+  private void write(String rules) throws IOException {
+    Path next = file.resolveSibling(file.getFileName() + ".next");
+    Files.writeString(next, rules);
+    Files.move(next, file, ATOMIC_MOVE);
+  }
+}

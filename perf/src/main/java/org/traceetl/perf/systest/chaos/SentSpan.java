@@ -1,0 +1,57 @@
+package org.traceetl.perf.systest.chaos;
+
+/**
+ * A span as it is sent.
+ *
+ * @param traceId 32 lower-case hex digits
+ * @param spanId 16 lower-case hex digits
+ * @param kind as in OTLP, 1 to 5
+ * @param status as in OTLP, 0 to 2
+ * @param interval in which it was made, as an attribute that distinguishes series
+ */
+record SentSpan(
+    String traceId,
+    String spanId,
+    String service,
+    String name,
+    int kind,
+    int status,
+    String interval,
+    long startUnixNanos,
+    long durationNanos) {
+  /** At and above it a span is slow: the server's default. */
+  static final long SLOW_NANOS = 1_000_000_000L;
+
+  static final int ERROR = 2;
+
+  /** The attribute's key, and the label of series. */
+  static final String INTERVAL = "interval";
+
+  private static final String[] KINDS = {
+    "UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"
+  };
+  private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
+
+  SeriesKey series() {
+    return new SeriesKey(
+        service, name, "SPAN_KIND_" + kindName(), "STATUS_CODE_" + statusName(), interval);
+  }
+
+  String kindName() {
+    return KINDS[kind];
+  }
+
+  String statusName() {
+    return STATUSES[status];
+  }
+
+  /** Whether the index has to hold it. */
+  boolean isKept() {
+    return status == ERROR || durationNanos >= SLOW_NANOS;
+  }
+
+  /** Its name in the index. */
+  String documentId() {
+    return traceId + "-" + spanId;
+  }
+}

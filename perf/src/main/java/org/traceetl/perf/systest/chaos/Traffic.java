@@ -1,0 +1,73 @@
+package org.traceetl.perf.systest.chaos;
+
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Makes spans of several services: most are ordinary, one in fifty failed, one in a hundred slow.
+ * One service has half of all spans, every 30 seconds another one. Every 15 seconds all spans get
+ * another value of one attribute, so that an interval has series of its own and its loss is not
+ * made up for by a later double. Series of past intervals stay on the pages: there are few
+ * operations, so that a long run does not end as a test of large pages. For one thread.
+ */
+final class Traffic {
+  private static final int ERRORS_PER_MILLE = 20;
+  private static final int SLOW_PER_MILLE = 10;
+  private static final long HOT_MILLIS = 30_000;
+  private static final long INTERVAL_MILLIS = 15_000;
+
+  private record Operation(String name, int kind) {}
+
+  private static final List<Operation> OPERATIONS =
+      List.of(
+          new Operation("GET /items/{id}", 2),
+          new Operation("SELECT items", 3),
+          new Operation("orders send", 4));
+
+  private final SplittableRandom random;
+  private final List<String> services;
+
+  Traffic(SplittableRandom random, List<String> services) {
+    this.random = random;
+    this.services = List.copyOf(services);
+  }
+
+  /** Spans that ended just now. */
+  List<SentSpan> next(int spans) {
+    List<SentSpan> made = new ArrayList<>(spans);
+    String service = service();
+    for (int i = 0; i < spans; i++) {
+      made.add(span(service));
+    }
+    return made;
+  }
+
+  private String service() {
+    long hot = System.currentTimeMillis() / HOT_MILLIS % services.size();
+    return services.get(random.nextBoolean() ? (int) hot : random.nextInt(services.size()));
+  }
+
+  private SentSpan span(String service) {
+    Operation operation = OPERATIONS.get(random.nextInt(OPERATIONS.size()));
+    int status =
+        random.nextInt(1_000) < ERRORS_PER_MILLE ? SentSpan.ERROR : operation.kind == 2 ? 1 : 0;
+    long durationNanos =
+        random.nextInt(1_000) < SLOW_PER_MILLE
+            ? random.nextLong(SentSpan.SLOW_NANOS, 4 * SentSpan.SLOW_NANOS)
+            : random.nextLong(SentSpan.SLOW_NANOS / 2);
+    long endUnixNanos = System.currentTimeMillis() * 1_000_000;
+    HexFormat hex = HexFormat.of();
+    return new SentSpan(
+        hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong() | 1),
+        hex.toHexDigits(random.nextLong() | 1),
+        service,
+        operation.name,
+        operation.kind,
+        status,
+        "from " + endUnixNanos / 1_000_000 / INTERVAL_MILLIS * INTERVAL_MILLIS,
+        endUnixNanos - durationNanos,
+        durationNanos);
+  }
+}

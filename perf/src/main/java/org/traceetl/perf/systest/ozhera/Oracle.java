@@ -1,0 +1,547 @@
+package org.traceetl.perf.systest.ozhera;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.traceetl.proto.thrift.ozhera.TAttributes;
+import org.traceetl.proto.thrift.ozhera.TSpanData;
+
+/**
+ * What OzHera's metric service would have in Prometheus and Elasticsearch of the spans that it was
+ * given, without its faults. Written from what is known of that service and of nothing else here:
+ * what it is held against must not have had a part in it. Thread-safe.
+ *
+ * <p>Where OzHera throws and drops the span, because a text that it needs is not there, the span
+ * counts here without that label.
+ */
+final class Oracle {
+  private static final double[] CALLS = {
+    50, 100, 150, 200, 250, 300, 400, 500, 700, 1_000, 2_000, 3_000, 5_000
+  };
+  private static final double[] REDIS = {0.1, 0.5, 1, 10, 100, 500, 1_000};
+  private static final double[] SQL = {10, 50, 100, 500, 1_000};
+
+  /** Labels of texts that may be long have one character less. */
+  private static final int MOST_LABEL_CHARACTERS = 100;
+
+  private static final int MOST_URL_CHARACTERS = 200;
+
+  private final String env;
+  private final String domain;
+  private final Rules rules;
+  private final Map<Sample, Long> counters = new HashMap<>();
+  private final Map<Sample, Observations> histograms = new HashMap<>();
+  private final Map<String, ExpectedDocument> documents = new HashMap<>();
+  private long spans;
+
+  /**
+   * @param env what all names of metrics begin with
+   * @param domain what all documents have
+   */
+  Oracle(String env, String domain, Rules rules) {
+    this.env = env;
+    this.domain = domain;
+    this.rules = rules;
+  }
+
+  /** A kind of work: how its metrics and documents are called. Null: there is none. */
+  private record Kind(
+      String documentType,
+      double[] bounds,
+      String total,
+      String success,
+      String slow,
+      String error,
+      String histogram,
+      boolean withoutMethod) {}
+
+  /**
+   * What a histogram was given.
+   *
+   * @param boundsMillis of its finite buckets, rising
+   */
+  record Observations(double[] boundsMillis, List<Double> millis) {
+    long atMost(double bound) {
+      return millis.stream().filter(value -> value <= bound).count();
+    }
+
+    double sum() {
+      return millis.stream().mapToDouble(Double::doubleValue).sum();
+    }
+  }
+
+  private static final Kind HTTP_SERVER =
+      new Kind(
+          "http",
+          CALLS,
+          "aopTotalMethodCount",
+          "aopSuccessMethodCount",
+          "httpSlowQuery",
+          "httpError",
+          "aopMethodTimeCount",
+          true);
+  private static final Kind HTTP_CLIENT =
+      new Kind(
+          "http_client",
+          CALLS,
+          "aopClientTotalMethodCount",
+          "aopClientSuccessMethodCount",
+          "httpClientSlowQuery",
+          "httpClientError",
+          "aopClientMethodTimeCount",
+          true);
+  private static final Kind DUBBO_CONSUMER =
+      new Kind(
+          "dubbo_consumer",
+          CALLS,
+          "dubboBisTotalCount",
+          "dubboBisSuccessCount",
+          "dubboConsumerSlowQuery",
+          "dubboConsumerError",
+          "dubboConsumerTimeCost",
+          true);
+  private static final Kind DUBBO_PROVIDER =
+      new Kind(
+          "dubbo_provider",
+          CALLS,
+          "dubboMethodCalledCount",
+          "dubboMethodCalledSuccessCount",
+          "dubboProviderSlowQuery",
+          "dubboProviderError",
+          "dubboProviderCount",
+          true);
+  private static final Kind GRPC_CLIENT =
+      new Kind(
+          "grpc_client",
+          CALLS,
+          "grpcClient",
+          "grpcClientSuccess",
+          "grpcClientSlowQuery",
+          "grpcClientError",
+          "grpcClientTimeCost",
+          false);
+  private static final Kind GRPC_SERVER =
+      new Kind(
+          "grpc_server",
+          CALLS,
+          "grpcServer",
+          "grpcServerSuccess",
+          "grpcServerSlowQuery",
+          "grpcServerError",
+          "grpcServerTimeCost",
+          false);
+  private static final Kind REDIS_COMMAND =
+      new Kind(
+          "redis",
+          REDIS,
+          "RedisTotalCount",
+          "RedisSuccessCount",
+          null,
+          "redisError",
+          "RedisMethodTimeCost",
+          false);
+  private static final Kind MYSQL =
+      new Kind(
+          "mysql",
+          SQL,
+          "sqlTotalCount",
+          "sqlSuccessCount",
+          "dbSlowQuery",
+          "dbError",
+          "sqlTotalTimer",
+          false);
+  private static final Kind MONGODB =
+      new Kind(
+          "mongodb",
+          SQL,
+          "mongoTotalCount",
+          "mongoSuccessCount",
+          "mongodbSlowQuery",
+          "mongodbError",
+          "mongoTotalTimer",
+          false);
+  private static final Kind ROCKETMQ_PRODUCER =
+      new Kind(
+          "rocketmq_producer",
+          CALLS,
+          "rocketmqProducerTotalCount",
+          "rocketmqProducerSuccessCount",
+          "rocketmqProducerSlowQuery",
+          "rocketmqProducerError",
+          "rocketmqProducerTimeCost",
+          false);
+  private static final Kind ROCKETMQ_CONSUMER =
+      new Kind(
+          "rocketmq_consumer",
+          CALLS,
+          "rocketmqConsumerTotalCount",
+          "rocketmqConsumerSuccessCount",
+          "rocketmqConsumerSlowQuery",
+          "rocketmqConsumerError",
+          "rocketmqConsumerTimeCost",
+          false);
+  private static final Kind CUSTOM =
+      new Kind(
+          "customize_method",
+          CALLS,
+          "CustomizeMethodTotalCount",
+          "CustomizeMethodSuccessCount",
+          "CustomizeMethodSlowQuery",
+          "CustomizeMethodError",
+          "CustomizeMethodTimeCost",
+          false);
+
+  synchronized void add(TSpanData span) {
+    spans++;
+    Map<String, String> resource =
+        texts(span.isSetResouce() ? span.getResouce().getAttributes() : null);
+    String application = span.isSetExtra() ? span.getExtra().getServiceName() : null;
+    if (isEmpty(application)) {
+      application = resource.get("service.name");
+    }
+    if (isEmpty(application)) {
+      return;
+    }
+    count(
+        Sample.of(env + "_trace_statistics_span_count_total", Map.of("application", application)));
+    Map<String, String> attributes = texts(span.getAttributes());
+    if (isExcluded(span, application, attributes)) {
+      return;
+    }
+    new Counted(span, application, attributes, resource).count();
+  }
+
+  private boolean isExcluded(TSpanData span, String application, Map<String, String> attributes) {
+    return isEmpty(span.getName())
+        || hasOneOf(rules.excludedServices(), application)
+        || hasOneOf(rules.excludedNames(), span.getName())
+        || hasOneOf(rules.excludedThreads(), attributes.get("thread.name"))
+        || hasOneOf(rules.excludedUrls(), attributes.get("http.url"))
+        || hasOneOf(rules.excludedUserAgents(), attributes.get("http.user_agent"))
+        || hasOneOf(rules.excludedStatements(), attributes.get("db.statement"));
+  }
+
+  private static boolean hasOneOf(List<String> parts, String text) {
+    return text != null && parts.stream().anyMatch(text::contains);
+  }
+
+  private static boolean isEmpty(String text) {
+    return text == null || text.isEmpty();
+  }
+
+  private static String orNone(String text) {
+    return text == null ? "" : text;
+  }
+
+  /** Attributes as texts, in their order, the last one of a key; those without a value left out. */
+  private static Map<String, String> texts(TAttributes attributes) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    if (attributes == null
+        || attributes.getKeysSize() != attributes.getValuesSize()
+        || attributes.getKeys() == null) {
+      return texts;
+    }
+    for (int i = 0; i < attributes.getKeysSize(); i++) {
+      String key = attributes.getKeys().get(i).getValue();
+      var type = attributes.getKeys().get(i).getType();
+      var value = attributes.getValues().get(i);
+      if (key == null || type == null) {
+        continue;
+      }
+      String text =
+          switch (type) {
+            case LONG -> String.valueOf(value.getLongValue());
+            case BOOLEAN -> String.valueOf(value.isBoolValue());
+            case DOUBLE -> String.valueOf(value.getDoubleValue());
+            default -> value.getStringValue();
+          };
+      if (text != null) {
+        // Behind all the others, where it stood.
+        texts.remove(key);
+        texts.put(key, text);
+      }
+    }
+    return texts;
+  }
+
+  private void count(Sample sample) {
+    counters.merge(sample, 1L, Long::sum);
+  }
+
+  /** One span on its way into the counts. */
+  private final class Counted {
+    private final TSpanData span;
+    private final String application;
+    private final Map<String, String> attributes;
+    private final boolean degraded;
+    private final boolean failed;
+    private final BigDecimal millis;
+    private final long endMillis;
+    private final Map<String, String> common = new HashMap<>();
+    private String method;
+
+    Counted(
+        TSpanData span,
+        String application,
+        Map<String, String> attributes,
+        Map<String, String> resource) {
+      this.span = span;
+      this.application = application;
+      this.attributes = attributes;
+      degraded = rules.degraded().contains(application);
+      failed = "true".equalsIgnoreCase(attributes.get("error"));
+      long micros = (span.getEndEpochNanos() - span.getStartEpochNanos()) / 1_000;
+      millis = BigDecimal.valueOf(Math.max(0, micros), 3);
+      endMillis = Math.max(0, span.getStartEpochNanos()) / 1_000_000 + micros / 1_000;
+      common.put("application", application.replace('-', '_'));
+      String ip = span.isSetExtra() ? span.getExtra().getIp() : null;
+      common.put("serverIp", degraded ? "10.0.0.0" : ip);
+      String serverEnv = resource.get("service.env");
+      common.put("serverEnv", isEmpty(serverEnv) ? "default_env" : serverEnv);
+      common.put("serverEnvId", resource.get("service.env.id"));
+      method = span.getName();
+      if (attributes.containsKey("rpc.method")) {
+        method = degraded ? "default" : attributes.get("rpc.method");
+      }
+    }
+
+    private String type() {
+      String type = "";
+      for (Map.Entry<String, String> attribute : attributes.entrySet()) {
+        switch (attribute.getKey()) {
+          case "http.method" -> type = "http";
+          case "rpc.system", "db.system", "messaging.system" -> type = attribute.getValue();
+          case "hera.annotations" -> {
+            if (attribute.getValue().equalsIgnoreCase("true")) {
+              type = "custom";
+            }
+          }
+          default -> {
+            // Says nothing about it.
+          }
+        }
+      }
+      return type;
+    }
+
+    void count() {
+      Rules.Thresholds thresholds = rules.thresholds(application);
+      String kind = orNone(attributes.get("span.kind"));
+      switch (type() + " " + kind) {
+        case "http server" -> {
+          if (!hasOneOf(rules.excludedHttpServerMethods(), method)) {
+            http(HTTP_SERVER, thresholds.http());
+          }
+        }
+        case "http client" -> http(HTTP_CLIENT, thresholds.http());
+        case "dubbo client" -> rpc(DUBBO_CONSUMER, thresholds.dubbo());
+        case "dubbo server" -> rpc(DUBBO_PROVIDER, thresholds.dubbo());
+        case "grpc client" -> rpc(GRPC_CLIENT, thresholds.dubbo());
+        case "grpc server" -> rpc(GRPC_SERVER, thresholds.dubbo());
+        case "rocketmq producer" -> messages(ROCKETMQ_PRODUCER);
+        case "rocketmq consumer" -> messages(ROCKETMQ_CONSUMER);
+        default -> ofAnyKind(thresholds);
+      }
+    }
+
+    private void ofAnyKind(Rules.Thresholds thresholds) {
+      switch (type()) {
+        case "redis" -> redis();
+        case "mysql" -> mysql(thresholds.mysql());
+        case "mongodb" -> mongodb();
+        // Applications have no threshold of their own for it.
+        case "custom" ->
+            record(CUSTOM, rules.thresholds().dubbo(), Map.of("methodName", method), method, "");
+        default -> {
+          // No metric is of it.
+        }
+      }
+    }
+
+    private void http(Kind kind, int threshold) {
+      record(kind, threshold, Map.of("methodName", method), method, "");
+    }
+
+    private void rpc(Kind kind, int threshold) {
+      String service = orNone(attributes.get("rpc.service"));
+      record(
+          kind,
+          threshold,
+          Map.of("serviceName", service, "methodName", method),
+          service.isEmpty() ? method : service + "/" + method,
+          "");
+    }
+
+    private void messages(Kind kind) {
+      String topic = orNone(attributes.get("messaging.destination"));
+      // Applications have no threshold of their own for it.
+      record(kind, rules.thresholds().dubbo(), Map.of("topic", topic), method, "");
+    }
+
+    private void redis() {
+      String statement = orNone(attributes.get("db.statement"));
+      String command = statement.replace("?", "").trim().split(" ", 2)[0];
+      // OzHera calls it nothing where there are only parameters.
+      method = command.isEmpty() ? method : command;
+      String host = "";
+      for (Map.Entry<String, String> attribute : attributes.entrySet()) {
+        if (attribute.getKey().equals("net.peer.name")
+            || attribute.getKey().equals("net.peer.ip")) {
+          host = attribute.getValue();
+        }
+      }
+      String port = orNone(attributes.get("net.peer.port"));
+      record(
+          REDIS_COMMAND,
+          Integer.MAX_VALUE,
+          Map.of("method", cut(method, MOST_LABEL_CHARACTERS), "host", host, "port", port),
+          method,
+          host + ":" + port);
+    }
+
+    private void mysql(int threshold) {
+      String sql = sql();
+      String dataSource =
+          Secrets.hide(orNone(attributes.get("db.connection_string")))
+              + "/"
+              + orNone(attributes.get("db.name"));
+      record(
+          MYSQL,
+          threshold,
+          Map.of(
+              "dataSource",
+              dataSource,
+              "sqlMethod",
+              orNone(attributes.get("db.operation")),
+              "sql",
+              cut(sql, MOST_LABEL_CHARACTERS)),
+          cut(sql, MOST_URL_CHARACTERS),
+          dataSource);
+    }
+
+    private void mongodb() {
+      String command = sql();
+      String dataSource = Secrets.hide(orNone(attributes.get("db.connection_string")));
+      record(
+          MONGODB,
+          // Applications have no threshold of their own for it.
+          rules.thresholds().mysql(),
+          Map.of(
+              "dataSource",
+              dataSource,
+              "method",
+              orNone(attributes.get("db.operation")),
+              "command",
+              cut(command, MOST_LABEL_CHARACTERS)),
+          cut(command, MOST_URL_CHARACTERS),
+          dataSource);
+    }
+
+    private String sql() {
+      return degraded ? "default select" : orNone(attributes.get("db.statement"));
+    }
+
+    private static String cut(String text, int characters) {
+      return text.length() > characters ? text.substring(0, characters - 1) : text;
+    }
+
+    private void record(
+        Kind kind, int threshold, Map<String, String> own, String url, String dataSource) {
+      Map<String, String> labels = new HashMap<>(common);
+      labels.putAll(own);
+      String code = orNone(attributes.get("http.status_code"));
+      if (code.isEmpty()) {
+        code = "500";
+      }
+      Oracle.this.count(counter(kind.total, labels));
+      if (failed) {
+        Map<String, String> errorLabels = new HashMap<>(labels);
+        if (kind == HTTP_SERVER || kind == HTTP_CLIENT) {
+          errorLabels.put("errorCode", code);
+        }
+        Oracle.this.count(counter(kind.error, errorLabels));
+        document(kind, url, dataSource, "error", code);
+      } else {
+        Oracle.this.count(counter(kind.success, labels));
+        if (kind.slow != null && millis.compareTo(BigDecimal.valueOf(threshold)) > 0) {
+          Oracle.this.count(counter(kind.slow, labels));
+          document(kind, url, dataSource, "timeout", code);
+        }
+      }
+      observe(Sample.of(env + "_hera_" + kind.histogram, labels), kind.bounds);
+      if (kind.withoutMethod) {
+        labels.remove("methodName");
+        observe(
+            Sample.of(env + "_hera_" + kind.histogram + "_without_methodName", labels),
+            kind.bounds);
+      }
+    }
+
+    private Sample counter(String name, Map<String, String> labels) {
+      return Sample.of(env + "_hera_" + name + "_total", labels);
+    }
+
+    private void observe(Sample histogram, double[] bounds) {
+      histograms
+          .computeIfAbsent(histogram, ignored -> new Observations(bounds, new ArrayList<>()))
+          .millis
+          .add(millis.doubleValue());
+    }
+
+    private void document(
+        Kind kind, String url, String dataSource, String errorType, String errorCode) {
+      Map<String, String> fields = new HashMap<>();
+      fields.put("domain", domain);
+      fields.put("type", kind.documentType);
+      fields.put("host", common.get("serverIp"));
+      fields.put("url", url);
+      fields.put("dataSource", dataSource);
+      fields.put("serviceName", common.get("application"));
+      fields.put("traceId", span.getTraceId());
+      fields.put("timestamp", Long.toString(endMillis));
+      fields.put("duration", Double.toString(millis.doubleValue()));
+      fields.put("errorType", errorType);
+      fields.put("errorCode", errorCode);
+      fields.put("serverEnv", common.get("serverEnv"));
+      documents.put(span.getTraceId(), ExpectedDocument.of(fields));
+    }
+  }
+
+  synchronized long spans() {
+    return spans;
+  }
+
+  /** Every sample with what it has to add up to. */
+  synchronized Map<Sample, Double> samples() {
+    Map<Sample, Double> samples = new TreeMap<>();
+    counters.forEach((counter, count) -> samples.put(counter, (double) count));
+    histograms.forEach((histogram, given) -> {
+      for (double bound : given.boundsMillis) {
+        samples.put(
+            histogram.with("_bucket", "le", Double.toString(bound)), (double) given.atMost(bound));
+      }
+      double all = given.millis.size();
+      samples.put(histogram.with("_bucket", "le", "+Inf"), all);
+      samples.put(Sample.of(histogram.name() + "_count", histogram.labels()), all);
+      samples.put(Sample.of(histogram.name() + "_sum", histogram.labels()), given.sum());
+    });
+    return samples;
+  }
+
+  /** What each histogram was given, by its name without an ending and its labels. */
+  synchronized Map<Sample, Observations> histograms() {
+    Map<Sample, Observations> copy = new TreeMap<>();
+    histograms.forEach((histogram, given) ->
+        copy.put(histogram, new Observations(given.boundsMillis, List.copyOf(given.millis))));
+    return copy;
+  }
+
+  /** By trace ID, of which each slow or failed span must have one of its own. */
+  synchronized Map<String, ExpectedDocument> documents() {
+    return new HashMap<>(documents);
+  }
+}

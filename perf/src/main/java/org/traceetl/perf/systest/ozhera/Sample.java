@@ -1,0 +1,43 @@
+package org.traceetl.perf.systest.ozhera;
+
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A metric's name with its labels. Labels without a value are none, and bounds of buckets are told
+ * by their number, as Prometheus has it.
+ */
+record Sample(String name, SortedMap<String, String> labels) implements Comparable<Sample> {
+  static Sample of(String name, Map<String, String> labels) {
+    SortedMap<String, String> sorted = new TreeMap<>();
+    labels.forEach((label, value) -> {
+      if (value != null && !value.isEmpty()) {
+        sorted.put(label, label.equals("le") ? bound(value) : value);
+      }
+    });
+    return new Sample(name, sorted);
+  }
+
+  private static String bound(String le) {
+    return le.equals("+Inf") ? le : Double.toString(Double.parseDouble(le));
+  }
+
+  /** The same series with one more label. */
+  Sample with(String nameEnd, String label, String value) {
+    SortedMap<String, String> more = new TreeMap<>(labels);
+    more.put(label, value);
+    return new Sample(name + nameEnd, more);
+  }
+
+  @Override
+  public int compareTo(Sample other) {
+    int byName = name.compareTo(other.name);
+    return byName != 0 ? byName : labels.toString().compareTo(other.labels.toString());
+  }
+
+  @Override
+  public String toString() {
+    return name + labels;
+  }
+}

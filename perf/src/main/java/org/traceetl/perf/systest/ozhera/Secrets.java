@@ -1,0 +1,13 @@
+package org.traceetl.perf.systest.ozhera;
+
+/** What must not be seen of an address of a database. */
+final class Secrets {
+  static final String PASSWORD = "s3cret-of-the-database";
+
+  private Secrets() {}
+
+  /** The address as it may be seen. */
+  static String hide(String address) {
+    return address.replace(PASSWORD, "***");
+  }
+}

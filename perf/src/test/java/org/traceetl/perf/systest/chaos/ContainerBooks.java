@@ -1,0 +1,106 @@
+package org.traceetl.perf.systest.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.traceetl.perf.systest.chaos.ContainersImagesTest.tell;
+
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** What was sent to an installation in containers, held against its pages and its index. */
+final class ContainerBooks {
+  private static final int SPANS_PER_SECOND = 400;
+  private static final Duration ANSWER_LIMIT = Duration.ofMinutes(2);
+  private static final Duration EXACT_LIMIT = Duration.ofMinutes(4);
+
+  /** What would come late and double has come when all was exact for so long. */
+  private static final Duration STAYS = ChaosInstallation.WINDOW.multipliedBy(4);
+
+  private final Containers containers;
+  private final HttpClient http;
+  private final Truth truth = new Truth();
+  private long seed = 1;
+  private long repeated;
+
+  /** What is done to the installation while it is under load. */
+  interface Event {
+    void happen() throws IOException, InterruptedException;
+  }
+
+  ContainerBooks(Containers containers, HttpClient http) {
+    this.containers = containers;
+    this.http = http;
+  }
+
+  /** Sends spans while something happens, and ends when each sender has its last answer. */
+  void sendDuring(Event event) throws IOException, InterruptedException {
+    Load load =
+        new Load(
+            truth,
+            new Load.Sources(containers.otlpPorts(), List.of(), containers.traceLog(), false),
+            SPANS_PER_SECOND,
+            seed++);
+    load.start();
+    try {
+      event.happen();
+    } finally {
+      load.stop();
+    }
+    await("all requests are answered").atMost(ANSWER_LIMIT).until(() -> load.underWay() == 0);
+    assertThat(load.refused()).isNull();
+    repeated += load.repeated();
+  }
+
+  /**
+   * Sends spans while something happens, holds all that was ever sent to what is there, and says
+   * so.
+   */
+  void exactAfter(String what, Event event) throws IOException, InterruptedException {
+    long begunNanos = System.nanoTime();
+    sendDuring(event);
+    assertExact();
+    tell(
+        "%s: exact, in all %s, %d s",
+        what, line(), Duration.ofNanos(System.nanoTime() - begunNanos).toSeconds());
+  }
+
+  /** Waits until so many more spans were taken over. */
+  void awaitSpans(int spans) {
+    long enough = truth.spans() + spans;
+    await(spans + " more spans are taken over")
+        .atMost(ANSWER_LIMIT)
+        .until(() -> truth.spans() >= enough);
+  }
+
+  /** Waits until all that was ever sent is counted and indexed exactly, and stays so. */
+  void assertExact() {
+    await("all is counted exactly")
+        .atMost(EXACT_LIMIT)
+        .pollInterval(ChaosInstallation.WINDOW)
+        .during(STAYS)
+        .untilAsserted(() -> assertThat(verdict().differences()).isEmpty());
+  }
+
+  private Verdict verdict() throws IOException, InterruptedException {
+    List<String> pages = containers.serverPages();
+    PageCounts counts = PageCounts.of(pages);
+    return Verdict.of(
+        truth,
+        new Verdict.Found(
+            counts.calls(),
+            counts.durationCounts(),
+            counts.durationSumsMillis(),
+            Map.of(),
+            ChaosInstallation.documentCopies(containers.elasticsearchUri(), http)));
+  }
+
+  /** What the line of a report says. */
+  String line() {
+    return String.format(
+        "spans=%d documents=%d repeated_requests=%d lost=0 doubled=0",
+        truth.spans(), truth.documents().size(), repeated);
+  }
+}
