@@ -65,7 +65,7 @@ final class SimulatedServices implements AutoCloseable {
 
   private static final double SLOW = 0.004;
 
-  private enum Service {
+  private enum SimulatedService {
     FRONTEND,
     CATALOGUE,
     CART,
@@ -88,7 +88,7 @@ final class SimulatedServices implements AutoCloseable {
    * @param mayFail whether an error can begin here
    */
   private record Step(
-      Service service,
+      SimulatedService service,
       String name,
       SpanKind kind,
       double medianMillis,
@@ -107,8 +107,9 @@ final class SimulatedServices implements AutoCloseable {
   private static final List<Step> REQUESTS =
       List.of(browse(), browse(), browse(), addToCart(), addToCart(), checkOut());
 
-  private final Map<Service, SdkTracerProvider> providers = new EnumMap<>(Service.class);
-  private final Map<Service, Tracer> tracers = new EnumMap<>(Service.class);
+  private final Map<SimulatedService, SdkTracerProvider> providers =
+      new EnumMap<>(SimulatedService.class);
+  private final Map<SimulatedService, Tracer> tracers = new EnumMap<>(SimulatedService.class);
   private final Random random;
   private final InstantSource clock;
   private final int spansPerSecond;
@@ -131,7 +132,7 @@ final class SimulatedServices implements AutoCloseable {
     this.spansPerSecond = spansPerSecond;
     this.random = new Random(seed);
     this.clock = clock;
-    for (Service service : Service.values()) {
+    for (SimulatedService service : SimulatedService.values()) {
       SpanExporter exporter =
           service.sendsOverGrpc()
               ? OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + grpcPort).build()
@@ -260,7 +261,7 @@ final class SimulatedServices implements AutoCloseable {
   private static Step browse() {
     Step select =
         client(
-            Service.CATALOGUE,
+            SimulatedService.CATALOGUE,
             "SELECT products",
             4,
             Attributes.of(
@@ -269,49 +270,52 @@ final class SimulatedServices implements AutoCloseable {
                 DbAttributes.DB_COLLECTION_NAME, "products",
                 DbAttributes.DB_QUERY_TEXT, "SELECT * FROM products WHERE id = $1",
                 ServerAttributes.SERVER_ADDRESS, "catalogue-db"));
-    Step render = step(Service.FRONTEND, "render product", INTERNAL, 3, Attributes.empty());
-    Step answer = httpServer(Service.CATALOGUE, "GET", "/products/{id}", 3, select);
+    Step render =
+        step(SimulatedService.FRONTEND, "render product", INTERNAL, 3, Attributes.empty());
+    Step answer = httpServer(SimulatedService.CATALOGUE, "GET", "/products/{id}", 3, select);
     return httpServer(
-        Service.FRONTEND,
+        SimulatedService.FRONTEND,
         "GET",
         "/products/{id}",
         6,
-        httpClient(Service.FRONTEND, "GET", Service.CATALOGUE, "/products/17", answer),
+        httpClient(
+            SimulatedService.FRONTEND, "GET", SimulatedService.CATALOGUE, "/products/17", answer),
         render);
   }
 
   private static Step addToCart() {
     Step set = redis("HSET");
-    Step add = httpServer(Service.CART, "POST", "/carts/{cart}/items", 4, set);
+    Step add = httpServer(SimulatedService.CART, "POST", "/carts/{cart}/items", 4, set);
     return httpServer(
-        Service.FRONTEND,
+        SimulatedService.FRONTEND,
         "POST",
         "/cart",
         5,
-        httpClient(Service.FRONTEND, "POST", Service.CART, "/carts/4711/items", add));
+        httpClient(
+            SimulatedService.FRONTEND, "POST", SimulatedService.CART, "/carts/4711/items", add));
   }
 
   private static Step checkOut() {
-    Step read = httpServer(Service.CART, "GET", "/carts/{cart}", 3, redis("HGETALL"));
+    Step read = httpServer(SimulatedService.CART, "GET", "/carts/{cart}", 3, redis("HGETALL"));
     Attributes rpc =
         Attributes.of(
             RpcAttributes.RPC_SYSTEM_NAME, "grpc",
             RpcAttributes.RPC_METHOD, "shop.Payment/Charge");
     Step charge =
         step(
-            Service.CHECKOUT,
+            SimulatedService.CHECKOUT,
             "shop.Payment/Charge",
             CLIENT,
             2,
             rpc,
             step(
-                Service.PAYMENT,
+                SimulatedService.PAYMENT,
                 "shop.Payment/Charge",
                 SERVER,
                 60,
                 rpc,
                 client(
-                    Service.PAYMENT,
+                    SimulatedService.PAYMENT,
                     "POST",
                     120,
                     Attributes.of(
@@ -320,7 +324,7 @@ final class SimulatedServices implements AutoCloseable {
                         ServerAttributes.SERVER_ADDRESS, "bank.example"))));
     Step process =
         new Step(
-            Service.CART,
+            SimulatedService.CART,
             "process orders",
             CONSUMER,
             8,
@@ -330,7 +334,7 @@ final class SimulatedServices implements AutoCloseable {
             List.of(redis("DEL")));
     Step publish =
         new Step(
-            Service.CHECKOUT,
+            SimulatedService.CHECKOUT,
             "send orders",
             PRODUCER,
             3,
@@ -340,20 +344,21 @@ final class SimulatedServices implements AutoCloseable {
             List.of(process));
     Step order =
         httpServer(
-            Service.CHECKOUT,
+            SimulatedService.CHECKOUT,
             "POST",
             "/orders",
             8,
-            httpClient(Service.CHECKOUT, "GET", Service.CART, "/carts/4711", read),
-            step(Service.CHECKOUT, "price order", INTERNAL, 5, Attributes.empty()),
+            httpClient(
+                SimulatedService.CHECKOUT, "GET", SimulatedService.CART, "/carts/4711", read),
+            step(SimulatedService.CHECKOUT, "price order", INTERNAL, 5, Attributes.empty()),
             charge,
             publish);
     return httpServer(
-        Service.FRONTEND,
+        SimulatedService.FRONTEND,
         "POST",
         "/checkout",
         8,
-        httpClient(Service.FRONTEND, "POST", Service.CHECKOUT, "/orders", order));
+        httpClient(SimulatedService.FRONTEND, "POST", SimulatedService.CHECKOUT, "/orders", order));
   }
 
   private static Attributes messaging(String operation) {
@@ -365,7 +370,7 @@ final class SimulatedServices implements AutoCloseable {
 
   private static Step redis(String command) {
     return client(
-        Service.CART,
+        SimulatedService.CART,
         command,
         0.6,
         Attributes.of(
@@ -375,7 +380,7 @@ final class SimulatedServices implements AutoCloseable {
   }
 
   private static Step httpServer(
-      Service service, String method, String route, double medianMillis, Step... steps) {
+      SimulatedService service, String method, String route, double medianMillis, Step... steps) {
     Attributes attributes =
         Attributes.of(
             HttpAttributes.HTTP_REQUEST_METHOD,
@@ -392,7 +397,7 @@ final class SimulatedServices implements AutoCloseable {
   }
 
   private static Step httpClient(
-      Service from, String method, Service to, String path, Step answer) {
+      SimulatedService from, String method, SimulatedService to, String path, Step answer) {
     Attributes attributes =
         Attributes.of(
             HttpAttributes.HTTP_REQUEST_METHOD,
@@ -408,12 +413,12 @@ final class SimulatedServices implements AutoCloseable {
 
   /** A call to what sends no spans of its own: the failures begin there. */
   private static Step client(
-      Service service, String name, double medianMillis, Attributes attributes) {
+      SimulatedService service, String name, double medianMillis, Attributes attributes) {
     return new Step(service, name, CLIENT, medianMillis, false, true, attributes, List.of());
   }
 
   private static Step step(
-      Service service,
+      SimulatedService service,
       String name,
       SpanKind kind,
       double medianMillis,

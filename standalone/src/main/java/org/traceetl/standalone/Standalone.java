@@ -32,13 +32,13 @@ import picocli.CommandLine.TypeConversionException;
 /** The command line of the whole in one JVM. */
 @Command(
     name = "demo",
-    description = "All of trace-etl in one process: broker, agent, server and a simulated load.",
+    description = "Runs broker, agent, server and a simulated load in one process.",
     sortOptions = false,
     footer = {
       "",
-      "Port 0 takes a free one. Ctrl-C or SIGTERM drains it; the next start with the same",
-      "--data-dir goes on with its counters and reads the rest.",
-      "Exit codes: 0 or 143 stopped as asked, 1 cannot start or did not drain in time, 2 wrong option."
+      "Port 0 takes a free port. Ctrl-C or SIGTERM drains and stops it. The next start with the",
+      "same --data-dir continues its counters and reads the remaining spans.",
+      "Exit codes: 0 or 143 stopped on request, 1 failed to start or to drain in time, 2 wrong option."
     })
 public final class Standalone implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
@@ -50,35 +50,36 @@ public final class Standalone implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--no-load", description = "No simulated services: feed it your own spans.")
+  @Option(names = "--no-load", description = "Runs no simulated services; send your own spans.")
   private boolean noLoad;
 
   @Option(
       names = "--rate",
       paramLabel = "N",
       defaultValue = "200",
-      description = "Spans a second of the simulated services (default: ${DEFAULT-VALUE}).")
+      description = "Spans per second of the simulated services (default: ${DEFAULT-VALUE}).")
   private int rate;
 
   @Option(
       names = "--otlp-grpc-port",
       paramLabel = "PORT",
       defaultValue = "4317",
-      description = "Where OTLP over gRPC is received (default: ${DEFAULT-VALUE}).")
+      description = "Port for OTLP over gRPC (default: ${DEFAULT-VALUE}).")
   private int otlpGrpcPort;
 
   @Option(
       names = "--otlp-http-port",
       paramLabel = "PORT",
       defaultValue = "4318",
-      description = "Where OTLP over HTTP is received (default: ${DEFAULT-VALUE}).")
+      description = "Port for OTLP over HTTP (default: ${DEFAULT-VALUE}).")
   private int otlpHttpPort;
 
   @Option(
       names = "--http-port",
       paramLabel = "PORT",
       defaultValue = "8080",
-      description = "Of /metrics, /api/traces, /health, /ready (default: ${DEFAULT-VALUE}).")
+      description =
+          "Port of the web UI, /metrics, /api, /health and /ready (default: ${DEFAULT-VALUE}).")
   private int httpPort;
 
   @Option(
@@ -88,22 +89,22 @@ public final class Standalone implements Callable<Integer> {
       converter = Window.class,
       description = {
         "How often counts are published, such as 500ms or 15s (default: ${DEFAULT-VALUE};",
-        "a server has 15s, here numbers should show soon)."
+        "a server's default is 15s)."
       })
   private Duration window;
 
   @Option(
       names = "--trace-log",
       paramLabel = "GLOB",
-      description = "Trace logs to read as well, as OzHera writes them; may be repeated.")
+      description = "Also reads these trace logs in OzHera's format; may be repeated.")
   private List<String> traceLogs = List.of();
 
   @Option(
       names = "--event",
       paramLabel = "NAME",
       description = {
-        "Events of spans to count as well, such as exception, by name and exception.type;",
-        "may be repeated, '*' is all (default: none are counted)."
+        "Also counts events of this name, such as exception, by name and exception.type;",
+        "may be repeated; '*' counts all events (default: none)."
       })
   private List<String> events = List.of();
 
@@ -111,17 +112,17 @@ public final class Standalone implements Callable<Integer> {
       names = "--ring-directory",
       paramLabel = "DIR",
       defaultValue = "/dev/shm/trace-etl",
-      description = "Where applications make their rings (default: ${DEFAULT-VALUE}).")
+      description = "Directory of the applications' rings (default: ${DEFAULT-VALUE}).")
   private Path ringDirectory;
 
   @Option(
       names = "--data-dir",
       paramLabel = "DIR",
       description =
-          "Where messages, index and logs are kept (default: a new one, deleted at the end).")
+          "Directory for messages, index and logs (default: a new one, deleted at the end).")
   private Path dataDir;
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   /** Closed last to first. */
@@ -153,9 +154,9 @@ public final class Standalone implements Callable<Integer> {
             port.flag
                 + " = "
                 + port.number
-                + ": the port is in use; end what has it, or give "
+                + ": the port is in use; stop the program that uses it, or give "
                 + port.flag
-                + " another one (0 takes a free one)");
+                + " another port (0 takes a free one)");
         return FAILED;
       }
     }
@@ -190,9 +191,9 @@ public final class Standalone implements Callable<Integer> {
     broker.createTopic(TOPIC, QUEUES);
     broker.createTopic(JOURNAL_TOPIC, QUEUES);
     broker.createTopic(DECISIONS_TOPIC, 1);
-    Installation installation =
-        Installation.start(
-            new Installation.Settings(
+    EmbeddedInstallation installation =
+        EmbeddedInstallation.start(
+            new EmbeddedInstallation.Settings(
                 broker.namesrvAddress(),
                 TOPIC,
                 JOURNAL_TOPIC,
@@ -228,7 +229,7 @@ public final class Standalone implements Callable<Integer> {
     }
   }
 
-  private String whereToLook(Installation installation, Path directory) {
+  private String whereToLook(EmbeddedInstallation installation, Path directory) {
     String web = "localhost:" + installation.httpPort();
     String load = noLoad ? "no load" : "a load of " + rate + " spans/s from 5 simulated services";
     return """
@@ -285,7 +286,7 @@ public final class Standalone implements Callable<Integer> {
         try {
           running.pop().close();
         } catch (Exception e) {
-          complain("a part did not close well: " + e);
+          complain("failed to close a component: " + e);
         }
       }
       if (started) {

@@ -101,7 +101,7 @@ final class DashboardQueriesTest {
   private final List<TraceEtlServer> others = new ArrayList<>();
   private final CountDownLatch enough = new CountDownLatch(1);
   private String topic;
-  private Installation installation;
+  private EmbeddedInstallation installation;
   private ElasticsearchQueries elasticsearch;
   private Thread load;
 
@@ -120,8 +120,8 @@ final class DashboardQueriesTest {
     properties.put("trace-etl.index.type", "elasticsearch");
     properties.put("trace-etl.index.elasticsearch.urls", server.url().toString());
     properties.put("trace-etl.index.elasticsearch.data-stream", DATA_STREAM);
-    Installation.Settings settings = settings(properties);
-    installation = Installation.start(settings);
+    EmbeddedInstallation.Settings settings = settings(properties);
+    installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));
     Map<Names, Integer> ports = new EnumMap<>(Map.of(Names.OTEL, installation.httpPort()));
     for (Names names : List.of(Names.OTEL_SECONDS, Names.TEMPO)) {
@@ -162,8 +162,9 @@ final class DashboardQueriesTest {
     }
   }
 
-  private Installation.Settings settings(Map<String, Object> properties) throws IOException {
-    return new Installation.Settings(
+  private EmbeddedInstallation.Settings settings(Map<String, Object> properties)
+      throws IOException {
+    return new EmbeddedInstallation.Settings(
         SharedBroker.get().namesrvAddress(),
         topic,
         SharedBroker.journalOf(topic),
@@ -177,11 +178,11 @@ final class DashboardQueriesTest {
   }
 
   /** A server that reads the same spans for itself. */
-  private Map<String, Object> other(Names names, Installation.Settings settings)
+  private Map<String, Object> other(Names names, EmbeddedInstallation.Settings settings)
       throws IOException {
     String journal = "journal-" + names + "-" + topic;
     SharedBroker.get().createTopic(journal, QUEUES);
-    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
     properties.putAll(names.properties);
     properties.put("trace-etl.metrics.queue-label", "conflict");
     properties.put("trace-etl.rocketmq.consumer-group", names + "-" + topic);
@@ -212,8 +213,8 @@ final class DashboardQueriesTest {
    * application with more operations than it may have series.
    */
   private void load() {
-    try (Spans shop = Spans.overGrpc(APPLICATION, installation.otlpGrpcPort());
-        Spans crowded = Spans.overHttp("crowded", installation.otlpHttpPort())) {
+    try (OtlpSpans shop = OtlpSpans.overGrpc(APPLICATION, installation.otlpGrpcPort());
+        OtlpSpans crowded = OtlpSpans.overHttp("crowded", installation.otlpHttpPort())) {
       do {
         shop.send("GET /cart", SpanKind.SERVER, StatusCode.UNSET, 5_000_000);
         shop.send("POST /order", SpanKind.SERVER, StatusCode.UNSET, 3_000_000_000L);

@@ -22,8 +22,8 @@ final class ElasticsearchEndToEndTest {
   void slowAndFailedSpansAreFound() throws Exception {
     Elasticsearch elasticsearch = Elasticsearch.shared();
     String topic = SharedBroker.newTopic(2);
-    Installation.Settings settings =
-        new Installation.Settings(
+    EmbeddedInstallation.Settings settings =
+        new EmbeddedInstallation.Settings(
             SharedBroker.get().namesrvAddress(),
             topic,
             SharedBroker.journalOf(topic),
@@ -42,11 +42,11 @@ final class ElasticsearchEndToEndTest {
                 elasticsearch.url().toString(),
                 "trace-etl.index.elasticsearch.data-stream",
                 "end-to-end"));
-    try (Installation installation = Installation.start(settings)) {
+    try (EmbeddedInstallation installation = EmbeddedInstallation.start(settings)) {
       installation.awaitReady(Duration.ofSeconds(60));
       Set<String> failed = new HashSet<>();
       Set<String> slow = new HashSet<>();
-      try (Spans spans = Spans.overHttp("shop", installation.otlpHttpPort())) {
+      try (OtlpSpans spans = OtlpSpans.overHttp("shop", installation.otlpHttpPort())) {
         for (int i = 0; i < 5; i++) {
           failed.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
           slow.add(spans.send("GET /orders", SpanKind.SERVER, StatusCode.UNSET, 3_000_000_000L));
@@ -61,7 +61,8 @@ final class ElasticsearchEndToEndTest {
     }
   }
 
-  private static Set<String> found(Installation installation, String reason) throws Exception {
+  private static Set<String> found(EmbeddedInstallation installation, String reason)
+      throws Exception {
     return EndToEndTest.traceIds(
         EndToEndTest.traces(
             installation.httpPort(), "application=shop&limit=100&reason=" + reason));

@@ -54,7 +54,7 @@ final class EndToEndTest {
 
   @TempDir private static Path directory;
   private String topic;
-  private Installation installation;
+  private EmbeddedInstallation installation;
   private Prometheus prometheus;
   private Prometheus slowPrometheus;
 
@@ -62,8 +62,8 @@ final class EndToEndTest {
   void start() throws Exception {
     topic = SharedBroker.newTopic(QUEUES);
     installation =
-        Installation.start(
-            new Installation.Settings(
+        EmbeddedInstallation.start(
+            new EmbeddedInstallation.Settings(
                 SharedBroker.get().namesrvAddress(),
                 topic,
                 SharedBroker.journalOf(topic),
@@ -129,7 +129,8 @@ final class EndToEndTest {
     boolean grpc = service.endsWith("grpc");
     int port = grpc ? installation.otlpGrpcPort() : installation.otlpHttpPort();
     if (service.startsWith("java")) {
-      try (Spans spans = grpc ? Spans.overGrpc(service, port) : Spans.overHttp(service, port)) {
+      try (OtlpSpans spans =
+          grpc ? OtlpSpans.overGrpc(service, port) : OtlpSpans.overHttp(service, port)) {
         spans.sendExpected();
       }
       System.out.println("Real component: OpenTelemetry SDK for Java " + javaSdkVersion());
@@ -144,7 +145,7 @@ final class EndToEndTest {
                 grpc ? "grpc" : "http",
                 service,
                 Integer.toString(port)),
-            Spans.expectedAsJson());
+            OtlpSpans.expectedAsJson());
     assertThat(result.exitCode()).as(result.output()).isZero();
     String version =
         Programs.run(
@@ -202,10 +203,10 @@ final class EndToEndTest {
   void exceptionsAreCountedByTypeAndOtherEventsAreNot() throws Exception {
     String service = "throwing";
     for (boolean grpc : new boolean[] {true, false}) {
-      try (Spans spans =
+      try (OtlpSpans spans =
           grpc
-              ? Spans.overGrpc(service, installation.otlpGrpcPort())
-              : Spans.overHttp(service, installation.otlpHttpPort())) {
+              ? OtlpSpans.overGrpc(service, installation.otlpGrpcPort())
+              : OtlpSpans.overHttp(service, installation.otlpHttpPort())) {
         for (int i = 0; i < 50; i++) {
           IOException away = new IOException("away");
           spans.sendFailed("GET /cart", List.of(away, away), "retry");
@@ -301,7 +302,7 @@ final class EndToEndTest {
     producer.setNamesrvAddr(SharedBroker.get().namesrvAddress());
     producer.setInstanceName("junk-" + topic);
     producer.start();
-    try (Spans spans = Spans.overGrpc(service, installation.otlpGrpcPort())) {
+    try (OtlpSpans spans = OtlpSpans.overGrpc(service, installation.otlpGrpcPort())) {
       for (byte[] body : junk) {
         spans.send("good", SpanKind.SERVER, StatusCode.OK, 5_000_000);
         spans.flush();
@@ -350,7 +351,7 @@ final class EndToEndTest {
 
   @Test
   void thePageIsWhatItsHeadersSay() throws Exception {
-    try (Spans spans = Spans.overGrpc("on-the-page", installation.otlpGrpcPort())) {
+    try (OtlpSpans spans = OtlpSpans.overGrpc("on-the-page", installation.otlpGrpcPort())) {
       spans.send("page", SpanKind.SERVER, StatusCode.OK, 5_000_000);
       spans.flush();
     }

@@ -48,8 +48,8 @@ final class FiltersTest {
   @Test
   void redisCommandsThatAreNotSentCountAsIfTheyHadBeen() throws Exception {
     Path file = Files.writeString(directory.resolve("filters.yaml"), "# nothing yet\n");
-    try (Installation installation = start(file);
-        Spans spans = Spans.overGrpc("checkout", installation.otlpGrpcPort())) {
+    try (EmbeddedInstallation installation = start(file);
+        OtlpSpans spans = OtlpSpans.overGrpc("checkout", installation.otlpGrpcPort())) {
       installation.awaitReady(Duration.ofSeconds(60));
       Map<String, Double> before = send(installation, spans);
       unremarkable.clear();
@@ -76,18 +76,18 @@ final class FiltersTest {
     }
   }
 
-  private static Set<String> documents(Installation installation) throws Exception {
+  private static Set<String> documents(EmbeddedInstallation installation) throws Exception {
     return EndToEndTest.traceIds(
         EndToEndTest.traces(installation.httpPort(), "application=checkout&limit=1000"));
   }
 
-  private Installation start(Path filters) throws IOException {
+  private EmbeddedInstallation start(Path filters) throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
     properties.put("trace-etl.rocketmq.consumer-group", topic);
     properties.put("trace-etl.documents.slower-than", "50ms");
     properties.put("trace-etl.documents.per-series", 100_000);
-    return Installation.start(
+    return EmbeddedInstallation.start(
         SharedBroker.settings(topic, directory, properties),
         Optional.of(new WatchedFile(filters, 50)));
   }
@@ -95,7 +95,8 @@ final class FiltersTest {
   /**
    * Sends the same mixture each time; returns what the agent's metrics say when it is published.
    */
-  private Map<String, Double> send(Installation installation, Spans spans) throws IOException {
+  private Map<String, Double> send(EmbeddedInstallation installation, OtlpSpans spans)
+      throws IOException {
     for (int i = 0; i < COMMANDS; i++) {
       // Over all buckets below the bound, some of them on a bucket's bound.
       long durationNanos = i % 10 == 0 ? i % 50 * MILLIS : i * 12_345L % (50 * MILLIS);
@@ -113,7 +114,7 @@ final class FiltersTest {
     return agent(installation);
   }
 
-  private String redis(Spans spans, String name, StatusCode status, long durationNanos) {
+  private String redis(OtlpSpans spans, String name, StatusCode status, long durationNanos) {
     Attributes attributes =
         Attributes.builder()
             .put("db.system", "redis")
@@ -125,7 +126,7 @@ final class FiltersTest {
   }
 
   private String span(
-      Spans spans,
+      OtlpSpans spans,
       String name,
       SpanKind kind,
       StatusCode status,
@@ -140,7 +141,7 @@ final class FiltersTest {
         .formatted(name, kind, status);
   }
 
-  private void assertTruth(Installation installation) throws IOException {
+  private void assertTruth(EmbeddedInstallation installation) throws IOException {
     Map<String, Double> page = page(installation.httpPort());
     Map<String, Double> expected = new TreeMap<>();
     truth.forEach((labels, durations) -> {
@@ -161,7 +162,7 @@ final class FiltersTest {
   }
 
   /** The agent's counters that the test looks at, over all labels, by short names. */
-  private static Map<String, Double> agent(Installation installation) throws IOException {
+  private static Map<String, Double> agent(EmbeddedInstallation installation) throws IOException {
     Map<String, Double> values = new TreeMap<>();
     page(installation.agentTelemetryPort())
         .forEach((sample, value) -> {

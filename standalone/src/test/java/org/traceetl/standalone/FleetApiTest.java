@@ -35,8 +35,8 @@ final class FleetApiTest {
 
   @Test
   void everyServerTellsTheSameOfTheFleetExactly() throws Exception {
-    Installation.Settings settings = settings();
-    try (Installation first = Installation.start(settings)) {
+    EmbeddedInstallation.Settings settings = settings();
+    try (EmbeddedInstallation first = EmbeddedInstallation.start(settings)) {
       first.awaitReady(Duration.ofSeconds(60));
       try (TraceEtlServer second = TraceEtlServer.start(second(settings))) {
         eventually("a server that the group gives no queue")
@@ -61,7 +61,7 @@ final class FleetApiTest {
 
   private static void send(int port) {
     for (String service : SERVICES) {
-      try (Spans spans = Spans.overGrpc(service, port)) {
+      try (OtlpSpans spans = OtlpSpans.overGrpc(service, port)) {
         for (int round = 0; round < ROUNDS; round++) {
           spans.sendExpected();
           spans.flush();
@@ -188,7 +188,7 @@ final class FleetApiTest {
     return await(what).atMost(Duration.ofMinutes(4)).pollInterval(Duration.ofSeconds(1));
   }
 
-  private Installation.Settings settings() throws IOException {
+  private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
     properties.put("trace-etl.rocketmq.consumer-group", topic);
@@ -198,8 +198,8 @@ final class FleetApiTest {
     return SharedBroker.settings(topic, directory, properties);
   }
 
-  private static Map<String, Object> second(Installation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
     properties.put("server.port", 0);
     properties.put("trace-etl.rocketmq.workers", 1);
     return properties;

@@ -20,9 +20,9 @@ final class HelmTestScriptTest {
   @Test
   void aSpanIsSentAndFoundCounted() throws Exception {
     String topic = SharedBroker.newTopic(2);
-    try (Installation installation =
-        Installation.start(
-            new Installation.Settings(
+    try (EmbeddedInstallation installation =
+        EmbeddedInstallation.start(
+            new EmbeddedInstallation.Settings(
                 SharedBroker.get().namesrvAddress(),
                 topic,
                 SharedBroker.journalOf(topic),

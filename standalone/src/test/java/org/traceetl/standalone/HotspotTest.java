@@ -34,10 +34,10 @@ final class HotspotTest {
 
   @Test
   void aHotspotMovesToMoreQueuesAndEverySpanCountsOnce() throws Exception {
-    Installation.Settings settings = settings();
+    EmbeddedInstallation.Settings settings = settings();
     AtomicLong sent = new AtomicLong();
     AtomicBoolean enough = new AtomicBoolean();
-    try (Installation first = Installation.start(settings);
+    try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
         TraceEtlServer second = TraceEtlServer.start(second(settings))) {
       first.awaitReady(Duration.ofSeconds(60));
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
@@ -72,7 +72,7 @@ final class HotspotTest {
     }
   }
 
-  private Installation.Settings settings() throws IOException {
+  private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     SharedBroker.get().createTopic("routing-of-" + topic, 1);
     Map<String, Object> properties = new HashMap<>();
@@ -88,24 +88,24 @@ final class HotspotTest {
     return SharedBroker.settings(topic, directory, properties);
   }
 
-  private static Map<String, Object> second(Installation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
     properties.put("server.port", 0);
     return properties;
   }
 
   /** Nine tenths of all spans are of one application; the others are on every queue. */
   private static void load(int port, AtomicLong sent, AtomicBoolean enough) {
-    try (Spans hot = Spans.overGrpc("hot", port);
-        Spans one = Spans.overGrpc("small-1", port);
-        Spans two = Spans.overGrpc("small-2", port)) {
+    try (OtlpSpans hot = OtlpSpans.overGrpc("hot", port);
+        OtlpSpans one = OtlpSpans.overGrpc("small-1", port);
+        OtlpSpans two = OtlpSpans.overGrpc("small-2", port)) {
       while (!enough.get()) {
         sent.addAndGet(send(hot, OPERATIONS) + send(one, 3) + send(two, 3));
       }
     }
   }
 
-  private static int send(Spans spans, int operations) {
+  private static int send(OtlpSpans spans, int operations) {
     for (int i = 0; i < operations; i++) {
       spans.send("operation" + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
     }

@@ -49,12 +49,12 @@ final class OzheraFaultsTest {
 
   private final List<AutoCloseable> open = new ArrayList<>();
   private String topic;
-  private OzheraSpans spans;
+  private OzheraSender spans;
 
   @BeforeEach
   void start() throws Exception {
     topic = SharedBroker.newTopic(QUEUES);
-    spans = OzheraSpans.to(topic);
+    spans = OzheraSender.to(topic);
     open.add(spans);
   }
 
@@ -73,7 +73,7 @@ final class OzheraFaultsTest {
 
   private void sendHttp(int count) throws Exception {
     for (int i = 0; i < count; i++) {
-      spans.send(OzheraSpans.http("shop", "/orders", FAST));
+      spans.send(OzheraSender.http("shop", "/orders", FAST));
     }
   }
 
@@ -110,7 +110,7 @@ final class OzheraFaultsTest {
     OzheraServer.Scraper scraper = server.scraper("unlucky");
     int methods = 4_000;
     for (int i = 0; i < methods; i++) {
-      spans.send(OzheraSpans.http("shop", "/orders/" + "x".repeat(200) + i, FAST));
+      spans.send(OzheraSender.http("shop", "/orders/" + "x".repeat(200) + i, FAST));
     }
     witness.await(TOTAL, methods);
     hangUpAfterAFewBytes(server.port(), "unlucky");
@@ -149,7 +149,7 @@ final class OzheraFaultsTest {
     int sent = 0;
     for (int window = 0; window < 8; window++) {
       for (int i = 0; i < 50; i++) {
-        spans.send(OzheraSpans.http("shop", "/orders/" + sent++, FAST));
+        spans.send(OzheraSender.http("shop", "/orders/" + sent++, FAST));
       }
       witness.await(STATISTICS, sent);
     }
@@ -184,8 +184,8 @@ final class OzheraFaultsTest {
     int sent = 0;
     for (int i = 0; i < 3_000; i++) {
       spans.send(
-          OzheraSpans.with(OzheraSpans.http("shop", "/orders", FAST), "error", true),
-          OzheraSpans.http("stock", "/items", FAST));
+          OzheraSender.with(OzheraSender.http("shop", "/orders", FAST), "error", true),
+          OzheraSender.http("stock", "/items", FAST));
       sent += 2;
       if (i % 300 == 0) {
         scraper.scrape();
@@ -239,8 +239,8 @@ final class OzheraFaultsTest {
   void aSpanWithoutALabelCounts() throws Exception {
     OzheraServer.Scraper scraper = server(Map.of()).scraper("prometheus");
     TSpanData dubbo =
-        OzheraSpans.with(
-            OzheraSpans.span("shop", "reserve", FAST),
+        OzheraSender.with(
+            OzheraSender.span("shop", "reserve", FAST),
             "span.kind",
             "client",
             "rpc.system",
@@ -248,8 +248,8 @@ final class OzheraFaultsTest {
             "rpc.service",
             null);
     TSpanData consumer =
-        OzheraSpans.with(
-            OzheraSpans.span("shop", "consume", FAST),
+        OzheraSender.with(
+            OzheraSender.span("shop", "consume", FAST),
             "span.kind",
             "consumer",
             "messaging.system",
@@ -295,7 +295,7 @@ final class OzheraFaultsTest {
                     "trace-etl.index.elasticsearch.index-prefix",
                     prefix))
             .scraper("prometheus");
-    spans.send(OzheraSpans.with(OzheraSpans.http("shop", "/orders", FAST), "error", true));
+    spans.send(OzheraSender.with(OzheraSender.http("shop", "/orders", FAST), "error", true));
     scraper.await(TOTAL, 1);
     // It has been refused, at the latest when there is an index.
     EndToEndTest.eventually("the index that takes nothing")
@@ -372,8 +372,8 @@ final class OzheraFaultsTest {
   void theAgentLosesNoLineAndWaitsForNone() throws Exception {
     Path log = Files.createDirectories(directory.resolve("log/shop/trace")).resolve("trace.log");
     String agents = SharedBroker.newTopic(QUEUES);
-    Installation.Settings settings =
-        new Installation.Settings(
+    EmbeddedInstallation.Settings settings =
+        new EmbeddedInstallation.Settings(
             SharedBroker.get().namesrvAddress(),
             agents,
             SharedBroker.journalOf(agents),
@@ -395,7 +395,7 @@ final class OzheraFaultsTest {
     Map<String, Double> sums = new TreeMap<>();
     int lines = 0;
     for (int run = 0; run < 3; run++) {
-      try (Installation installation = Installation.start(settings)) {
+      try (EmbeddedInstallation installation = EmbeddedInstallation.start(settings)) {
         installation.awaitReady(Duration.ofSeconds(60));
         URI page = URI.create("http://127.0.0.1:" + installation.httpPort());
         EndToEndTest.eventually("the server's queues")
@@ -430,9 +430,9 @@ final class OzheraFaultsTest {
         server(Map.of("trace-etl.series.max-per-application", most)).scraper("prometheus");
     int sent = 400;
     for (int i = 0; i < sent; i++) {
-      TSpanData span = OzheraSpans.http("shop", "/orders/" + i, FAST);
+      TSpanData span = OzheraSender.http("shop", "/orders/" + i, FAST);
       span.getExtra().setIp("10.1." + i / 200 + "." + i % 200);
-      spans.send(i % 4 == 0 ? OzheraSpans.with(span, "error", true) : span);
+      spans.send(i % 4 == 0 ? OzheraSender.with(span, "error", true) : span);
     }
     scraper.await(STATISTICS, sent);
     assertThat(scraper.sum(TOTAL)).isEqualTo(sent);
@@ -473,8 +473,8 @@ final class OzheraFaultsTest {
     for (String connection : connections) {
       for (String system : List.of("mysql", "mongodb")) {
         spans.send(
-            OzheraSpans.with(
-                OzheraSpans.span("shop", "dbDriver", FAST),
+            OzheraSender.with(
+                OzheraSender.span("shop", "dbDriver", FAST),
                 "span.kind",
                 "client",
                 "db.system",
@@ -493,8 +493,8 @@ final class OzheraFaultsTest {
       }
     }
     spans.send(
-        OzheraSpans.with(
-            OzheraSpans.span("shop", "AUTH", FAST),
+        OzheraSender.with(
+            OzheraSender.span("shop", "AUTH", FAST),
             "db.system",
             "redis",
             "db.statement",
@@ -535,7 +535,7 @@ final class OzheraFaultsTest {
         server(Map.of("trace-etl.ozhera.rules-file", rules.toString())).scraper("prometheus");
     List<String> applications = List.of("a", "pay", "payment-gateway", "load", "load-test-1");
     for (String application : applications) {
-      spans.send(OzheraSpans.http(application, "/orders", FAST));
+      spans.send(OzheraSender.http(application, "/orders", FAST));
     }
     scraper.await(STATISTICS, applications.size());
     Map<String, String> ips = new HashMap<>();

@@ -37,7 +37,7 @@ final class OzheraGoldenTest {
 
   private Elasticsearch elasticsearch;
   private OzheraServer server;
-  private OzheraSpans spans;
+  private OzheraSender spans;
   private int runs;
 
   @BeforeAll
@@ -56,7 +56,7 @@ final class OzheraGoldenTest {
                 "ozhera",
                 "trace-etl.index.elasticsearch.index-prefix",
                 INDEX));
-    spans = OzheraSpans.to(topic);
+    spans = OzheraSender.to(topic);
   }
 
   @AfterAll
@@ -313,7 +313,7 @@ final class OzheraGoldenTest {
     OzheraServer.Scraper scraper = server.scraper("prometheus");
     TSpanData fast = span(golden, application, FAST);
     TSpanData slow = span(golden, application, SLOW);
-    TSpanData failed = OzheraSpans.with(span(golden, application, FAST), "error", true);
+    TSpanData failed = OzheraSender.with(span(golden, application, FAST), "error", true);
     spans.send(fast, slow, failed);
     scraper.await("staging_hera_" + golden.counters.getFirst() + "_total", 3);
 
@@ -357,8 +357,8 @@ final class OzheraGoldenTest {
   }
 
   private static TSpanData span(Golden golden, String application, Duration duration) {
-    return OzheraSpans.with(
-        OzheraSpans.span(application, golden.name, duration), golden.attributes.toArray());
+    return OzheraSender.with(
+        OzheraSender.span(application, golden.name, duration), golden.attributes.toArray());
   }
 
   private static void histogram(

@@ -34,14 +34,14 @@ final class RingEndToEndTest {
 
   @TempDir private static Path directory;
   private Path rings;
-  private Installation installation;
+  private EmbeddedInstallation installation;
   private Prometheus prometheus;
 
   @BeforeAll
   void start() throws Exception {
     String topic = SharedBroker.newTopic(QUEUES);
-    Installation.Settings settings =
-        new Installation.Settings(
+    EmbeddedInstallation.Settings settings =
+        new EmbeddedInstallation.Settings(
             SharedBroker.get().namesrvAddress(),
             topic,
             SharedBroker.journalOf(topic),
@@ -53,7 +53,7 @@ final class RingEndToEndTest {
             List.of(),
             Map.of("trace-etl.rocketmq.consumer-group", topic));
     rings = settings.ringDirectory();
-    installation = Installation.start(settings);
+    installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));
     // An application that begins before it is there would send OTLP.
     await("the rings' directory")
@@ -88,7 +88,7 @@ final class RingEndToEndTest {
   @ValueSource(strings = {"sdk", "own"})
   void whatAnApplicationInPythonWritesIsWhatPrometheusAnswers(String provider) throws Exception {
     String service = "ring-python-" + provider;
-    Path input = Files.write(directory.resolve(service + ".json"), Spans.expectedAsJson());
+    Path input = Files.write(directory.resolve(service + ".json"), OtlpSpans.expectedAsJson());
 
     runToItsEnd(python(service, provider, "expected"), input);
 
@@ -97,7 +97,7 @@ final class RingEndToEndTest {
 
   @Test
   void spansThatEndedBeforeAnApplicationInJavaWasKilledCount() throws Exception {
-    Path ended = countsOf("ring-java-killed", RingApplication.THREADS);
+    Path ended = countsOf("ring-java-killed", RingProgram.THREADS);
     killed(java("ring-java-killed", "endless", ended.toString()), ended);
 
     assertCountedOnce("ring-java-killed", ended);
@@ -122,7 +122,7 @@ final class RingEndToEndTest {
                 "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
-                RingApplication.class.getName()));
+                RingProgram.class.getName()));
     command.addAll(List.of(arguments));
     return application(service, command);
   }

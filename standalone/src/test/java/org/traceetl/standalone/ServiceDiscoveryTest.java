@@ -36,8 +36,8 @@ final class ServiceDiscoveryTest {
 
   @Test
   void aPrometheusFindsServersAsTheyComeAndGoAndCountsExactly() throws Exception {
-    Installation.Settings settings = settings();
-    try (Installation first = Installation.start(settings)) {
+    EmbeddedInstallation.Settings settings = settings();
+    try (EmbeddedInstallation first = EmbeddedInstallation.start(settings)) {
       String known = "127.0.0.1:" + first.httpPort();
       try (Prometheus prometheus = prometheus(known);
           ServerProcess killed = new ServerProcess(settings, directory.resolve("killed.log"));
@@ -130,20 +130,20 @@ final class ServiceDiscoveryTest {
   /** Spans of all services, a few each tenth of a second, until it is closed. */
   private static final class Load implements AutoCloseable {
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
-    private final List<Spans> services = new ArrayList<>();
+    private final List<OtlpSpans> services = new ArrayList<>();
 
     /** The thread's; read by others after it has ended. */
     private int sent;
 
     Load(int port) {
       for (int service = 0; service < SERVICES; service++) {
-        services.add(Spans.overGrpc("service-" + service, port));
+        services.add(OtlpSpans.overGrpc("service-" + service, port));
       }
       thread.scheduleWithFixedDelay(this::send, 0, 100, TimeUnit.MILLISECONDS);
     }
 
     private void send() {
-      for (Spans spans : services) {
+      for (OtlpSpans spans : services) {
         for (int i = 0; i < OPERATIONS; i++) {
           spans.send("operation" + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
         }
@@ -157,11 +157,11 @@ final class ServiceDiscoveryTest {
     public void close() {
       // Waits for the round under way.
       thread.close();
-      services.forEach(Spans::close);
+      services.forEach(OtlpSpans::close);
     }
   }
 
-  private Installation.Settings settings() throws IOException {
+  private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
     properties.put("trace-etl.rocketmq.consumer-group", topic);
@@ -178,7 +178,7 @@ final class ServiceDiscoveryTest {
   private static final class ServerProcess implements AutoCloseable {
     private final Process process;
 
-    ServerProcess(Installation.Settings settings, Path output) throws IOException {
+    ServerProcess(EmbeddedInstallation.Settings settings, Path output) throws IOException {
       List<String> command =
           new ArrayList<>(
               List.of(
@@ -192,7 +192,7 @@ final class ServiceDiscoveryTest {
                   System.getProperty(
                       "surefire.test.class.path", System.getProperty("java.class.path")),
                   TraceEtlServer.class.getName()));
-      Installation.serverProperties(settings)
+      EmbeddedInstallation.serverProperties(settings)
           .forEach((key, value) -> command.add("--" + key + "=" + value));
       process =
           new ProcessBuilder(command)

@@ -44,9 +44,9 @@ final class SharedBroker {
    *
    * @param properties of its server
    */
-  static Installation.Settings settings(
+  static EmbeddedInstallation.Settings settings(
       String topic, Path directory, Map<String, Object> properties) throws IOException {
-    return new Installation.Settings(
+    return new EmbeddedInstallation.Settings(
         get().namesrvAddress(),
         topic,
         journalOf(topic),

@@ -35,7 +35,7 @@ final class StandaloneProcessTest {
     Set<String> sent = new HashSet<>();
     try (Demo demo =
         Demo.start(directory, "--no-load", "--data-dir", directory.resolve("data").toString())) {
-      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+      try (OtlpSpans spans = OtlpSpans.overGrpc("shop", demo.grpcPort)) {
         for (int i = 0; i < 8; i++) {
           sent.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
         }
@@ -50,7 +50,7 @@ final class StandaloneProcessTest {
           .untilAsserted(() ->
               assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
                   .isEqualTo(sent));
-      try (Spans spans = Spans.overHttp("shop", demo.otlpHttpPort)) {
+      try (OtlpSpans spans = OtlpSpans.overHttp("shop", demo.otlpHttpPort)) {
         for (int i = 0; i < 3; i++) {
           sent.add(spans.send("POST /orders", SpanKind.SERVER, StatusCode.ERROR, 5_000_000));
         }
@@ -73,7 +73,7 @@ final class StandaloneProcessTest {
     String data = directory.resolve("data").toString();
     String created;
     try (Demo demo = Demo.start(directory, "--no-load", "--data-dir", data)) {
-      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+      try (OtlpSpans spans = OtlpSpans.overGrpc("shop", demo.grpcPort)) {
         for (int i = 0; i < 8; i++) {
           spans.send("POST /orders", SpanKind.SERVER, StatusCode.OK, 5_000_000);
         }
@@ -91,7 +91,7 @@ final class StandaloneProcessTest {
       EndToEndTest.eventually("the counts of the process that was killed")
           .untilAsserted(() -> demo.assertCalls(12));
       assertThat(demo.created()).isEqualTo(created);
-      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+      try (OtlpSpans spans = OtlpSpans.overGrpc("shop", demo.grpcPort)) {
         spans.send("POST /orders", SpanKind.SERVER, StatusCode.OK, 5_000_000);
         spans.flush();
       }
@@ -117,7 +117,7 @@ final class StandaloneProcessTest {
   @Test
   void eventsCountWhenTheyAreNamed() throws Exception {
     try (Demo demo = Demo.start(directory, "--no-load", "--event=exception", "--event=retry")) {
-      try (Spans spans = Spans.overGrpc("shop", demo.grpcPort)) {
+      try (OtlpSpans spans = OtlpSpans.overGrpc("shop", demo.grpcPort)) {
         spans.sendFailed("POST /orders", List.of(new IllegalStateException()), "retry", "other");
         spans.flush();
       }

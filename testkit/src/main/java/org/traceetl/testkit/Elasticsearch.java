@@ -143,8 +143,8 @@ public final class Elasticsearch implements AutoCloseable {
     return shared;
   }
 
-  /** The newest that the build has unpacked. */
-  private static Path home() throws IOException {
+  /** The newest Elasticsearch that the build has unpacked. */
+  public static Path home() throws IOException {
     Path module = Path.of(System.getProperty("basedir", ".")).toAbsolutePath().normalize();
     for (Path top = module; top != null; top = top.getParent()) {
       Path unpacked = top.resolve("testkit").resolve("target").resolve("elasticsearch");

@@ -122,7 +122,7 @@ public final class AgentBench implements Callable<Integer> {
   @Option(names = "--keep", description = "Keep the agent's log and files, and say where.")
   private boolean keep;
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();

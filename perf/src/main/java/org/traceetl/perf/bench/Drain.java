@@ -77,7 +77,7 @@ public final class Drain implements Callable<Integer> {
   @Option(names = "--window", description = "Window (default: ${DEFAULT-VALUE}).")
   private Duration window = Duration.ofSeconds(2);
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   public static void main(String... arguments) {

@@ -94,7 +94,7 @@ public final class OzheraDrain implements Callable<Integer> {
       description = "Let the broker answer as for batches: from its page cache, by a call each.")
   private boolean direct;
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   public static void main(String... arguments) {

@@ -86,7 +86,7 @@ public final class Rivals implements Callable<Integer> {
   @Option(names = "--quick", description = "One round of each, and little warm-up: a smoke test.")
   private boolean quick;
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();

@@ -67,7 +67,7 @@ public final class WholePath implements Callable<Integer> {
   @Option(names = "--threads", description = "Say which threads used the CPU.")
   private boolean threads;
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();

@@ -21,13 +21,20 @@ public abstract class Installation implements AutoCloseable {
   /** Settings of a small broker, in addition to its addresses and directories. */
   protected static final Map<String, Object> BROKER_SETTINGS =
       Map.of(
-          "mappedFileSizeCommitLog", 64 << 20,
-          "mappedFileSizeConsumeQueue", 20 * 20_000,
-          "messageIndexEnable", false,
-          "timerWheelEnable", false,
-          "autoCreateTopicEnable", false,
-          "waitTimeMillsInSendQueue", 5_000,
-          "diskMaxUsedSpaceRatio", 95);
+          "mappedFileSizeCommitLog",
+          64 << 20,
+          "mappedFileSizeConsumeQueue",
+          20 * 20_000,
+          "messageIndexEnable",
+          false,
+          "timerWheelEnable",
+          false,
+          "autoCreateTopicEnable",
+          false,
+          "waitTimeMillsInSendQueue",
+          5_000,
+          "diskMaxUsedSpaceRatio",
+          95);
 
   /** Of a broker without replicas. */
   protected static final List<String> BROKER_OPTIONS =
@@ -87,7 +94,8 @@ public abstract class Installation implements AutoCloseable {
       throws IOException {
     Path home = home(name);
     List<String> command =
-        new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        new ArrayList<>(
+            List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
     command.addAll(List.of(memory.split(" ")));
     command.addAll(
         List.of(

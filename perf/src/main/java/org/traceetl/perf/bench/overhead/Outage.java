@@ -137,9 +137,9 @@ public final class Outage implements Callable<Integer> {
     long servedBefore = service.served();
     begin(kind, host);
     long cpuNanos = service.worker().cpuNanos();
-    Load load;
+    HttpLoad load;
     try (ExecutorService senders = Executors.newSingleThreadExecutor()) {
-      Future<Load> sending = senders.submit(() -> services.load(service, seconds, folder));
+      Future<HttpLoad> sending = senders.submit(() -> services.load(service, seconds, folder));
       if (kind == Kind.AGENT_KILLED) {
         Thread.sleep(seconds * 1_000L / 3);
         host.killAgent();

@@ -9,7 +9,7 @@ import java.util.Map;
 final class Receiver implements AutoCloseable {
   private static final int PATIENCE_SECONDS = 30;
 
-  private final Worker process;
+  private final MeasuredProgram process;
   private final String grpcPort;
   private final String httpPort;
   private final Path rings;
@@ -25,7 +25,7 @@ final class Receiver implements AutoCloseable {
     this.rings = rings;
     List<String> command = Jvm.command(DecodingReceiver.class, "-Xmx512m", "-XX:+UseSerialGC");
     command.add(rings.toString());
-    process = new Worker("receiver", command, Map.of(), core, log);
+    process = new MeasuredProgram("receiver", command, Map.of(), core, log);
     Map<String, String> ports = process.answer();
     grpcPort = ports.get("grpc");
     httpPort = ports.get("http");

@@ -57,7 +57,7 @@ final class Services {
    * @param traced whether it makes spans
    * @param calls whether it makes all of them without HTTP as well
    */
-  record Service(Worker worker, String port, boolean traced, boolean calls)
+  record Service(MeasuredProgram worker, String port, boolean traced, boolean calls)
       implements AutoCloseable {
     String name() {
       return worker.name();
@@ -117,8 +117,8 @@ final class Services {
           case "javaagent" -> java(agentOptions(how), "javaagent");
           default -> java(List.of(), how.equals("untraced") ? how : "sdk");
         };
-    Worker worker =
-        new Worker(name, command, variables, serviceCore, folder.resolve(name + ".log"));
+    MeasuredProgram worker =
+        new MeasuredProgram(name, command, variables, serviceCore, folder.resolve(name + ".log"));
     String port = worker.answer().get("port");
     boolean traced = !how.equals("untraced") && !how.equals("none");
     return new Service(worker, port, traced, !language.equals("javaagent"));
@@ -144,8 +144,8 @@ final class Services {
   }
 
   /** Sends it requests at the rate, for so long. */
-  Load load(Service service, int seconds, Path folder) throws IOException {
-    return Load.run(
+  HttpLoad load(Service service, int seconds, Path folder) throws IOException {
+    return HttpLoad.run(
         k6.toAbsolutePath(),
         service.port,
         requestsPerSecond,

@@ -29,7 +29,7 @@ final class Setup {
   @Option(names = "--keep", description = "Keep the logs of the programs, and say where.")
   private boolean keep;
 
-  @Option(names = "--help", usageHelp = true, description = "Show this.")
+  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
   /** A measurement. */

@@ -129,7 +129,7 @@ public final class Shortener implements Callable<Integer> {
   private void load(Service service, int round, Receiver receiver, Path folder) throws IOException {
     long before = service.served();
     long cpuNanos = service.worker().cpuNanos();
-    Load load = services.load(service, seconds, folder);
+    HttpLoad load = services.load(service, seconds, folder);
     long requests = service.served() - before;
     if (load.failed() > 0 || load.requests() != requests) {
       throw new IOException(

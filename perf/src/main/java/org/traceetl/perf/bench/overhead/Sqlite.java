@@ -76,25 +76,25 @@ public final class Sqlite implements Callable<Integer> {
 
   private void measure(Path folder, Receiver receiver) throws Exception {
     results.columns("variant", "round", "spans", "wall_ms", "cpu_ms");
-    List<Worker> scripts = new ArrayList<>();
+    List<MeasuredProgram> scripts = new ArrayList<>();
     try {
       for (String name : variants) {
         scripts.add(script(name, receiver, folder));
       }
-      for (Worker script : scripts) {
+      for (MeasuredProgram script : scripts) {
         script.answer();
       }
       Random random = new Random(setup.seed());
       // The first round is the warm-up.
       for (int round = 0; round <= rounds; round++) {
-        List<Worker> shuffled = new ArrayList<>(scripts);
+        List<MeasuredProgram> shuffled = new ArrayList<>(scripts);
         Collections.shuffle(shuffled, random);
-        for (Worker script : shuffled) {
+        for (MeasuredProgram script : shuffled) {
           round(script, round, receiver);
         }
       }
     } finally {
-      scripts.forEach(Worker::close);
+      scripts.forEach(MeasuredProgram::close);
     }
     summarise();
   }
@@ -102,11 +102,11 @@ public final class Sqlite implements Callable<Integer> {
   /**
    * @param name one of {@link #VARIANTS}
    */
-  private Worker script(String name, Receiver receiver, Path folder) throws IOException {
+  private MeasuredProgram script(String name, Receiver receiver, Path folder) throws IOException {
     boolean sampled = Character.isDigit(name.charAt(name.length() - 1));
     int end = sampled ? name.lastIndexOf('-') : name.length();
     String kind = name.substring(0, end).replace("-again", "");
-    return new Worker(
+    return new MeasuredProgram(
         name,
         List.of(
             setup.python().toString(),
@@ -118,7 +118,7 @@ public final class Sqlite implements Callable<Integer> {
         folder.resolve(name + ".log"));
   }
 
-  private void round(Worker script, int round, Receiver receiver) throws IOException {
+  private void round(MeasuredProgram script, int round, Receiver receiver) throws IOException {
     Map<String, String> answer = script.ask("rounds " + scriptRounds);
     long spans = Long.parseLong(answer.get("spans"));
     receiver.await(spans, script.name());

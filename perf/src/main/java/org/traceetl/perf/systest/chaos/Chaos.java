@@ -21,17 +21,17 @@ import picocli.CommandLine.Option;
 @Command(
     name = "chaos",
     description = {
-      "Runs a whole installation as real processes under load, kills, pauses, takes away and scales"
-          + " them at random, while applications move between queues, and holds the counts in"
-          + " Prometheus and the documents in Elasticsearch to what was sent.",
+      "Runs an installation as real processes under load. Kills, pauses, stops and scales them at"
+          + " random while applications move between queues. Then compares the counts in Prometheus"
+          + " and the documents in Elasticsearch with what was sent.",
       ""
     },
     footer = {
       "",
       "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=…",
-      "Exit codes: 0 the last four are 0, no counter went down, no queue was shown by two",
-      "servers, no program ended unasked, and each fault had its effect; 1 they are",
-      "not, or the installation did not work; 2 wrong usage."
+      "Exit codes: 0 if the last four are 0, no counter decreased, no two servers showed the",
+      "same queue, no program ended unexpectedly and each fault had its effect; 1 otherwise, or",
+      "if the installation did not work; 2 for wrong usage."
     })
 public final class Chaos extends SystemTest {
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
@@ -48,9 +48,9 @@ public final class Chaos extends SystemTest {
   @Option(
       names = "--faults",
       description = {
-        "How many (default: ${DEFAULT-VALUE}). The first ten are of ten kinds, then each other kind"
-            + " comes once, then each of these once more, then rounds of all kinds. With --brokers 3"
-            + " and 60 faults the ten come once at least, all others twice."
+        "Number of faults (default: ${DEFAULT-VALUE}). The first ten are of ten kinds. Then each"
+            + " other kind occurs once, then once more, then rounds of all kinds. With --brokers 3"
+            + " and 60 faults the ten occur at least once, all others twice."
       })
   private int faults = 20;
 
@@ -63,7 +63,8 @@ public final class Chaos extends SystemTest {
   @Option(
       names = "--duration",
       paramLabel = "30m",
-      description = "Spreads the faults over this time (default: as fast as it recovers).")
+      description =
+          "Spreads the faults over this time (default: as fast as the installation recovers).")
   private String duration;
 
   @Option(
@@ -77,13 +78,16 @@ public final class Chaos extends SystemTest {
       names = "--defaults",
       description =
           "With --brokers 3: RocketMQ's defaults for replication and flushes, and the agents' for"
-              + " their spools. Faults then lose spans, and the run ends with 1.")
+              + " their spools. Faults then lose spans, and the exit code is 1.")
   private boolean defaults;
 
   @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
   private int rate = 400;
 
-  @Option(names = "--report", paramLabel = "FILE", description = "Writes a Markdown table to it.")
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Writes a Markdown table to this file.")
   private Path report;
 
   @Option(names = "--broker-settings", hidden = true, required = true)
@@ -128,7 +132,9 @@ public final class Chaos extends SystemTest {
     if (brokers == 1) {
       return ChaosInstallation.Safety.ONE_BROKER;
     }
-    return defaults ? ChaosInstallation.Safety.REPLICATED_BY_DEFAULTS : ChaosInstallation.Safety.REPLICATED;
+    return defaults
+        ? ChaosInstallation.Safety.REPLICATED_BY_DEFAULTS
+        : ChaosInstallation.Safety.REPLICATED;
   }
 
   @Override
@@ -137,18 +143,16 @@ public final class Chaos extends SystemTest {
     ChaosInstallation installation = (ChaosInstallation) installed;
     long startNanos = System.nanoTime();
     installation.start(http);
-    out.printf(
-        "all programs work after %d s%n",
-        since(startNanos).toSeconds());
+    out.printf("all programs are ready after %d s%n", since(startNanos).toSeconds());
     List<String> notRun = new ArrayList<>();
     Set<FaultKind> possible = possible(installation, notRun);
     if (possible.isEmpty()) {
-      throw new IOException("no kind of fault of --only can be run here");
+      throw new IOException("none of the faults of --only can run on this machine");
     }
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
 
     Truth truth = new Truth();
-    Load load = new Load(truth, installation.sources(), rate, seedInUse);
+    SpanLoad load = new SpanLoad(truth, installation.sources(), rate, seedInUse);
     Observer observer = new Observer(installation, http);
     observer.start();
     load.start();
@@ -168,7 +172,7 @@ public final class Chaos extends SystemTest {
     } else if (load.underWay() > 0) {
       failures.add(
           load.underWay()
-              + " senders have no answer to their last request, which may count or not");
+              + " senders got no answer to their last request, which may or may not count");
     }
     observer.shownTwice().forEach(what -> failures.add("two servers showed queue " + what));
     failures.addAll(director.surprises());
@@ -188,7 +192,7 @@ public final class Chaos extends SystemTest {
         verdict.resets(),
         moves.line());
     if (!good) {
-      out.printf("FAILED: logs are in %s, all differences in differences.txt there%n", home);
+      out.printf("FAILED: logs are in %s, all differences in its differences.txt%n", home);
     }
     if (report != null) {
       Files.writeString(
@@ -269,7 +273,7 @@ public final class Chaos extends SystemTest {
   private Verdict verdict(
       ChaosInstallation installation,
       Observer observer,
-      Load load,
+      SpanLoad load,
       Truth truth,
       long startNanos,
       List<String> failures)
@@ -279,7 +283,7 @@ public final class Chaos extends SystemTest {
     while (load.underWay() > 0 && System.nanoTime() < deadlineNanos) {
       Thread.sleep(200);
     }
-    out.printf("the load has ended: %d spans are taken over%n", truth.spans());
+    out.printf("the load has ended: %d spans were accepted%n", truth.spans());
     PrometheusAnswers counts = new PrometheusAnswers(installation.prometheusUri());
     deadlineNanos = System.nanoTime() + DRAIN_LIMIT.toNanos();
     long changedNanos = System.nanoTime();
@@ -309,7 +313,7 @@ public final class Chaos extends SystemTest {
         boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
         if (exactTimes >= EXACT_TIMES || still || late) {
           if (!now.isDrained()) {
-            failures.add("not all that was sent is read, " + DRAIN_LIMIT + " later: " + now);
+            failures.add("spans are still unread " + DRAIN_LIMIT + " after the load: " + now);
           }
           return verdict;
         }

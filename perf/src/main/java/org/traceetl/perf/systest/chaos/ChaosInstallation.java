@@ -52,7 +52,7 @@ final class ChaosInstallation extends Installation {
   private final LoopDisk brokerDisk;
   private final WallClocks clocks;
   private final boolean forced;
-  private final RoutingFile routingFile;
+  private final ChangingRoutingFile routingFile;
   private final boolean replicated;
   private final Network network;
   private final RocketMqPrograms rocketMq;
@@ -86,7 +86,7 @@ final class ChaosInstallation extends Installation {
     this.replicated = safety != Safety.ONE_BROKER;
     this.forced = safety != Safety.REPLICATED_BY_DEFAULTS;
     clocks = steppedClocks ? WallClocks.find(directory.resolve("clocks")) : null;
-    routingFile = new RoutingFile(directory.resolve("routing.yaml"));
+    routingFile = new ChangingRoutingFile(directory.resolve("routing.yaml"));
     spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
     slowDisk = LoopDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
     brokerDisk =
@@ -111,11 +111,7 @@ final class ChaosInstallation extends Installation {
                         : Map.of("enableControllerMode", true),
                     settings(brokerConf.resolve("controller.conf")),
                     network))
-            : new RocketMqPrograms(
-                directory,
-                ports,
-                BROKER_OPTIONS,
-                brokerSettings());
+            : new RocketMqPrograms(directory, ports, BROKER_OPTIONS, brokerSettings());
     elasticsearch = new Elasticsearch(parts.elasticsearch(), directory, ports);
     for (int i = 1; i <= AGENTS; i++) {
       otlpPorts.add(ports.next());
@@ -329,7 +325,7 @@ final class ChaosInstallation extends Installation {
     return clocks;
   }
 
-  RoutingFile routingFile() {
+  ChangingRoutingFile routingFile() {
     return routingFile;
   }
 
@@ -405,8 +401,8 @@ final class ChaosInstallation extends Installation {
     return directory.resolve("logs").resolve("trace.log");
   }
 
-  Load.Sources sources() {
-    return new Load.Sources(otlpPorts, grpcPorts, traceLog(), true);
+  SpanLoad.Sources sources() {
+    return new SpanLoad.Sources(otlpPorts, grpcPorts, traceLog(), true);
   }
 
   /** Where a server's or an agent's own metrics are. */

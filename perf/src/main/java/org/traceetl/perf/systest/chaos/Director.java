@@ -41,7 +41,7 @@ final class Director {
 
   private final ChaosInstallation installation;
   private final Observer observer;
-  private final Load load;
+  private final SpanLoad load;
   private final HttpClient http;
   private final PrintStream out;
   private final List<Active> active = new ArrayList<>();
@@ -58,7 +58,11 @@ final class Director {
   private long disturbedNanos = System.nanoTime();
 
   Director(
-      ChaosInstallation installation, Observer observer, Load load, HttpClient http, PrintStream out) {
+      ChaosInstallation installation,
+      Observer observer,
+      SpanLoad load,
+      HttpClient http,
+      PrintStream out) {
     this.installation = installation;
     this.observer = observer;
     this.load = load;

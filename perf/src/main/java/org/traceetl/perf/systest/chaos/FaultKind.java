@@ -49,7 +49,12 @@ enum FaultKind {
       30),
   KILL_CONTROLLER("a controller away", Role.CONTROLLER, Action.KILL, 1, 5, 20),
   ROLL_BROKERS(
-      "rolling restart of all brokers", Role.ALL_BROKERS, Action.ROLL, ChaosInstallation.BROKERS, 0, 0),
+      "rolling restart of all brokers",
+      Role.ALL_BROKERS,
+      Action.ROLL,
+      ChaosInstallation.BROKERS,
+      0,
+      0),
   UNCONFIRMED_TAIL(
       "a master comes back with an unconfirmed tail",
       Role.REPLICATED,

@@ -1,6 +1,5 @@
 package org.traceetl.perf.systest.chaos;
 
-
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

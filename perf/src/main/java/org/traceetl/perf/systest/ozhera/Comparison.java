@@ -64,8 +64,8 @@ record Comparison(
 
   /** Goes through it all. */
   private static final class Builder {
-    private final Map<Sample, Double> truth;
-    private final Map<Sample, Oracle.Observations> histograms;
+    private final Map<MetricSample, Double> truth;
+    private final Map<MetricSample, Oracle.Observations> histograms;
     private final List<PrometheusCounts> all;
     private final Temporality temporality;
     private final Duration since;
@@ -84,7 +84,7 @@ record Comparison(
     }
 
     Comparison build() {
-      Set<Sample> series =
+      Set<MetricSample> series =
           truth.keySet().stream()
               .filter(
                   sample -> sample.name().endsWith("_total") || sample.name().endsWith("_count"))
@@ -117,7 +117,7 @@ record Comparison(
     void charts(long first, long last) throws IOException, InterruptedException {
       Set<String> names =
           truth.keySet().stream()
-              .map(Sample::name)
+              .map(MetricSample::name)
               .filter(name -> !name.endsWith("_bucket"))
               .collect(Collectors.toCollection(TreeSet::new));
       for (String name : names) {

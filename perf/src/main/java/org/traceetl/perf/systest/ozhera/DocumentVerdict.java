@@ -60,7 +60,7 @@ record DocumentVerdict(long missing, long wrong, long secrets, List<String> diff
         wrong++;
         tell(differences, "a document that should not be: " + one.getValue());
       }
-      if (one.getValue().toString().contains(Secrets.PASSWORD)) {
+      if (one.getValue().toString().contains(DatabaseSecret.PASSWORD)) {
         secrets++;
         tell(differences, "a document with a password: trace " + one.getKey());
       }

@@ -33,8 +33,8 @@ final class Oracle {
   private final String env;
   private final String domain;
   private final Rules rules;
-  private final Map<Sample, Long> counters = new HashMap<>();
-  private final Map<Sample, Observations> histograms = new HashMap<>();
+  private final Map<MetricSample, Long> counters = new HashMap<>();
+  private final Map<MetricSample, Observations> histograms = new HashMap<>();
   private final Map<String, ExpectedDocument> documents = new HashMap<>();
   private long spans;
 
@@ -207,7 +207,8 @@ final class Oracle {
       return;
     }
     count(
-        Sample.of(env + "_trace_statistics_span_count_total", Map.of("application", application)));
+        MetricSample.of(
+            env + "_trace_statistics_span_count_total", Map.of("application", application)));
     Map<String, String> attributes = texts(span.getAttributes());
     if (isExcluded(span, application, attributes)) {
       return;
@@ -268,7 +269,7 @@ final class Oracle {
     return texts;
   }
 
-  private void count(Sample sample) {
+  private void count(MetricSample sample) {
     counters.merge(sample, 1L, Long::sum);
   }
 
@@ -406,7 +407,7 @@ final class Oracle {
     private void mysql(int threshold) {
       String sql = sql();
       String dataSource =
-          Secrets.hide(orNone(attributes.get("db.connection_string")))
+          DatabaseSecret.hide(orNone(attributes.get("db.connection_string")))
               + "/"
               + orNone(attributes.get("db.name"));
       record(
@@ -425,7 +426,7 @@ final class Oracle {
 
     private void mongodb() {
       String command = sql();
-      String dataSource = Secrets.hide(orNone(attributes.get("db.connection_string")));
+      String dataSource = DatabaseSecret.hide(orNone(attributes.get("db.connection_string")));
       record(
           MONGODB,
           // Applications have no threshold of their own for it.
@@ -472,20 +473,20 @@ final class Oracle {
           document(kind, url, dataSource, "timeout", code);
         }
       }
-      observe(Sample.of(env + "_hera_" + kind.histogram, labels), kind.bounds);
+      observe(MetricSample.of(env + "_hera_" + kind.histogram, labels), kind.bounds);
       if (kind.withoutMethod) {
         labels.remove("methodName");
         observe(
-            Sample.of(env + "_hera_" + kind.histogram + "_without_methodName", labels),
+            MetricSample.of(env + "_hera_" + kind.histogram + "_without_methodName", labels),
             kind.bounds);
       }
     }
 
-    private Sample counter(String name, Map<String, String> labels) {
-      return Sample.of(env + "_hera_" + name + "_total", labels);
+    private MetricSample counter(String name, Map<String, String> labels) {
+      return MetricSample.of(env + "_hera_" + name + "_total", labels);
     }
 
-    private void observe(Sample histogram, double[] bounds) {
+    private void observe(MetricSample histogram, double[] bounds) {
       histograms
           .computeIfAbsent(histogram, ignored -> new Observations(bounds, new ArrayList<>()))
           .millis
@@ -516,8 +517,8 @@ final class Oracle {
   }
 
   /** Every sample with what it has to add up to. */
-  synchronized Map<Sample, Double> samples() {
-    Map<Sample, Double> samples = new TreeMap<>();
+  synchronized Map<MetricSample, Double> samples() {
+    Map<MetricSample, Double> samples = new TreeMap<>();
     counters.forEach((counter, count) -> samples.put(counter, (double) count));
     histograms.forEach((histogram, given) -> {
       for (double bound : given.boundsMillis) {
@@ -526,15 +527,15 @@ final class Oracle {
       }
       double all = given.millis.size();
       samples.put(histogram.with("_bucket", "le", "+Inf"), all);
-      samples.put(Sample.of(histogram.name() + "_count", histogram.labels()), all);
-      samples.put(Sample.of(histogram.name() + "_sum", histogram.labels()), given.sum());
+      samples.put(MetricSample.of(histogram.name() + "_count", histogram.labels()), all);
+      samples.put(MetricSample.of(histogram.name() + "_sum", histogram.labels()), given.sum());
     });
     return samples;
   }
 
   /** What each histogram was given, by its name without an ending and its labels. */
-  synchronized Map<Sample, Observations> histograms() {
-    Map<Sample, Observations> copy = new TreeMap<>();
+  synchronized Map<MetricSample, Observations> histograms() {
+    Map<MetricSample, Observations> copy = new TreeMap<>();
     histograms.forEach((histogram, given) ->
         copy.put(histogram, new Observations(given.boundsMillis, List.copyOf(given.millis))));
     return copy;

@@ -25,23 +25,23 @@ import picocli.CommandLine.Option;
 @Command(
     name = "ozhera",
     description = {
-      "Sends the traffic of OzHera's agents through a real RocketMQ to two servers in profile"
-          + " ozhera, has two real Prometheus scrape them, every 15 s and every 30 s, while"
-          + " somebody else looks at the pages and a server is killed, asks both what OzHera's"
-          + " dashboards ask, and holds the answers, and the documents in Elasticsearch, to what was"
-          + " sent.",
+      "Sends traffic of OzHera's agents through RocketMQ to two servers in profile ozhera. Two"
+          + " Prometheus scrape them every 15 s and every 30 s, while another client reads the pages"
+          + " and a server is killed. Then sends the queries of OzHera's dashboards to both, and"
+          + " compares the answers and the documents in Elasticsearch with what was sent.",
       ""
     },
     footer = {
       "",
       "The last line is spans=… series=… differing=0 lost=0 doubled=0 documents=… documents_missing=0"
           + " documents_wrong=0",
-      "Exit codes: 0 nothing differs; 1 something does, or the installation did not work; 2 wrong"
-          + " usage."
+      "Exit codes: 0 if nothing differs; 1 otherwise, or if the installation did not work; 2 for"
+          + " wrong usage."
     })
 public final class Ozhera extends SystemTest {
   private static final int PARTITIONS = 2;
-  private static final String STATISTICS = OzheraInstallation.ENV + "_trace_statistics_span_count_total";
+  private static final String STATISTICS =
+      OzheraInstallation.ENV + "_trace_statistics_span_count_total";
   private static final Duration READER_INTERVAL = Duration.ofSeconds(7);
 
   /** So long after a scrape a server may still be about to mark what it has given. */
@@ -75,21 +75,22 @@ public final class Ozhera extends SystemTest {
   @Option(names = "--window", description = "The servers' window (default: ${DEFAULT-VALUE}).")
   private String window = "15s";
 
-  @Option(names = "--no-kill", description = "Leaves the servers alone.")
+  @Option(names = "--no-kill", description = "Kills no server.")
   private boolean noKill;
 
   @Option(
       names = "--kill-any-time",
       description =
-          "Kills a server even just after a scrape, when what it has just given may not be marked as"
-              + " given: it then comes twice, and differs.")
+          "Kills a server even just after a scrape. Deltas that it has just delivered may then not"
+              + " be marked as delivered; they are delivered twice, and differ.")
   private boolean killAnyTime;
 
   @Option(
       names = "--temporality",
       description =
-          "What the servers' pages have: delta or cumulative (default: ${DEFAULT-VALUE}). Cumulative"
-              + " series are compared by their last values, and need no pause around a scrape.")
+          "Temporality of the servers' pages: delta or cumulative (default: ${DEFAULT-VALUE})."
+              + " Cumulative series are compared by their last values, and a server may be killed at"
+              + " any time.")
   private Temporality temporality = Temporality.DELTA;
 
   @Option(names = "--no-documents", description = "Runs without Elasticsearch.")
@@ -127,7 +128,7 @@ public final class Ozhera extends SystemTest {
     long startNanos = System.nanoTime();
     long firstSecond = Instant.now().getEpochSecond();
     installation.start(http);
-    out.printf("all programs work after %d s%n", since(startNanos).toSeconds());
+    out.printf("all programs are ready after %d s%n", since(startNanos).toSeconds());
     awaitScrapes(installation);
     out.printf("both Prometheus scrape both servers after %d s%n", since(startNanos).toSeconds());
     Comparison comparison;
@@ -160,7 +161,7 @@ public final class Ozhera extends SystemTest {
         pages,
         noKill ? 0 : 1);
     if (!equal) {
-      out.printf("FAILED: logs are in %s, all differences in differences.txt there%n", home);
+      out.printf("FAILED: logs are in %s, all differences in its differences.txt%n", home);
     }
     out.printf(
         "spans=%d series=%d differing=%d lost=%d doubled=%d documents=%d documents_missing=%d"
@@ -178,7 +179,8 @@ public final class Ozhera extends SystemTest {
   }
 
   /** A scraper that is new is given the newest window and those that follow, so it comes first. */
-  private void awaitScrapes(OzheraInstallation installation) throws IOException, InterruptedException {
+  private void awaitScrapes(OzheraInstallation installation)
+      throws IOException, InterruptedException {
     long startNanos = System.nanoTime();
     for (URI uri : installation.prometheusUris()) {
       for (int server = 0; server < OzheraInstallation.SERVERS; server++) {
@@ -245,14 +247,14 @@ public final class Ozhera extends SystemTest {
                 || sinceScrape(installation, kill.server) > UNSURE_SECONDS)) {
           kill = new Kill(kill.server, System.currentTimeMillis());
           victim.kill();
-          out.printf("%s is killed after %d s%n", victim.name(), ran / 1_000_000_000);
+          out.printf("killed %s after %d s%n", victim.name(), ran / 1_000_000_000);
         }
         if (!started
             && kill.millis > 0
             && System.currentTimeMillis() > kill.millis + DOWN.toMillis()) {
           victim.start();
           started = true;
-          out.printf("%s is started again%n", victim.name());
+          out.printf("restarted %s%n", victim.name());
         }
         if (System.nanoTime() - toldNanos > PROGRESS.toNanos()) {
           toldNanos = System.nanoTime();
@@ -276,8 +278,7 @@ public final class Ozhera extends SystemTest {
     double now = System.currentTimeMillis() / 1e3;
     for (URI uri : installation.prometheusUris()) {
       double last =
-          new PrometheusCounts(uri, temporality)
-              .lastSuccess(installation.instance(server), now);
+          new PrometheusCounts(uri, temporality).lastSuccess(installation.instance(server), now);
       shortest = Math.min(shortest, now - last);
     }
     return shortest;
@@ -294,7 +295,7 @@ public final class Ozhera extends SystemTest {
     long changedNanos = System.nanoTime();
     long toldNanos = System.nanoTime();
     double due = 0;
-    for (Map.Entry<Sample, Double> sample : oracle.samples().entrySet()) {
+    for (Map.Entry<MetricSample, Double> sample : oracle.samples().entrySet()) {
       if (sample.getKey().name().equals(STATISTICS)) {
         due += sample.getValue() * all.size();
       }
@@ -314,7 +315,8 @@ public final class Ozhera extends SystemTest {
       // After a server was killed, what comes twice has come when the slowest has scraped again.
       boolean quiet =
           noKill && counted == due
-              || unchanged.toSeconds() > OzheraInstallation.SCRAPE_SECONDS.getLast() + LOOK.toSeconds();
+              || unchanged.toSeconds()
+                  > OzheraInstallation.SCRAPE_SECONDS.getLast() + LOOK.toSeconds();
       if (quiet && !settled) {
         settled = true;
         comparison = compareNow(all, firstSecond);

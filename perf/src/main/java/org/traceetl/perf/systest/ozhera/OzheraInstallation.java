@@ -46,11 +46,10 @@ final class OzheraInstallation extends Installation {
     super(directory, parts);
     this.cumulative = cumulative;
     rocketMq = new RocketMqPrograms(directory, ports, BROKER_OPTIONS, BROKER_SETTINGS);
-    elasticsearch =
-        documents ? new Elasticsearch(parts.elasticsearch(), directory, ports) : null;
+    elasticsearch = documents ? new Elasticsearch(parts.elasticsearch(), directory, ports) : null;
     Path rules =
         Files.writeString(
-            directory.resolve("ozhera-rules.yaml"), RulesFile.text(SpanGenerator.RULES));
+            directory.resolve("ozhera-rules.yaml"), RulesYaml.text(SpanGenerator.RULES));
     for (int i = 1; i <= SERVERS; i++) {
       serverPorts.add(ports.next());
       addServer(
@@ -67,36 +66,29 @@ final class OzheraInstallation extends Installation {
 
   private String configuration(int port, Duration window, Path rules) {
     return """
-        server:
-          port: %d
-          address: 127.0.0.1
-        trace-etl:
-          rocketmq:
-            name-server: %s
-            topic: %s
-            messages: ozhera
-          metrics:
-            profile: ozhera
-          ozhera:
-            env: %s
-            rules-file: %s
-            %s
-          window:
-            length: %dms
-          documents:
-            per-series: 100000
-            per-queue: 1000000
+    server:
+      port: %d
+      address: 127.0.0.1
+    trace-etl:
+      rocketmq:
+        name-server: %s
+        topic: %s
+        messages: ozhera
+      metrics:
+        profile: ozhera
+      ozhera:
+        env: %s
+        rules-file: %s
         %s
-        """
-            .formatted(
-                port,
-                rocketMq.address(),
-                TOPIC,
-                ENV,
-                rules,
-                temporality(),
-                window.toMillis(),
-                index());
+      window:
+        length: %dms
+      documents:
+        per-series: 100000
+        per-queue: 1000000
+    %s
+    """
+        .formatted(
+            port, rocketMq.address(), TOPIC, ENV, rules, temporality(), window.toMillis(), index());
   }
 
   private String temporality() {

@@ -1,6 +1,5 @@
 package org.traceetl.perf.systest.ozhera;
 
-
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -37,10 +36,11 @@ final class PrometheusCounts {
   }
 
   /** All that was ever added to each series of a metric, whichever server has shown it. */
-  Map<Sample, Double> totals(String name, Duration since) throws IOException, InterruptedException {
-    Map<Sample, Double> totals = new HashMap<>();
+  Map<MetricSample, Double> totals(String name, Duration since)
+      throws IOException, InterruptedException {
+    Map<MetricSample, Double> totals = new HashMap<>();
     instant(temporality.totals(name, since))
-        .forEach((labels, value) -> totals.put(Sample.of(name, labels), value));
+        .forEach((labels, value) -> totals.put(MetricSample.of(name, labels), value));
     return totals;
   }
 
@@ -92,7 +92,8 @@ final class PrometheusCounts {
   /** The newest scrape of a server that succeeded by then, seconds since 1970; NaN for none. */
   double lastSuccess(String instance, double bySeconds) throws IOException, InterruptedException {
     double newest = Double.NaN;
-    String path = "/api/v1/query?query=" + Prometheus.encode("up{instance=\"" + instance + "\"}[1h]");
+    String path =
+        "/api/v1/query?query=" + Prometheus.encode("up{instance=\"" + instance + "\"}[1h]");
     for (JsonNode series : prometheus.data(path).path("result")) {
       for (JsonNode point : series.path("values")) {
         double time = point.get(0).asDouble();

@@ -304,7 +304,7 @@ public final class SpanGenerator {
 
   private String connection(String scheme, int port) {
     String address = "db-" + random.nextInt(2) + ".local:" + port;
-    return scheme + "://" + (isOneIn(4) ? "shop:" + Secrets.PASSWORD + "@" : "") + address;
+    return scheme + "://" + (isOneIn(4) ? "shop:" + DatabaseSecret.PASSWORD + "@" : "") + address;
   }
 
   private String sql() {

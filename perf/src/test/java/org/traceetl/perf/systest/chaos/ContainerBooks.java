@@ -37,10 +37,10 @@ final class ContainerBooks {
 
   /** Sends spans while something happens, and ends when each sender has its last answer. */
   void sendDuring(Event event) throws IOException, InterruptedException {
-    Load load =
-        new Load(
+    SpanLoad load =
+        new SpanLoad(
             truth,
-            new Load.Sources(containers.otlpPorts(), List.of(), containers.traceLog(), false),
+            new SpanLoad.Sources(containers.otlpPorts(), List.of(), containers.traceLog(), false),
             SPANS_PER_SECOND,
             seed++);
     load.start();

@@ -23,6 +23,7 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.images.builder.ImageFromDockerfile;
 import org.testcontainers.images.builder.Transferable;
 import org.testcontainers.utility.DockerImageName;
+import org.traceetl.testkit.Elasticsearch;
 import org.traceetl.testkit.NameServer;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Topics;
@@ -156,13 +157,9 @@ final class Containers implements AutoCloseable {
   }
 
   private GenericContainer<?> elasticsearch() throws IOException {
-    Path home;
-    try (Stream<Path> homes = Files.list(TARGET.resolve("elasticsearch"))) {
-      home = homes.max(Path::compareTo).orElseThrow();
-    }
     ImageFromDockerfile image =
         new ImageFromDockerfile("trace-etl/test-elasticsearch", false)
-            .withFileFromPath("elasticsearch", home)
+            .withFileFromPath("elasticsearch", Elasticsearch.home())
             .withFileFromString(
                 "Dockerfile",
                 """

@@ -32,7 +32,7 @@ final class DocumentVerdictTest {
   @Test
   void eachKindOfDifferenceIsTold() {
     found.remove("01");
-    found.put("02", List.of(indexed(document("02", "/items/" + Secrets.PASSWORD))));
+    found.put("02", List.of(indexed(document("02", "/items/" + DatabaseSecret.PASSWORD))));
     found.put("03", List.of(indexed(document("03", "/more"))));
     DocumentVerdict verdict = DocumentVerdict.of(expected, found);
     assertThat(verdict.missing()).isEqualTo(1);

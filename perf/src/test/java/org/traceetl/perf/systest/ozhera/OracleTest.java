@@ -133,13 +133,13 @@ final class OracleTest {
   void aPasswordIsInNoLabelOrDocument() {
     TAttributes attributes = new TAttributes();
     put(attributes, "db.system", "mysql");
-    put(attributes, "db.connection_string", "mysql://shop:" + Secrets.PASSWORD + "@db:3306");
+    put(attributes, "db.connection_string", "mysql://shop:" + DatabaseSecret.PASSWORD + "@db:3306");
     put(attributes, "db.name", "orders");
     put(attributes, "error", "true");
     oracle.add(span("shop", "SELECT", 1_000, attributes));
     assertThat(samples().toString() + oracle.documents())
         .contains("mysql://shop:***@db:3306/orders")
-        .doesNotContain(Secrets.PASSWORD);
+        .doesNotContain(DatabaseSecret.PASSWORD);
   }
 
   /** Each type, fast, slow and failed; and what the messages say is what was counted. */

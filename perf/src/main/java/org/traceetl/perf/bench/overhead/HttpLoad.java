@@ -15,7 +15,7 @@ import java.util.Map;
  * @param p99Millis its 99th percentile
  * @param maxMillis its maximum
  */
-record Load(
+record HttpLoad(
     long requests,
     long failed,
     long notSent,
@@ -29,7 +29,7 @@ record Load(
    * @param core that k6 is pinned to; below 0: none
    * @param log gets what k6 says
    */
-  static Load run(Path k6, String port, int requestsPerSecond, int seconds, int core, Path log)
+  static HttpLoad run(Path k6, String port, int requestsPerSecond, int seconds, int core, Path log)
       throws IOException {
     List<String> command =
         List.of(
@@ -49,9 +49,9 @@ record Load(
             Integer.toString(seconds),
             "GOMAXPROCS",
             core < 0 ? Integer.toString(Runtime.getRuntime().availableProcessors()) : "1");
-    try (Worker sender = new Worker("k6", command, environment, core, log)) {
+    try (MeasuredProgram sender = new MeasuredProgram("k6", command, environment, core, log)) {
       Map<String, String> seen = sender.answer();
-      return new Load(
+      return new HttpLoad(
           (long) Double.parseDouble(seen.get("requests")),
           (long) Double.parseDouble(seen.get("failed")),
           (long) Double.parseDouble(seen.get("dropped")),

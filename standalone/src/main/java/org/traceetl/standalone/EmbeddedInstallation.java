@@ -22,8 +22,8 @@ import org.traceetl.agent.config.WatchedFile;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
 
-/** A server and an agent at a broker: all that stands between an application and Prometheus. */
-final class Installation implements AutoCloseable {
+/** A server and an agent that use one broker: everything between an application and Prometheus. */
+final class EmbeddedInstallation implements AutoCloseable {
   private static final Duration AGENT_DRAINS_WITHIN = Duration.ofSeconds(10);
 
   private static final Duration POLL = Duration.ofMillis(50);
@@ -31,13 +31,13 @@ final class Installation implements AutoCloseable {
   private final TraceEtlServer server;
   private final RunningAgent agent;
 
-  private Installation(TraceEtlServer server, RunningAgent agent) {
+  private EmbeddedInstallation(TraceEtlServer server, RunningAgent agent) {
     this.server = server;
     this.agent = agent;
   }
 
   /**
-   * What it is told.
+   * The configuration.
    *
    * @param namesrv RocketMQ's name server, {@code host:port}
    * @param topic exists at the broker
@@ -96,17 +96,18 @@ final class Installation implements AutoCloseable {
    *
    * @throws IOException when the agent cannot be started; the server is closed again
    */
-  static Installation start(Settings settings) throws IOException {
+  static EmbeddedInstallation start(Settings settings) throws IOException {
     return start(settings, Optional.empty());
   }
 
   /** The same with a filters file for the agent. */
-  static Installation start(Settings settings, Optional<WatchedFile> filters) throws IOException {
+  static EmbeddedInstallation start(Settings settings, Optional<WatchedFile> filters)
+      throws IOException {
     TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
     RunningAgent agent = null;
     try {
       agent = RunningAgent.start(agentConfig(settings, filters), Clocks.SYSTEM);
-      return new Installation(server, agent);
+      return new EmbeddedInstallation(server, agent);
     } finally {
       if (agent == null) {
         server.close();
@@ -114,7 +115,7 @@ final class Installation implements AutoCloseable {
     }
   }
 
-  /** What the server is told: for a second one beside it, say. */
+  /** The server's configuration, also for a second server. */
   static Map<String, Object> serverProperties(Settings settings) {
     Map<String, Object> properties = new HashMap<>();
     properties.put("server.port", settings.httpPort);
@@ -223,7 +224,7 @@ final class Installation implements AutoCloseable {
     long limitNanos = System.nanoTime() + within.toNanos();
     while (!agent.problem().isEmpty()) {
       if (System.nanoTime() > limitNanos) {
-        throw new IOException("the agent takes no spans: " + agent.problem());
+        throw new IOException("the agent does not accept spans: " + agent.problem());
       }
       Thread.sleep(POLL);
     }
@@ -244,7 +245,7 @@ final class Installation implements AutoCloseable {
       throw new IOException(
           "the broker did not confirm all spans within "
               + AGENT_DRAINS_WITHIN.toSeconds()
-              + " s: the others stay in the agent's spool");
+              + " s; unconfirmed spans stay in the agent's spool");
     }
   }
 }

@@ -18,17 +18,17 @@ import java.util.concurrent.locks.LockSupport;
  * Expected#series} and ends; {@code endless FILE} makes spans until it is killed, and counts those
  * that have ended in a file that outlives it: a number of each of its threads.
  */
-final class RingApplication {
+final class RingProgram {
   static final int THREADS = 2;
   private static final int SPANS_AT_ONCE = 4;
   private static final long PAUSE_NANOS = 1_000_000;
 
-  private RingApplication() {}
+  private RingProgram() {}
 
   public static void main(String... arguments) throws Exception {
     OpenTelemetrySdk sdk = AutoConfiguredOpenTelemetrySdk.initialize().getOpenTelemetrySdk();
     if (arguments[0].equals("expected")) {
-      try (Spans spans = Spans.of(sdk.getSdkTracerProvider())) {
+      try (OtlpSpans spans = OtlpSpans.of(sdk.getSdkTracerProvider())) {
         spans.sendExpected();
       }
       return;

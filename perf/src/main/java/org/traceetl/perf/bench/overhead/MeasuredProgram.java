@@ -16,7 +16,7 @@ import org.traceetl.perf.bench.process.CpuClock;
  * and answers each by a line of {@code key=value} pairs. It lives through all rounds, so that
  * rounds find it warm.
  */
-final class Worker implements AutoCloseable {
+final class MeasuredProgram implements AutoCloseable {
   private static final long EXIT_SECONDS = 20;
 
   private final String name;
@@ -32,7 +32,8 @@ final class Worker implements AutoCloseable {
    * @param core that it is pinned to; below 0: none
    * @param log gets its standard error
    */
-  Worker(String name, List<String> command, Map<String, String> environment, int core, Path log)
+  MeasuredProgram(
+      String name, List<String> command, Map<String, String> environment, int core, Path log)
       throws IOException {
     this.name = name;
     this.log = log;

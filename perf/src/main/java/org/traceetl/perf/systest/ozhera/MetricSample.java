@@ -8,15 +8,16 @@ import java.util.TreeMap;
  * A metric's name with its labels. Labels without a value are none, and bounds of buckets are told
  * by their number, as Prometheus has it.
  */
-record Sample(String name, SortedMap<String, String> labels) implements Comparable<Sample> {
-  static Sample of(String name, Map<String, String> labels) {
+record MetricSample(String name, SortedMap<String, String> labels)
+    implements Comparable<MetricSample> {
+  static MetricSample of(String name, Map<String, String> labels) {
     SortedMap<String, String> sorted = new TreeMap<>();
     labels.forEach((label, value) -> {
       if (value != null && !value.isEmpty()) {
         sorted.put(label, label.equals("le") ? bound(value) : value);
       }
     });
-    return new Sample(name, sorted);
+    return new MetricSample(name, sorted);
   }
 
   private static String bound(String le) {
@@ -24,14 +25,14 @@ record Sample(String name, SortedMap<String, String> labels) implements Comparab
   }
 
   /** The same series with one more label. */
-  Sample with(String nameEnd, String label, String value) {
+  MetricSample with(String nameEnd, String label, String value) {
     SortedMap<String, String> more = new TreeMap<>(labels);
     more.put(label, value);
-    return new Sample(name + nameEnd, more);
+    return new MetricSample(name + nameEnd, more);
   }
 
   @Override
-  public int compareTo(Sample other) {
+  public int compareTo(MetricSample other) {
     int byName = name.compareTo(other.name);
     return byName != 0 ? byName : labels.toString().compareTo(other.labels.toString());
   }

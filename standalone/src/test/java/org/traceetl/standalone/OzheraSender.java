@@ -18,7 +18,7 @@ import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TValue;
 
 /** Publishes spans as OzHera's agents do, one a message. One thread. */
-final class OzheraSpans implements AutoCloseable {
+final class OzheraSender implements AutoCloseable {
   /** When the spans end, nanoseconds since 1970: today, for documents of days long gone may go. */
   static final long END_NANOS =
       TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) / 1_000_000_000L * 1_000_000_000L;
@@ -30,7 +30,7 @@ final class OzheraSpans implements AutoCloseable {
   private final List<MessageQueue> queues;
   private final TSerializer serializer;
 
-  private OzheraSpans(String topic) throws Exception {
+  private OzheraSender(String topic) throws Exception {
     this.topic = topic;
     serializer = new TSerializer(new TCompactProtocol.Factory());
     producer.setProducerGroup("hera-" + topic);
@@ -40,8 +40,8 @@ final class OzheraSpans implements AutoCloseable {
     queues = producer.fetchPublishMessageQueues(topic);
   }
 
-  static OzheraSpans to(String topic) throws Exception {
-    return new OzheraSpans(topic);
+  static OzheraSender to(String topic) throws Exception {
+    return new OzheraSender(topic);
   }
 
   /** A span that took so long, with a trace of its own. */

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.TraceEtlServer;
 
 /** Servers come and go while spans are sent: no counter goes back, and the sum is exact. */
-final class HandOverTest {
+final class ServerHandOverTest {
   private static final int QUEUES = 8;
 
   /** Each on two queues: together on all of them. */
@@ -37,11 +37,11 @@ final class HandOverTest {
 
   @Test
   void queuesMoveWithTheirCounters() throws Exception {
-    Installation.Settings settings = settings();
+    EmbeddedInstallation.Settings settings = settings();
     Observer observer = new Observer();
     AtomicInteger sent = new AtomicInteger();
     AtomicBoolean enough = new AtomicBoolean();
-    try (Installation first = Installation.start(settings)) {
+    try (EmbeddedInstallation first = EmbeddedInstallation.start(settings)) {
       first.awaitReady(Duration.ofSeconds(60));
       observer.add(first.httpPort());
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
@@ -56,7 +56,7 @@ final class HandOverTest {
     }
 
     // The last one stopped as well; the next goes on.
-    try (Installation next = Installation.start(settings)) {
+    try (EmbeddedInstallation next = EmbeddedInstallation.start(settings)) {
       observer.clear();
       observer.add(next.httpPort());
       eventually(observer, "all of it", () -> assertThat(observer.sum()).isEqualTo(sent.get()));
@@ -64,7 +64,8 @@ final class HandOverTest {
     assertThat(observer.setbacks).isEmpty();
   }
 
-  private static void fromOneToTwoAndBack(Installation.Settings settings, Observer observer) {
+  private static void fromOneToTwoAndBack(
+      EmbeddedInstallation.Settings settings, Observer observer) {
     eventually(observer, "the first counts", () -> assertThat(observer.sum()).isPositive());
     try (TraceEtlServer second = TraceEtlServer.start(second(settings))) {
       observer.add(second.port());
@@ -76,9 +77,9 @@ final class HandOverTest {
     }
   }
 
-  private Installation.Settings settings() throws IOException {
+  private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
-    return new Installation.Settings(
+    return new EmbeddedInstallation.Settings(
         SharedBroker.get().namesrvAddress(),
         topic,
         SharedBroker.journalOf(topic),
@@ -97,20 +98,20 @@ final class HandOverTest {
             "none"));
   }
 
-  private static Map<String, Object> second(Installation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
     properties.put("server.port", 0);
     return properties;
   }
 
   private static void load(int port, AtomicInteger sent, AtomicBoolean enough) {
-    List<Spans> services = new ArrayList<>();
+    List<OtlpSpans> services = new ArrayList<>();
     try {
       for (int service = 0; service < SERVICES; service++) {
-        services.add(Spans.overGrpc("service-" + service, port));
+        services.add(OtlpSpans.overGrpc("service-" + service, port));
       }
       while (!enough.get()) {
-        for (Spans spans : services) {
+        for (OtlpSpans spans : services) {
           for (int i = 0; i < OPERATIONS; i++) {
             spans.send("operation" + i, SpanKind.SERVER, StatusCode.OK, 5_000_000);
           }
@@ -119,7 +120,7 @@ final class HandOverTest {
         }
       }
     } finally {
-      services.forEach(Spans::close);
+      services.forEach(OtlpSpans::close);
     }
   }
 

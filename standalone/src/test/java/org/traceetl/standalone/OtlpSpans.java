@@ -27,13 +27,13 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Sends spans with the OpenTelemetry SDK for Java, or writes down what another one has to send. */
-final class Spans implements AutoCloseable {
+final class OtlpSpans implements AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
 
   private final SdkTracerProvider provider;
   private final Tracer tracer;
 
-  private Spans(String service, SpanExporter exporter) {
+  private OtlpSpans(String service, SpanExporter exporter) {
     this(
         SdkTracerProvider.builder()
             .setResource(
@@ -42,23 +42,23 @@ final class Spans implements AutoCloseable {
             .build());
   }
 
-  private Spans(SdkTracerProvider provider) {
+  private OtlpSpans(SdkTracerProvider provider) {
     this.provider = provider;
     tracer = provider.get("end-to-end");
   }
 
   /** By the provider's own processors. */
-  static Spans of(SdkTracerProvider provider) {
-    return new Spans(provider);
+  static OtlpSpans of(SdkTracerProvider provider) {
+    return new OtlpSpans(provider);
   }
 
-  static Spans overGrpc(String service, int port) {
-    return new Spans(
+  static OtlpSpans overGrpc(String service, int port) {
+    return new OtlpSpans(
         service, OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + port).build());
   }
 
-  static Spans overHttp(String service, int port) {
-    return new Spans(
+  static OtlpSpans overHttp(String service, int port) {
+    return new OtlpSpans(
         service,
         OtlpHttpSpanExporter.builder()
             .setEndpoint("http://127.0.0.1:" + port + "/v1/traces")

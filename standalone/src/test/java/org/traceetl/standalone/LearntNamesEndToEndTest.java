@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Names that no pure function recognises become one series, on one queue, and no span is lost. */
-final class LearntNamesTest {
+final class LearntNamesEndToEndTest {
   private static final int QUEUES = 6;
   private static final int USERS = 500;
   private static final String CALLS = "traces_span_metrics_calls_total{";
@@ -32,10 +32,10 @@ final class LearntNamesTest {
 
   @Test
   void namesThatVaryBecomeOneSeriesAndEverySpanCountsOnce() throws Exception {
-    Installation.Settings settings = settings();
+    EmbeddedInstallation.Settings settings = settings();
     AtomicLong sent = new AtomicLong();
     AtomicBoolean enough = new AtomicBoolean();
-    try (Installation first = Installation.start(settings);
+    try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
         TraceEtlServer second = TraceEtlServer.start(second(settings))) {
       first.awaitReady(Duration.ofSeconds(60));
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
@@ -55,7 +55,7 @@ final class LearntNamesTest {
           .untilAsserted(() -> assertThat(sum(calls(first, second))).isEqualTo(sent.get()));
       Map<String, Long> before = calls(first, second);
 
-      try (Spans shop = Spans.overGrpc("shop", first.otlpGrpcPort())) {
+      try (OtlpSpans shop = OtlpSpans.overGrpc("shop", first.otlpGrpcPort())) {
         sent.addAndGet(sendAll(shop));
       }
       EndToEndTest.eventually("every further span once")
@@ -77,7 +77,7 @@ final class LearntNamesTest {
     }
   }
 
-  private Installation.Settings settings() throws IOException {
+  private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     SharedBroker.get().createTopic("routing-of-" + topic, 1);
     Map<String, Object> properties = new HashMap<>();
@@ -92,21 +92,21 @@ final class LearntNamesTest {
     return SharedBroker.settings(topic, directory, properties);
   }
 
-  private static Map<String, Object> second(Installation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(Installation.serverProperties(settings));
+  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
     properties.put("server.port", 0);
     return properties;
   }
 
   private static void load(int port, AtomicLong sent, AtomicBoolean enough) {
-    try (Spans shop = Spans.overGrpc("shop", port)) {
+    try (OtlpSpans shop = OtlpSpans.overGrpc("shop", port)) {
       while (!enough.get()) {
         sent.addAndGet(sendAll(shop));
       }
     }
   }
 
-  private static int sendAll(Spans shop) {
+  private static int sendAll(OtlpSpans shop) {
     for (int user = 0; user < USERS; user++) {
       shop.send("/users/" + word(user) + "/cart", SpanKind.SERVER, StatusCode.OK, 5_000_000);
     }
@@ -138,7 +138,7 @@ final class LearntNamesTest {
   }
 
   /** Of all series of both servers, which are told apart by their queues. */
-  private static Map<String, Long> calls(Installation first, TraceEtlServer second)
+  private static Map<String, Long> calls(EmbeddedInstallation first, TraceEtlServer second)
       throws IOException {
     Map<String, Long> calls = new TreeMap<>();
     for (int port : new int[] {first.httpPort(), second.port()}) {

@@ -12,14 +12,14 @@ import java.util.Locale;
 import java.util.Random;
 
 /** The routing file that all agents read while they run. For one thread. */
-final class RoutingFile {
+final class ChangingRoutingFile {
   private static final String USUAL = "queues-per-application: 2\n";
   private static final int ONE_AT_RANDOM_OF = 4;
 
   private final Path file;
 
   /** Writes it as it is without a fault. */
-  RoutingFile(Path file) throws IOException {
+  ChangingRoutingFile(Path file) throws IOException {
     this.file = file;
     restore();
   }
@@ -30,7 +30,7 @@ final class RoutingFile {
 
   /** Gives half of the applications other queues, some of them at random; the same for a seed. */
   void change(int seed) throws IOException {
-    write(rules(seed, Load.SERVICES));
+    write(rules(seed, SpanLoad.SERVICES));
   }
 
   /** All applications route as in the beginning. */

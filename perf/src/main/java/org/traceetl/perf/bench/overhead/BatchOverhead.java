@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
           + " agent's sources: OTLP/HTTP, OTLP/gRPC and the ring, Java and Python.",
       ""
     })
-public final class Batch implements Callable<Integer> {
+public final class BatchOverhead implements Callable<Integer> {
   private static final double MICROS = 1e3;
   private static final String JAVA_APP = "org.traceetl.perf.bench.overhead.app.BatchApp";
 
@@ -53,10 +53,10 @@ public final class Batch implements Callable<Integer> {
   private int pythonBatches = 20;
 
   /** A way to deliver, from one language. */
-  private record Variant(String name, Worker worker, int batches) {}
+  private record Variant(String name, MeasuredProgram worker, int batches) {}
 
   public static void main(String... arguments) {
-    System.exit(new CommandLine(new Batch()).execute(arguments));
+    System.exit(new CommandLine(new BatchOverhead()).execute(arguments));
   }
 
   @Override
@@ -97,16 +97,17 @@ public final class Batch implements Callable<Integer> {
     return way.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  private static Worker java(Way way, Receiver receiver, Path folder) throws Exception {
+  private static MeasuredProgram java(Way way, Receiver receiver, Path folder) throws Exception {
     List<String> command = Jvm.command(JAVA_APP, "-Xmx1g", "-XX:+UseSerialGC");
     command.add(way == Way.RING ? "ring" : "otlp");
     String name = "java-" + label(way);
-    return new Worker(name, command, receiver.environment(way), -1, folder.resolve(name + ".log"));
+    return new MeasuredProgram(
+        name, command, receiver.environment(way), -1, folder.resolve(name + ".log"));
   }
 
-  private Worker python(Way way, Receiver receiver, Path folder) throws Exception {
+  private MeasuredProgram python(Way way, Receiver receiver, Path folder) throws Exception {
     String name = "python-" + label(way);
-    return new Worker(
+    return new MeasuredProgram(
         name,
         List.of(setup.python().toString(), "perf/overhead/batch.py", label(way)),
         receiver.environment(way),

@@ -32,7 +32,7 @@ import java.util.function.Function;
  * bytes, to the same agent, until it has one. Each sender has one request under way; where agents
  * have a port for gRPC, one sender in three uses it. One more writer appends to a trace log.
  */
-final class Load {
+final class SpanLoad {
   private static final int SENDERS_PER_AGENT = 3;
   private static final int SPANS_PER_REQUEST = 25;
   private static final int LINES_PER_SECOND = 10;
@@ -98,7 +98,7 @@ final class Load {
   /**
    * @param spansPerSecond of all senders together, at least 1
    */
-  Load(Truth truth, Sources sources, int spansPerSecond, long seed) throws IOException {
+  SpanLoad(Truth truth, Sources sources, int spansPerSecond, long seed) throws IOException {
     this.truth = truth;
     List<Integer> agents = sources.httpPorts;
     confirmed = agents.stream().map(port -> new AtomicLong()).toList();

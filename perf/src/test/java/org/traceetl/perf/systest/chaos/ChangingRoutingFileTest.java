@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RoutingRules;
 
-final class RoutingFileTest {
+final class ChangingRoutingFileTest {
   @TempDir private Path directory;
 
   @Test
   void whatIsChangedIsAsBeforeInTheEnd() throws Exception {
-    RoutingFile file = new RoutingFile(directory.resolve("routing.yaml"));
+    ChangingRoutingFile file = new ChangingRoutingFile(directory.resolve("routing.yaml"));
     String before = Files.readString(file.path());
     file.change(7);
     assertThat(Files.readString(file.path())).isNotEqualTo(before);
@@ -25,12 +25,12 @@ final class RoutingFileTest {
   @Test
   void agentsReadOtherQueuesForHalfOfTheApplications() throws Exception {
     for (int seed = 0; seed < 1_000; seed++) {
-      String rules = RoutingFile.rules(seed, Load.SERVICES);
+      String rules = ChangingRoutingFile.rules(seed, SpanLoad.SERVICES);
       RoutingRules read =
           org.traceetl.agent.config.RoutingFile.parse(
               rules.getBytes(UTF_8), RoutingRules.defaults());
-      assertThat(read.applications()).hasSize(Load.SERVICES.size() / 2);
-      assertThat(RoutingFile.rules(seed, Load.SERVICES)).isEqualTo(rules);
+      assertThat(read.applications()).hasSize(SpanLoad.SERVICES.size() / 2);
+      assertThat(ChangingRoutingFile.rules(seed, SpanLoad.SERVICES)).isEqualTo(rules);
     }
   }
 }

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** {@link Rules} as the server reads them. */
-final class RulesFile {
-  private RulesFile() {}
+final class RulesYaml {
+  private RulesYaml() {}
 
   static String text(Rules rules) {
     String applications =
