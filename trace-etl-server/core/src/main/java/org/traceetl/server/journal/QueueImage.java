@@ -8,8 +8,8 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * A queue's state as its journal tells it: what a snapshot and the windows after it add up to.
- * A take-over passes it to the queue's new owner; a snapshot is one written down. One thread at a
+ * A queue's state as its journal tells it: what a snapshot and the windows after it add up to. A
+ * take-over passes it to the queue's new owner; a snapshot is one written down. One thread at a
  * time.
  *
  * <p>Series of another schema than the caller's cannot go on: they leave, with the position and the

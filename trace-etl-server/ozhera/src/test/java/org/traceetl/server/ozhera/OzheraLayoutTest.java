@@ -64,8 +64,7 @@ final class OzheraLayoutTest {
   }
 
   private TraceIndex open(ZoneId zone) throws Exception {
-    IndexConfig.Elasticsearch config =
-        config(Elasticsearch.shared().url(), prefix, "hera", zone);
+    IndexConfig.Elasticsearch config = config(Elasticsearch.shared().url(), prefix, "hera", zone);
     return TraceIndex.open(
         IndexConfig.of(config), new OzheraLayout(config, () -> now), Clocks.SYSTEM);
   }
