@@ -138,7 +138,7 @@ test("an empty fleet says what to do", async (t) => {
   await page.goto(`${demo.web}/#/traces`);
   await page.getByText("No trace was slow or failed").waitFor();
   await page.goto(`${demo.web}/#/pipeline`);
-  await page.getByText("No agent was heard of").waitFor();
+  await page.getByText("No agent was seen").waitFor();
   await settled(page);
   await screenshot(page, "empty-pipeline");
 });
@@ -497,7 +497,7 @@ test("the pipeline shows health, books, queues and agents", async (t) => {
   assert.equal(await page.getByRole("table", { name: /^Agents/ }).locator("tbody tr").count(), 1);
   const status = await api("status");
   assert.equal(
-    await page.getByRole("table", { name: "How long this server's steps took" }).locator("tbody tr").count(),
+    await page.getByRole("table", { name: "Durations of this server's steps" }).locator("tbody tr").count(),
     status.timings.length,
   );
   await page.getByRole("searchbox", { name: "Search applications" }).fill(load.names[5]);
@@ -514,7 +514,7 @@ test("the configuration is searched", async (t) => {
   await settled(page);
   const { keys } = await api("configuration");
   assert.equal(await rows(page, "configuration").count(), keys.length);
-  await page.getByRole("radio", { name: "Given ones" }).check();
+  await page.getByRole("radio", { name: "Configured keys" }).check();
   await page.waitForURL(/show=given/);
   await page.waitForFunction((given) => document.querySelectorAll("table.configuration tbody tr").length === given, keys.filter((row) => row.given).length);
   await page.getByRole("searchbox").fill("trace-url");
@@ -699,7 +699,7 @@ test("what was shown stays when a refresh fails, with its age", async (t) => {
   const page = await openShown(t, "", { failures: true });
   await rows(page).first().waitFor();
   await page.route("**/api/*", (route) => route.abort("connectionrefused"));
-  await page.getByText(/Shown is what was known at .* ago/).waitFor();
+  await page.getByText(/The data shown is from .* ago/).waitFor();
   await page.locator(".notice.bad", { hasText: "cannot be reached" }).waitFor();
   await page.locator("#health", { hasText: "No answer" }).waitFor();
   assert.equal(await rows(page).count(), 100);
@@ -731,7 +731,7 @@ test("a server that is not ready says what is missing", async (t) => {
 
 test("an address that is none leads on", async (t) => {
   const page = await open(t, "#/nowhere", { failures: true });
-  await page.getByText("There is no such page.").waitFor();
+  await page.getByText("This page does not exist.").waitFor();
   await page.locator("#view").getByRole("link", { name: "Overview" }).click();
   await rows(page).first().waitFor();
   await page.goto(`${demo.web}/#/application?name=nobody`);
@@ -834,14 +834,14 @@ test("a server with a token, no history and no index; and then none at all", asy
   const dialog = page.getByRole("dialog", { name: "Sign in" });
   await dialog.getByLabel("Token").fill("wrong");
   await dialog.getByRole("button", { name: "Sign in" }).click();
-  await dialog.getByText("did not take this token").waitFor();
+  await dialog.getByText("refused this token").waitFor();
   await screenshot(page, "sign-in");
   await dialog.getByLabel("Token").fill(TOKEN);
   await page.keyboard.press("Enter");
-  await page.getByText("The history of the last hour is disabled.").waitFor();
+  await page.getByText("The history of the last hour is disabled on this server.").waitFor();
   assert.equal(await dialog.count(), 0);
   await page.reload();
-  await page.getByText("The history of the last hour is disabled.").waitFor();
+  await page.getByText("The history of the last hour is disabled on this server.").waitFor();
   await page.goto(`${server.web}/#/traces`);
   await page.getByText("No traces are kept.").waitFor();
   await page.goto(`${server.web}/#/configuration`);
@@ -894,7 +894,7 @@ test("who gives no token is not asked again until they want to", async (t) => {
   const page = await open(t, "", { failures: true, before: refuse });
   const dialog = page.getByRole("dialog", { name: "Sign in" });
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText("This needs the token of the server.").waitFor();
+  await page.getByText("The token of the server is required.").waitFor();
   await page.getByRole("button", { name: "Sign in" }).click();
   await dialog.getByLabel("Token").fill(TOKEN);
   await page.keyboard.press("Enter");

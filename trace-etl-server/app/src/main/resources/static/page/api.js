@@ -106,7 +106,7 @@ async function fetchPath(url, signal) {
     return response;
   }
   if (response.type === "opaqueredirect") {
-    throw new ApiError("signed-out", "The sign-in has ended. Load the page again to sign in.");
+    throw new ApiError("signed-out", "The session has ended. Load the page again to sign in.");
   }
   if (response.status === 401) {
     const { detail } = await problem(url, response);
@@ -116,14 +116,14 @@ async function fetchPath(url, signal) {
       (way ?? "none") !== "none" ||
       detail.includes("/oauth2/authorization/")
     ) {
-      throw new ApiError("signed-out", "This needs a sign-in. Load the page again to sign in.");
+      throw new ApiError("signed-out", "Signing in is required. Load the page again to sign in.");
     }
     // Several requests may have been refused: one question is enough.
     if (used === token) {
       asked ??= declined ? null : signIn(used !== null).finally(() => (asked = null));
       declined = asked === null || !(await asked);
       if (declined) {
-        throw new ApiError("token", "This needs the token of the server.");
+        throw new ApiError("token", "The token of the server is required.");
       }
     }
     signal?.throwIfAborted();

@@ -136,7 +136,7 @@ export function view(frame) {
         if (e.kind === "absent") {
           return empty(
             isOperation() ? "This operation had no calls in the last hour." : "This application had no spans in the last hour.",
-            "Applications go from here an hour after their last span; Prometheus has them for longer.",
+            "An application disappears from this page an hour after its last span. Prometheus keeps its metrics longer.",
             el("a", { href: "#/" }, "All applications"),
           );
         }
@@ -187,11 +187,11 @@ export function view(frame) {
     const errors = ended.reduce((sum, m) => sum + m.errors, 0);
     const tile = (label, value, hint) => el("div", { title: hint ?? null }, el("dt", {}, label), el("dd", {}, value));
     tiles.replaceChildren(
-      tile("Rate", format.rate(last ? last.calls / last.observedSeconds : null), "In the last minute that has ended"),
+      tile("Rate", format.rate(last ? last.calls / last.observedSeconds : null), "In the last complete minute"),
       tile(
         "Error ratio",
         format.isHighErrorRatio(lastRatio) ? mark("bad", "✕", format.percent(lastRatio)) : format.percent(lastRatio),
-        `In the last minute that has ended; red above ${format.percent(format.HIGH_ERROR_RATIO)}`,
+        `In the last complete minute; red above ${format.percent(format.HIGH_ERROR_RATIO)}`,
       ),
       tile("p50", format.duration(last?.p50Millis ?? null)),
       tile("p95", format.duration(last?.p95Millis ?? null)),
@@ -260,7 +260,7 @@ export function view(frame) {
         );
       } catch (e) {
         if (e.kind === "absent") {
-          return el("p", { class: "muted" }, "None in the last hour.");
+          return el("p", { class: "muted" }, "No operations in the last hour.");
         }
         throw e;
       }
@@ -293,14 +293,14 @@ export function view(frame) {
 
   const makeTraces = (withOperation) =>
     new Table({
-      caption: "Traces that were kept, newest first",
+      caption: "Indexed traces, newest first",
       className: "traces",
       keyOf: traceKey,
       columns: traceColumns(frame, { application: false, operation: withOperation }),
     });
   const tracesOfAll = makeTraces(true);
   const tracesOfOne = makeTraces(false);
-  const allTraces = el("a", {}, "All of them");
+  const allTraces = el("a", {}, "All traces");
   const tracesPane = new Pane({
     className: "bounded",
     title: "Failed, slow and exemplary traces of the last hour",
@@ -346,8 +346,8 @@ export function view(frame) {
         ? null
         : (noIndex(frame.status) ??
             empty(
-              "None was slow or failed in the last hour.",
-              `A span is slow from ${format.duration(frame.status?.slowMillis)} on, unless its application has a threshold of its own.`,
+              "No trace was slow or failed in the last hour.",
+              `A span is slow if it takes ${format.duration(frame.status?.slowMillis)} or more, unless its application has its own threshold.`,
             ));
     },
   });
@@ -365,7 +365,7 @@ export function view(frame) {
     }
   }
 
-  const crumbs = el("nav", { class: "crumbs", "aria-label": "Where this is" });
+  const crumbs = el("nav", { class: "crumbs", "aria-label": "Breadcrumb" });
   const heading = el("h1", {});
   const whole = el("div", {});
   const element = el(

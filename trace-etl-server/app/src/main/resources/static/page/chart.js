@@ -20,7 +20,7 @@ export function loadPlot() {
         onload: () => resolve(globalThis.uPlot),
         onerror: () => {
           loading = null;
-          reject(new Error("The charts' program could not be loaded."));
+          reject(new Error("The chart library could not be loaded."));
         },
       }),
     );

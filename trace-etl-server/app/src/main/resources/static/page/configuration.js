@@ -25,7 +25,7 @@ export function view() {
     "Show",
     [
       ["", "All keys"],
-      ["given", "Given ones"],
+      ["given", "Configured keys"],
     ],
     (value) => go({ given: value === "given" }),
   );

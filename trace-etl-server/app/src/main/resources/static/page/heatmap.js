@@ -104,7 +104,7 @@ export class HeatMap {
       minute.buckets.forEach((calls, i) => (sums[i] += calls));
     }
     const most = sums.indexOf(Math.max(...sums));
-    return `Heat map of calls by minute and duration. Most calls took ${this.#range(most)}. Arrow keys go through the cells; the table beneath has all of them.`;
+    return `Heat map of calls by minute and duration. Most calls took ${this.#range(most)}. Arrow keys move between the cells; the table below lists all of them.`;
   }
 
   #range(bucket) {

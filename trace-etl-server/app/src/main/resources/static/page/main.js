@@ -62,7 +62,7 @@ async function show() {
       el(
         "div",
         { class: "note" },
-        el("p", {}, el("strong", {}, "There is no such page. ")),
+        el("p", {}, el("strong", {}, "This page does not exist. ")),
         el("p", {}, el("a", { href: "#/" }, "Overview")),
       ),
     );
@@ -90,7 +90,7 @@ async function show() {
         el(
           "div",
           { class: "note bad", role: "alert" },
-          el("p", {}, el("strong", {}, "Not loaded. "), "This part of the page cannot be reached."),
+          el("p", {}, el("strong", {}, "Not loaded. "), "This view could not be loaded."),
           el("p", {}, el("button", { type: "button", onclick: () => location.reload() }, "Load again")),
         ),
       );
@@ -277,7 +277,7 @@ function setUpPause() {
   button.addEventListener("click", () => {
     paused = !paused;
     button.setAttribute("aria-pressed", String(paused));
-    announce(paused ? "Refreshing is paused" : "Refreshing goes on");
+    announce(paused ? "Refreshing is paused" : "Refreshing is resumed");
     if (paused) {
       clearTimeout(timer);
       showUpdated();
@@ -315,12 +315,12 @@ function askForToken(wasWrong) {
         "p",
         {},
         wasWrong
-          ? "The server did not take this token. Give another one."
-          : "This server wants a token (trace-etl.web.token).",
+          ? "The server refused this token. Enter another one."
+          : "This server requires a token (trace-etl.web.token).",
       ),
       el("label", { for: "token" }, "Token"),
       input,
-      el("p", { class: "muted" }, "It is kept in this tab until you close it."),
+      el("p", { class: "muted" }, "The token is kept in this tab until you close the tab."),
       el(
         "div",
         { class: "buttons" },

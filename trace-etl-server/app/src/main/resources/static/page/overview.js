@@ -39,8 +39,8 @@ export function intervalColumns(frame) {
     },
   });
   return [
-    { key: "calls", label: "Rate", hint: "Calls a second", numeric: true, order: "desc", cell: (row) => format.rate(row.callsPerSecond) },
-    { key: "errors", label: "Errors", hint: "Failed calls a second", numeric: true, order: "desc", cell: (row) => (row.errors > 0 ? format.rate(row.errorsPerSecond) : nothing("0/s")) },
+    { key: "calls", label: "Rate", hint: "Calls per second", numeric: true, order: "desc", cell: (row) => format.rate(row.callsPerSecond) },
+    { key: "errors", label: "Errors", hint: "Failed calls per second", numeric: true, order: "desc", cell: (row) => (row.errors > 0 ? format.rate(row.errorsPerSecond) : nothing("0/s")) },
     {
       key: "error-ratio",
       label: "Error ratio",
@@ -68,8 +68,8 @@ export const defaultOrder = (sort) => (sort === "name" ? "asc" : "desc");
 export function noSpans() {
   return empty(
     "No spans in the last hour.",
-    "Point an OpenTelemetry SDK at the agent of its host: OTLP/gRPC on port 4317, OTLP/HTTP on port 4318. Its application shows here after the next window.",
-    el("span", {}, "If spans are sent already, look at the ", el("a", { href: "#/pipeline" }, "pipeline"), ": whether agents are seen, and whether queues are read."),
+    "Point an OpenTelemetry SDK at the agent of its host: OTLP/gRPC on port 4317, OTLP/HTTP on port 4318. The application appears here after the next window.",
+    el("span", {}, "If spans are already sent, check the ", el("a", { href: "#/pipeline" }, "pipeline"), ": it shows the agents, and who reads each queue."),
   );
 }
 
@@ -78,8 +78,8 @@ export async function historyDisabled(error, frame) {
   await frame.statusRead;
   return error.kind === "absent" && frame.status?.upToDate === null
     ? empty(
-        "The history of the last hour is disabled.",
-        "This server keeps none, so it cannot show applications. Prometheus has them; traces, pipeline and configuration are shown here.",
+        "The history of the last hour is disabled on this server.",
+        "Without it the page cannot show applications. Prometheus has their metrics; traces, pipeline and configuration are available here.",
       )
     : null;
 }
@@ -146,7 +146,7 @@ export function view(frame) {
       {
         key: "spark",
         label: "Last hour",
-        hint: `Calls a minute since the first ones, each line by its own height; errors as bars, red where more than ${format.percent(format.HIGH_ERROR_RATIO)} failed`,
+        hint: `Calls per minute since the first call, each line on its own scale; errors as bars, red if more than ${format.percent(format.HIGH_ERROR_RATIO)} failed`,
         className: "sparkline",
         cell: (row) => (row.spark ? spark(row.spark.calls.slice(row.begin), row.spark.errors.slice(row.begin)) : ""),
       },
@@ -210,18 +210,18 @@ export function view(frame) {
       if (data.total === 0) {
         return data.upToDate
           ? noSpans()
-          : empty("Nothing yet.", "The last hour is still being read from the journal.");
+          : empty("No data yet.", "The last hour is still being read from the journal.");
       }
       if (state.offset > 0 && data.matching > 0) {
-        return empty("There are not so many.", el("button", { type: "button", onclick: () => go({}) }, "First page"));
+        return empty("The list ends before this page.", el("button", { type: "button", onclick: () => go({}) }, "First page"));
       }
       return empty(
         "No application matches.",
         state.filter === "failing"
-          ? `None of those searched for had an error in the last ${state.minutes} minutes.`
+          ? `No matching application had an error in the last ${state.minutes} minutes.`
           : state.filter === "slow"
-            ? `None of those searched for had a p99 of ${format.duration(frame.status?.slowMillis)} or more in the last ${state.minutes} minutes.`
-            : "None has this in its name.",
+            ? `No matching application had a p99 of ${format.duration(frame.status?.slowMillis)} or more in the last ${state.minutes} minutes.`
+            : "No name contains the text.",
         el("button", { type: "button", onclick: () => go({ search: "", filter: "" }) }, "Show all"),
       );
     },

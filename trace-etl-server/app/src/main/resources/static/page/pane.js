@@ -119,7 +119,7 @@ export class Pane {
         ? el(
             "p",
             {},
-            `Shown is what was known at ${format.timeWithSeconds(this.#shownMillis)}, ${format.age(Date.now() - this.#shownMillis)} ago.`,
+            `The data shown is from ${format.timeWithSeconds(this.#shownMillis)}, ${format.age(Date.now() - this.#shownMillis)} ago.`,
           )
         : null,
       el("p", {}, again),

@@ -18,11 +18,11 @@ const BOOKS_MINUTES = [
   ["60", "60 min"],
 ];
 const STATES = new Map([
-  ["no-topic", "No topic for decisions: each application stays on the queue its name gives."],
-  ["away", "The topic of decisions does not answer; those known last hold."],
-  ["follower", "Another server decides, this one follows."],
+  ["no-topic", "The topic for decisions does not exist: each application stays on the queues that its name gives."],
+  ["away", "The topic for decisions cannot be read; the last known decisions apply."],
+  ["follower", "Another server decides; this server follows."],
   ["decider", "This server decides."],
-  ["disabled", "Switched off: each application stays on the queue its name gives."],
+  ["disabled", "Hotspots are disabled: each application stays on the queues that its name gives."],
 ]);
 
 const rejected = (books) => Object.values(books.rejected).reduce((sum, number) => sum + number, 0);
@@ -82,7 +82,7 @@ export function view(frame) {
     } catch (e) {
       await frame.statusRead;
       if (e.kind === "absent" && frame.status?.upToDate === null) {
-        return el("p", { class: "muted" }, "Not known: the history is disabled on this server.");
+        return el("p", { class: "muted" }, "Unknown: the history is disabled on this server.");
       }
       throw e;
     }
@@ -93,7 +93,7 @@ export function view(frame) {
   const facts = el("dl", { class: "facts" });
   const servers = el("ul", { class: "servers" });
   const timings = new Table({
-    caption: "How long this server's steps took, since its start",
+    caption: "Durations of this server's steps since its start",
     keyOf: (row) => row.name,
     sort: "name",
     columns: [
@@ -111,7 +111,7 @@ export function view(frame) {
         { class: "columns" },
         facts,
         el("div", {}, el("h3", {}, "Servers of the fleet"), servers),
-        el("div", {}, el("h3", {}, "Swap, page and other times"), timings.element),
+        el("div", {}, el("h3", {}, "Durations of steps"), timings.element),
       ),
     ],
     load: async () => {
@@ -139,17 +139,17 @@ export function view(frame) {
           status.index.type === "none" ? "none" : status.index.healthy ? mark("good", "✓", status.index.type) : mark("bad", "✕", `${status.index.type} does not answer`),
         ),
         fact("Version", visible(status.version)),
-        fact("Found at", status.server === null ? "not yet" : visible(status.server)),
-        fact("Up for", format.age(Date.parse(status.now) - Date.parse(status.started))),
+        fact("Address", status.server === null ? "not yet" : visible(status.server)),
+        fact("Uptime", format.age(Date.parse(status.now) - Date.parse(status.started))),
         fact("Window", format.duration(status.windowMillis)),
-        fact("Slow from", format.duration(status.slowMillis)),
+        fact("Slow threshold", format.duration(status.slowMillis)),
         fact("Profile", visible(`${status.profile}, ${status.unit}`)),
       );
       servers.replaceChildren(
         ...(status.servers === null
-          ? [el("li", {}, "No broker has told yet.")]
+          ? [el("li", {}, "No broker has answered yet.")]
           : status.servers.length === 0
-            ? [el("li", {}, "None is known.")]
+            ? [el("li", {}, "No servers are known.")]
             : status.servers.map((server) =>
                 el("li", {}, el("code", {}, visible(server)), server === status.server ? el("span", { class: "muted" }, " this one") : null),
               )),
@@ -182,7 +182,7 @@ export function view(frame) {
       { key: "application", label: "Application", head: true, fixed: true, className: "mid", cell: (row) => applicationLink(row.application) },
       number("received", "Received"),
       number("recorded", "Recorded"),
-      number("overflowed", "Overflowed", undefined, "Counted in a series for all that found no room"),
+      number("overflowed", "Overflowed", undefined, "Counted in the overflow series"),
       number("filtered", "Filtered"),
       number("duplicate", "Duplicate"),
       {
@@ -194,7 +194,7 @@ export function view(frame) {
           return el("span", { title: reasons.length === 0 ? null : visible(reasons.join(", ")), class: reasons.length === 0 ? "muted" : null }, format.count(rejected(row)));
         },
       },
-      number("heldBack", "Held back", undefined, "Slow or failed spans that were not kept as documents"),
+      number("heldBack", "Held back", undefined, "Slow or failed spans that were not indexed"),
       { key: "balance", label: "Books", cell: balance },
     ],
   });
@@ -291,7 +291,7 @@ export function view(frame) {
       }
       serverSeries.replaceChildren("Series of this server ", meter(data.series, data.maxSeries, "Series of this server"));
       queues.update(data.queues);
-      return data.queues.length === 0 ? empty("No queues are known.", "The broker has not told which queues the topic has.") : null;
+      return data.queues.length === 0 ? empty("No queues are known.", "No broker has answered which queues the topic has.") : null;
     },
   });
 
@@ -299,7 +299,7 @@ export function view(frame) {
 
   const hotspotState = el("p", {});
   const hotspots = new Table({
-    caption: "Applications on more queues than one",
+    caption: "Applications on more than one queue",
     keyOf: (row) => row.application,
     sort: "rate",
     order: "desc",
@@ -327,7 +327,7 @@ export function view(frame) {
     order: "desc",
     columns: [
       { key: "queue", label: "Queue", head: true, order: "asc", cell: (row) => el("code", {}, visible(row.queue)), value: (row) => row.queue },
-      { key: "rate", label: "Comes in", numeric: true, order: "desc", cell: (row) => format.rate(row.spansPerSecond), value: (row) => row.spansPerSecond },
+      { key: "rate", label: "Received", numeric: true, order: "desc", cell: (row) => format.rate(row.spansPerSecond), value: (row) => row.spansPerSecond },
       { key: "recorded", label: "Recorded", numeric: true, order: "desc", cell: (row) => format.rate(row.recordedSpansPerSecond), value: (row) => row.recordedSpansPerSecond },
       { key: "lag", label: "Lag", numeric: true, order: "desc", cell: (row) => format.plural(row.lagMessages, "message"), value: (row) => row.lagMessages },
       { key: "spans", label: "Lag in spans", numeric: true, order: "desc", cell: (row) => format.short(row.lagSpans), value: (row) => row.lagSpans },
@@ -385,7 +385,7 @@ export function view(frame) {
         key: "overflowed",
         label: "Overflowed spans",
         numeric: true,
-        hint: "Counted without their labels, since there was no room",
+        hint: "Counted in the overflow series, without their labels",
         cell: (row) => (row.overflowedSpans > 0 ? mark("bad", "✕", format.count(row.overflowedSpans)) : "0"),
       },
       { key: "culprit", label: "Culprit label", cell: (row) => el("b", {}, name(row.culprit, 60)) },
@@ -438,7 +438,7 @@ export function view(frame) {
 
   const agentSummary = el("p", { class: "summary" });
   const agents = new Table({
-    caption: "Agents, the one not heard of for longest first",
+    caption: "Agents, the least recently seen first",
     keyOf: (row) => row.agent,
     columns: [
       { key: "agent", label: "Agent", head: true, cell: (row) => el("code", {}, visible(row.agent)) },
@@ -467,7 +467,7 @@ export function view(frame) {
       agents.update(data.agents);
       agentPages.update(state.agents, data.agents.length, data.total);
       return data.total === 0
-        ? empty("No agent was heard of in the last hour.", "An agent shows here when its first batch has been counted. Its own log and /metrics say whether it reaches the broker.")
+        ? empty("No agent was seen in the last hour.", "An agent appears here once its first batch is counted. Its log and its /metrics show whether it reaches the broker.")
         : null;
     },
   });

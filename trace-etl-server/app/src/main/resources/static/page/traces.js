@@ -305,7 +305,7 @@ export function view(frame) {
   };
   const csv = exported("csv", "Export CSV");
   const json = exported("json", "Export JSON");
-  const exports = el("div", { class: "exports", title: `Up to ${EXPORTED} spans, from the first of this page on` }, csv, json);
+  const exports = el("div", { class: "exports", title: `Up to ${EXPORTED} spans, starting with the first on this page` }, csv, json);
   const summary = el("p", { class: "summary" });
   let said = null;
 
@@ -355,12 +355,12 @@ export function view(frame) {
       return narrowed
         ? empty(
             "No trace matches.",
-            "Names are compared whole, as they are written. Spans are kept when they failed or took as long as is called slow, at most ten of a series in a window.",
+            "A name must match exactly. Spans are indexed if they failed or were slow, at most ten per series and window.",
             el("button", { type: "button", onclick: () => go({ application: "", operation: "", reason: "", range: "all" }) }, "Show all"),
           )
         : empty(
             "No trace was slow or failed in this time.",
-            `A span is slow from ${format.duration(frame.status?.slowMillis)} on, unless its application has a threshold of its own.`,
+            `A span is slow if it takes ${format.duration(frame.status?.slowMillis)} or more, unless its application has its own threshold.`,
             state.range === "all" ? "" : el("button", { type: "button", onclick: () => go({ range: "all" }) }, "Any time"),
           );
     },
