@@ -50,7 +50,7 @@ import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.telemetry.ServerTelemetry;
-import org.traceetl.server.web.AssembledServer;
+import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.window.QueueId;
 
 /** Constructs and connects the components of a server from its configuration. */
@@ -131,9 +131,9 @@ final class ServerAssembly {
    * @throws IllegalArgumentException if parts of the configuration do not fit together
    * @throws UncheckedIOException if the trace index cannot be opened
    */
-  static AssembledServer assemble(ServerConfig config, Clock clock) {
+  static ServerComponents assemble(ServerConfig config, Clock clock) {
     var assembly = new ServerAssembly(config, clock);
-    return new AssembledServer(
+    return new ServerComponents(
         assembly.telemetry,
         new Components(assembly.telemetry, assembly.inOrder, assembly.clocks.nanoClock()));
   }

@@ -19,8 +19,8 @@ import org.traceetl.server.binding.KeyLines;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.features.preview.DryRun;
 import org.traceetl.server.profile.ProfileParts;
-import org.traceetl.server.web.AssembledServer;
 import org.traceetl.server.web.PortTaken;
+import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -76,7 +76,7 @@ public final class TraceEtlServer implements AutoCloseable {
     web.close();
   }
 
-  private static AssembledServer assemble(ServerConfig config) {
+  private static ServerComponents assemble(ServerConfig config) {
     return ServerAssembly.assemble(config, Clock.systemUTC());
   }
 

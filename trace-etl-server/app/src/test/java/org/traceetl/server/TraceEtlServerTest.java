@@ -83,7 +83,7 @@ class TraceEtlServerTest {
           .isEqualToIgnoringNewLines(
               "server.port = "
                   + port
-                  + ": is in use by another program; end that, or give another port");
+                  + ": is in use by another program; stop that program, or configure another port");
     }
   }
 

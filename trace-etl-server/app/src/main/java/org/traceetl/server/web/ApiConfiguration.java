@@ -57,8 +57,7 @@ class ApiConfiguration implements WebMvcConfigurer {
       if (!(handler instanceof HandlerMethod method)) {
         throw new ResponseStatusException(
             HttpStatus.NOT_FOUND,
-            request.getRequestURI()
-                + ": is no path of the API; /openapi.yaml has those that there are");
+            request.getRequestURI() + ": is not a path of the API; /openapi.yaml lists the paths");
       }
       if (!ApiProblems.METHODS.contains(request.getMethod())) {
         throw new HttpRequestMethodNotSupportedException(request.getMethod());

@@ -34,7 +34,7 @@ final class ApiProblems {
     write(
         response,
         HttpServletResponse.SC_METHOD_NOT_ALLOWED,
-        "method = " + e.getMethod() + ": must be GET or HEAD; this can only be read");
+        "method = " + e.getMethod() + ": must be GET or HEAD; the API is read-only");
   }
 
   @ExceptionHandler
@@ -53,7 +53,7 @@ final class ApiProblems {
     write(
         response,
         HttpServletResponse.SC_BAD_REQUEST,
-        "a header has characters in it that none may have");
+        "a header contains characters that are not allowed");
   }
 
   @ExceptionHandler
@@ -66,7 +66,7 @@ final class ApiProblems {
     write(
         response,
         HttpServletResponse.SC_INTERNAL_SERVER_ERROR,
-        "the server failed by an internal error; its log has more");
+        "an internal error occurred; the server's log has its stack trace");
   }
 
   private static void write(HttpServletResponse response, int status, String detail)

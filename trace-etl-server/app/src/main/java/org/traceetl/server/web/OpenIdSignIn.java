@@ -38,11 +38,11 @@ import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.http.Problem;
 
 /**
- * People sign in by an OpenID provider: the authorization code flow with PKCE. Who is signed in is
- * known to this server alone, until the session was idle for half an hour or its lifetime is over.
+ * Sign-in with an OpenID provider: the authorization code flow with PKCE. Sessions are local to
+ * this server; one ends after half an hour without requests, or at the end of its lifetime.
  *
- * <p>The provider is asked for its addresses when somebody wants to sign in for the first time: it
- * may be away when the server starts.
+ * <p>The provider's endpoints are read at the first sign-in, because the provider may be
+ * unreachable when the server starts.
  */
 final class OpenIdSignIn {
   private static final Logger log = LoggerFactory.getLogger(OpenIdSignIn.class);
@@ -110,7 +110,7 @@ final class OpenIdSignIn {
         .build();
   }
 
-  /** Only people of the groups that are let in, by the name that the provider has for them. */
+  /** Accepts only members of the configured groups, under the name that the provider returns. */
   private static OAuth2UserService<OidcUserRequest, OidcUser> people(WebConfig.Oidc oidc) {
     var service = new OidcUserService();
     return request -> {
@@ -118,7 +118,7 @@ final class OpenIdSignIn {
       if (!oidc.groups().isEmpty() && !isIn(oidc.groups(), user.getClaim(oidc.groupsClaim()))) {
         throw new OAuth2AuthenticationException(
             new OAuth2Error(NOT_IN_A_GROUP),
-            user.getName() + " is in none of the groups that may see this");
+            user.getName() + " is in none of the groups that have access");
       }
       String name =
           user.getPreferredUsername() != null
@@ -142,7 +142,7 @@ final class OpenIdSignIn {
     response.sendRedirect(request.getContextPath() + "/");
   }
 
-  /** Whether a person asks, who can be sent to the provider; not a page's script or a program. */
+  /** Whether a browser requests a page and can be redirected, unlike a script or a program. */
   private static boolean wantsPage(HttpServletRequest request) {
     String accept = request.getHeader("Accept");
     return accept != null
@@ -152,16 +152,16 @@ final class OpenIdSignIn {
 
   private static void refuse(HttpServletResponse response, AuthenticationException failure)
       throws IOException {
-    warn("A sign-in by the OpenID provider failed", failure);
+    warn("A sign-in with the OpenID provider failed", failure);
     Problem.write(
         response,
         HttpServletResponse.SC_FORBIDDEN,
         isStranger(failure)
-            ? "you are in none of the groups that may see this (trace-etl.web.oidc.groups)"
+            ? "you are in none of the groups that have access (trace-etl.web.oidc.groups)"
             : "the sign-in failed; the server's log says why. Try again at " + START);
   }
 
-  /** What strangers can bring about, and write, is neither to fill nor to forge the log. */
+  /** Throttled and without control characters, so that strangers cannot fill or forge the log. */
   private static void warn(String what, Exception why) {
     if (throttle.permits()) {
       log.warn("{}: {}", what, String.valueOf(why.getMessage()).replaceAll("\\p{Cntrl}", " "));
@@ -173,7 +173,7 @@ final class OpenIdSignIn {
         && said.getError().getErrorCode().equals(NOT_IN_A_GROUP);
   }
 
-  /** Ends a session whose lifetime is over, before anything else looks at it. */
+  /** Ends a session whose lifetime is over, before any other filter uses it. */
   private static final class SessionEnds extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(
@@ -189,7 +189,7 @@ final class OpenIdSignIn {
     }
   }
 
-  /** Says so where the provider cannot be asked for its addresses, or no session can be begun. */
+  /** Answers 503 if the provider is unreachable or the limit of sessions is reached. */
   private static final class ProviderAnswers extends OncePerRequestFilter {
     private final ClientRegistrationRepository registrations;
 
@@ -214,7 +214,7 @@ final class OpenIdSignIn {
       try {
         registrations.findByRegistrationId(REGISTRATION);
       } catch (RuntimeException e) {
-        warn("The OpenID provider does not say where to sign in", e);
+        warn("Failed to read the endpoints of the OpenID provider", e);
         Problem.write(
             response,
             HttpServletResponse.SC_SERVICE_UNAVAILABLE,
@@ -224,7 +224,7 @@ final class OpenIdSignIn {
       try {
         chain.doFilter(request, response);
       } catch (TooManyActiveSessionsException e) {
-        warn("Nobody can sign in now", e);
+        warn("Refused a sign-in because too many sessions are open", e);
         Problem.write(
             response,
             HttpServletResponse.SC_SERVICE_UNAVAILABLE,

@@ -36,7 +36,8 @@ final class Parameters {
     Map<String, AnnotatedElement> known = known(method);
     given.forEach((name, values) -> {
       if (!known.containsKey(name)) {
-        throw new IllegalArgumentException(name + ": is no parameter; there are " + known.keySet());
+        throw new IllegalArgumentException(
+            name + ": is not a parameter of this path; the parameters are " + known.keySet());
       }
       if (values.length > 1) {
         throw new IllegalArgumentException(name + ": must be given once");

@@ -15,10 +15,10 @@ import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 import org.springframework.security.crypto.password.PasswordEncoder;
 
 /**
- * Passwords against hashes of bcrypt. A browser shows its password with every request, and a
- * comparison takes 50 ms and more on purpose: one that went well is remembered, as a code under a
- * key that this process alone has. Few comparisons at a time, and those that wait give up soon, so
- * that strangers can take neither the processors nor the connections away from the counting.
+ * Compares passwords with bcrypt hashes. A browser sends its password with every request, and a
+ * comparison takes 50 ms or more by design, so successful ones are remembered, as a code under a
+ * key of this process. Few comparisons run at a time and waiting ones give up soon, so that
+ * strangers cannot take processors or connections away from counting spans.
  */
 final class RememberedPasswords implements PasswordEncoder {
   private static final String HMAC = "HmacSHA256";
@@ -36,7 +36,7 @@ final class RememberedPasswords implements PasswordEncoder {
       CacheBuilder.newBuilder().maximumSize(MAX_REMEMBERED).build();
 
   /**
-   * @param cost of the hashes: a name that nobody has is to take as long as others
+   * @param cost of the hashes, so that an unknown name takes as long as a known one
    */
   RememberedPasswords(int cost) {
     bcrypt = new BCryptPasswordEncoder(Math.max(MIN_COST, cost));
@@ -51,9 +51,9 @@ final class RememberedPasswords implements PasswordEncoder {
   }
 
   /**
-   * Whether it is the password.
+   * Returns whether the password matches the hash.
    *
-   * @throws AuthenticationServiceException if too many others are looked at
+   * @throws AuthenticationServiceException if too many comparisons are waiting
    */
   @Override
   public boolean matches(CharSequence password, String hash) {

@@ -21,9 +21,8 @@ import org.springframework.security.oauth2.core.endpoint.PkceParameterNames;
 import org.springframework.security.oauth2.core.oidc.endpoint.OidcParameterNames;
 
 /**
- * Keeps what was asked of the provider in a cookie of the browser that asks, signed by a key that
- * this process alone has: strangers can begin as many sign-ins as they like, and the server
- * remembers none. Thread-safe.
+ * Keeps the authorization request in a cookie of the browser, signed with a key of this process:
+ * however many sign-ins strangers begin, the server stores none. Thread-safe.
  *
  * <p>The value is {@code base64url(lines).base64url(HMAC-SHA256(lines))}; the lines are when it
  * ends, state, nonce, PKCE's verifier, and the address to come back to.
@@ -33,7 +32,7 @@ final class SignInState implements AuthorizationRequestRepository<OAuth2Authoriz
   private static final String HMAC = "HmacSHA256";
   private static final int KEY_BYTES = 32;
 
-  /** Until then a person has to be back from the provider. */
+  /** The time within which a person must return from the provider. */
   private static final int LIFETIME_SECONDS = 300;
 
   private static final int LINES = 5;

@@ -20,10 +20,10 @@ import org.traceetl.server.http.Feature;
 final class StatusResource {
   private static final double NANOS_PER_MILLI = 1e6;
 
-  private final AssembledServer server;
+  private final ServerComponents server;
   private final ServerConfig config;
 
-  StatusResource(AssembledServer server, ServerConfig config) {
+  StatusResource(ServerComponents server, ServerConfig config) {
     this.server = server;
     this.config = config;
   }

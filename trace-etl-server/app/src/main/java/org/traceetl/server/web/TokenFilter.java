@@ -14,7 +14,7 @@ import org.springframework.security.web.authentication.preauth.PreAuthenticatedA
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.traceetl.server.config.Secret;
 
-/** Knows who shows the token as {@code Authorization: Bearer}; for this request alone. */
+/** Authenticates requests with {@code Authorization: Bearer} and the token, without a session. */
 final class TokenFilter extends OncePerRequestFilter {
   private static final String SCHEME = "Bearer ";
 
@@ -29,7 +29,7 @@ final class TokenFilter extends OncePerRequestFilter {
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws IOException, ServletException {
     String shown = request.getHeader("Authorization");
-    // Takes the same time wherever the first difference is.
+    // In constant time: the time does not reveal where the first difference is.
     if (shown != null && MessageDigest.isEqual(expected, bytes(shown))) {
       var context = SecurityContextHolder.createEmptyContext();
       context.setAuthentication(

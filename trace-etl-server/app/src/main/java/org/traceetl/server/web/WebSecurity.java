@@ -23,18 +23,18 @@ import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WebConfig.SignIn;
 import org.traceetl.server.http.Problem;
 
-/** Who is let in, and what browsers are told that they must not do with what is served. */
+/** Authentication, and the headers that restrict what browsers do with the answers. */
 @Configuration(proxyBeanMethods = false)
 @EnableWebSecurity
 class WebSecurity {
 
-  /** What orchestrators ask. */
+  /** The paths that orchestrators probe. */
   private static final String[] HEALTH = {"/health", "/ready", "/actuator/health/**"};
 
-  /** The page itself, which has no data and asks for the token. */
+  /** The web UI itself: it contains no data and asks for the token. */
   private static final String[] PAGE = {"/", "/index.html", "/page/**", "/openapi.yaml"};
 
-  /** Everything is from here, and nothing of it is written into a page: no span can run. */
+  /** All content comes from this server and no script is inline, so text of a span never runs. */
   private static final String CONTENT_SECURITY_POLICY =
       "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none';"
           + " form-action 'self'";
@@ -45,7 +45,7 @@ class WebSecurity {
   @Bean
   SecurityFilterChain securityFilterChain(HttpSecurity http, WebConfig config) throws Exception {
     headers(http);
-    // Nothing that is served changes anything.
+    // The port is read-only.
     http.csrf(csrf -> csrf.disable());
     http.logout(logout -> logout.disable());
     http.requestCache(cache -> cache.disable());
@@ -66,7 +66,7 @@ class WebSecurity {
       case OIDC -> OpenIdSignIn.configure(http, config);
     }
     http.authorizeHttpRequests(requests -> {
-      // What a refusal says; who asked was looked at before.
+      // The text of a refusal; the request itself was authorized before.
       requests.dispatcherTypeMatchers(DispatcherType.ERROR).permitAll();
       requests.requestMatchers(HEALTH).permitAll();
       if (config.signIn() != SignIn.NONE) {
@@ -80,7 +80,7 @@ class WebSecurity {
     return http.build();
   }
 
-  /** Methods and parameters that there are not are refused where it is known which there are. */
+  /** Unknown methods and parameters are refused later, with a message that lists the known ones. */
   @Bean
   HttpFirewall firewall() {
     var firewall = new StrictHttpFirewall();
@@ -92,9 +92,9 @@ class WebSecurity {
   private static void headers(HttpSecurity http) {
     http.headers(headers ->
         headers
-            // Each answer says itself how long it holds.
+            // Each answer sets Cache-Control itself.
             .cacheControl(cache -> cache.disable())
-            // It would be said for all ports of the host, and this is one among others.
+            // It would apply to all ports of the host.
             .httpStrictTransportSecurity(transport -> transport.disable())
             .frameOptions(frames -> frames.deny())
             .contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_SECURITY_POLICY))
@@ -122,7 +122,7 @@ class WebSecurity {
             }));
   }
 
-  /** Says how to be let in. */
+  /** Answers 401 and says how to authenticate. */
   static void refuse(HttpServletResponse response, WebConfig config) throws IOException {
     if (config.signIn() == SignIn.BASIC) {
       response.addHeader("WWW-Authenticate", "Basic realm=\"trace-etl\", charset=\"UTF-8\"");
@@ -134,13 +134,14 @@ class WebSecurity {
         response,
         HttpServletResponse.SC_UNAUTHORIZED,
         switch (config.signIn()) {
-          case NONE -> "Authorization: must be Bearer and the token that this server was given";
+          case NONE ->
+              "Authorization: must be Bearer and the token of this server (trace-etl.web.token)";
           case BASIC ->
-              "Authorization: must be Basic with a name and password of this server's users"
+              "Authorization: must be Basic with the name and password of a user of this server"
                   + (config.token() == null ? "" : ", or Bearer and its token");
           case OIDC ->
-              "sign in at /oauth2/authorization/oidc, or send Authorization: Bearer and the token"
-                  + " that this server was given";
+              "sign in at /oauth2/authorization/oidc, or send Authorization: Bearer and the token of"
+                  + " this server";
         });
   }
 }

@@ -32,14 +32,14 @@ import org.traceetl.server.component.Components;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.http.Feature;
 
-/** The port, open, with the server behind it. */
+/** The open HTTP port with the server behind it. */
 public final class WebServer implements AutoCloseable {
   private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
 
-  /** Of people who have signed in by an OpenID provider. */
+  /** The limit of sessions of people who signed in with the OpenID provider. */
   private static final int MAX_SESSIONS = 10_000;
 
-  /** What Spring Boot is told unless somebody says otherwise. */
+  /** Spring Boot's properties, unless they are configured. */
   private static final Map<String, Object> DEFAULTS =
       Map.ofEntries(
           Map.entry("spring.application.name", "trace-etl-server"),
@@ -53,8 +53,8 @@ public final class WebServer implements AutoCloseable {
               "server.compression.mime-types",
               "application/json,application/problem+json,application/yaml,application/javascript,"
                   + "text/csv,text/html,text/css,text/javascript,image/svg+xml"),
-          // Asked for again each time, and answered by 304 while it is the same: the files in a
-          // jar all have the time of the source's last change, which an older jar may have, too.
+          // Revalidated each time, and answered by 304 while it is the same. Not by time: all files
+          // in a jar have the time of the source's last change, which an older jar may share.
           Map.entry("spring.web.resources.cache.cachecontrol.no-cache", "true"),
           Map.entry("spring.web.resources.cache.use-last-modified", "false"),
           Map.entry("server.servlet.session.cookie.name", "trace-etl-session"),
@@ -65,7 +65,7 @@ public final class WebServer implements AutoCloseable {
           Map.entry("management.endpoint.health.probes.enabled", "true"),
           Map.entry("management.endpoint.health.group.liveness.include", "livenessState,pipeline"),
           Map.entry("management.endpoint.health.group.liveness.additional-path", "server:/health"),
-          // The index being away is no reason: it catches up.
+          // Independent of the index, which catches up after an outage.
           Map.entry("management.endpoint.health.group.readiness.include", "readinessState,queues"),
           Map.entry("management.endpoint.health.group.readiness.show-details", "always"),
           Map.entry("management.endpoint.health.group.readiness.additional-path", "server:/ready"));
@@ -89,7 +89,7 @@ public final class WebServer implements AutoCloseable {
       List<String> arguments,
       Map<String, Object> properties,
       boolean endsWithProcess,
-      Function<ServerConfig, AssembledServer> assemble) {
+      Function<ServerConfig, ServerComponents> assemble) {
     var reading = new ReadConfiguration(properties, false);
     SpringApplication application = application(reading);
     application.setRegisterShutdownHook(endsWithProcess);
@@ -123,7 +123,7 @@ public final class WebServer implements AutoCloseable {
   }
 
   private static SpringApplication application(ReadConfiguration reading) {
-    var application = new SpringApplication(Edge.class);
+    var application = new SpringApplication(WebApplication.class);
     application.setDefaultProperties(DEFAULTS);
     application.addListeners(reading);
     return application;
@@ -149,13 +149,13 @@ public final class WebServer implements AutoCloseable {
   }
 
   private static void register(
-      GenericApplicationContext context, AssembledServer server, ServerConfig config) {
+      GenericApplicationContext context, ServerComponents server, ServerConfig config) {
     Components components = server.components();
-    // Ends last, after the port: a request may still want it.
-    context.registerBean(AssembledServer.class, () -> server);
+    // Closed last, after the port, because a request may still use it.
+    context.registerBean(ServerComponents.class, () -> server);
     context.registerBean(
-        ServiceLifecycle.class,
-        () -> new ServiceLifecycle((WebServerApplicationContext) context, components, config));
+        ComponentLifecycle.class,
+        () -> new ComponentLifecycle((WebServerApplicationContext) context, components, config));
     context.registerBean(
         "pipelineHealthIndicator",
         HealthIndicator.class,
@@ -172,7 +172,7 @@ public final class WebServer implements AutoCloseable {
   }
 
   private static void registerApi(
-      GenericApplicationContext context, AssembledServer server, ServerConfig config) {
+      GenericApplicationContext context, ServerComponents server, ServerConfig config) {
     register(context, new StatusResource(server, config));
     register(context, new ConfigurationResource(KeysInForce.of(config, context.getEnvironment())));
     for (Feature feature : server.components().of(Feature.class)) {

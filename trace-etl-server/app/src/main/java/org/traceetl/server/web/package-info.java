@@ -1,2 +1,2 @@
-/** The HTTP port, and what Spring Boot is used for: who is let in, health, start and end. */
+/** The HTTP port: Spring Boot, security, health, the API and the lifecycle of the server. */
 package org.traceetl.server.web;

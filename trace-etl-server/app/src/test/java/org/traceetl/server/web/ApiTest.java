@@ -252,7 +252,7 @@ class ApiTest {
     HttpResponse<byte[]> parameter = get("/api/agents?%C2%94%01=1");
     assertThat(parameter.statusCode()).isEqualTo(400);
     assertThat(header(parameter, "Content-Type")).isEqualTo("application/problem+json");
-    assertThat(new String(parameter.body(), UTF_8)).contains("is no parameter");
+    assertThat(new String(parameter.body(), UTF_8)).contains("is not a parameter");
 
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket
@@ -262,7 +262,7 @@ class ApiTest {
                   .getBytes(ISO_8859_1));
       assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
           .startsWith("HTTP/1.1 400 ")
-          .contains("a header has characters");
+          .contains("a header contains characters");
     }
   }
 
@@ -279,8 +279,8 @@ class ApiTest {
   void errorsAreExplained() throws Exception {
     String examples =
         """
-        nothing                                  | 404 | /api/nothing: is no path of the API
-        applications/                            | 404 | is no path
+        nothing                                  | 404 | /api/nothing: is not a path of the API
+        applications/                            | 404 | is not a path
         operations                               | 400 | application: must be given
         history?application=a&operation=b        | 400 | operation = b: requires parameter kind
         history?application=a&kind=b             | 400 | kind = b: requires parameter operation
@@ -289,8 +289,8 @@ class ApiTest {
         applications?sort=rate                   | 400 | sort = rate: must be one of calls, errors
         applications?search=%FF                  | 400 | UTF-8
         books?minutes=61                         | 400 | minutes = 61: must be a number from 1 to 60
-        agents?search=a                          | 400 | search: is no parameter
-        queues?limit=1                           | 400 | limit: is no parameter
+        agents?search=a                          | 400 | search: is not a parameter
+        queues?limit=1                           | 400 | limit: is not a parameter
         traces?format=xml                        | 400 | format = xml: must be one of json, csv
         """;
 

@@ -126,17 +126,17 @@ final class HandMadeService implements Feature {
   }
 
   /** Remembers the service that it makes. */
-  static final class Factory implements Function<ServerConfig, AssembledServer> {
+  static final class Factory implements Function<ServerConfig, ServerComponents> {
     HandMadeService made;
 
     @Override
-    public AssembledServer apply(ServerConfig config) {
+    public ServerComponents apply(ServerConfig config) {
       made = new HandMadeService(config);
       return made.assembled(config);
     }
   }
 
-  private AssembledServer assembled(ServerConfig config) {
+  private ServerComponents assembled(ServerConfig config) {
     Feature shown =
         deltas == null
             ? new PagesFeature(pages, telemetry, System::nanoTime)
@@ -152,7 +152,7 @@ final class HandMadeService implements Feature {
     double slowMillis = config.documents().slowerThan().toNanos() / 1e6;
     var live =
         new HistoryFeature(config.history().enabled() ? history : null, () -> queues, slowMillis);
-    return new AssembledServer(
+    return new ServerComponents(
         telemetry,
         new Components(telemetry, List.of(shown, indexed, live, fleet, this), System::nanoTime));
   }

@@ -58,7 +58,7 @@ class TargetsResourceTest {
         Map.of("server.port", 0),
         false,
         config -> {
-          AssembledServer server = factory.apply(config);
+          ServerComponents server = factory.apply(config);
           factory.made.members = members;
           return server;
         });

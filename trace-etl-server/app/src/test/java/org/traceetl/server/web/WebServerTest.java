@@ -270,7 +270,7 @@ class WebServerTest {
         "slices=61&from=1&to=2|slices = 61: must be a number from 1 to 60",
         "slices=11&from=1&to=2|slices = 11: slices * limit must be at most 1000, and is 1100",
         "cursor=x|cursor: is not a cursor that a search has returned",
-        "aplication=shop|aplication: is no parameter; there are [application, cursor,",
+        "aplication=shop|aplication: is not a parameter of this path; the parameters are [application, cursor,",
         "limit=1&limit=2|limit: must be given once",
       })
   void wrongParametersAreExplained(String example) throws Exception {
@@ -427,7 +427,7 @@ class WebServerTest {
         "history?application=shop&minutes=61|400|minutes = 61: must be a number from 1 to 60",
         "applications?minutes=60|400|minutes = 60: must be a number from 1 to 59",
         "applications?limit=x|400|limit = x: must be a number from 1 to 10000",
-        "applications?application=shop|400|application: is no parameter; there are [filter, limit,",
+        "applications?application=shop|400|application: is not a parameter of this path; the parameters are [filter, limit,",
       })
   void wrongQuestionsToTheHistoryAreExplained(String example) throws Exception {
     String[] parts = example.split("\\|", -1);

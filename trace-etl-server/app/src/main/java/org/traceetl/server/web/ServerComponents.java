@@ -7,7 +7,7 @@ import org.traceetl.server.telemetry.ServerTelemetry;
  * What the port serves: the components, started after the port is open and drained before it
  * closes.
  */
-public record AssembledServer(ServerTelemetry telemetry, Components components)
+public record ServerComponents(ServerTelemetry telemetry, Components components)
     implements AutoCloseable {
   @Override
   public void close() {

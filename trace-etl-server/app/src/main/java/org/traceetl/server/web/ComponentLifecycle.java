@@ -11,16 +11,16 @@ import org.traceetl.server.component.Components;
 import org.traceetl.server.rocketmq.Announcement;
 
 /**
- * Starts the components last and drains them first: the port is open meanwhile, so that queues are
- * shown until they are released, while readiness already says that the server ends.
+ * Starts the components last and drains them first. The port stays open while they drain, so that
+ * queues are shown until they are released; readiness already says that the server stops.
  */
-final class ServiceLifecycle implements SmartLifecycle {
+final class ComponentLifecycle implements SmartLifecycle {
   private final WebServerApplicationContext context;
   private final Components components;
   private final ServerConfig config;
   private volatile boolean running;
 
-  ServiceLifecycle(
+  ComponentLifecycle(
       WebServerApplicationContext context, Components components, ServerConfig config) {
     this.context = context;
     this.components = components;
