@@ -15,7 +15,7 @@ import org.traceetl.server.config.SeriesConfig.From;
  * The events of spans that have series: {@code trace-etl.events}. A missing value is its default.
  * The agents' configuration selects the events that they send.
  *
- * @param enabled whether span events are counted; not in profile {@code ozhera}. A change restarts
+ * @param enabled whether span events are counted, if the profile counts events. A change restarts
  *     all counters. The agents' {@code events.names} selects events
  * @param dimensions event attributes that become labels, at most 8; agents must send them
  */

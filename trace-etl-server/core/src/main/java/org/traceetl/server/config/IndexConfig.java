@@ -68,20 +68,20 @@ public record IndexConfig(
    *
    * @param urls nodes as {@code http(s)://host:port}, without a user
    * @param dataStream lower-case name of the data stream and of its index template
-   * @param retention how long documents are kept, in whole days. {@code ozhera}: a daily index is
-   *     deleted this long and two days after its creation
+   * @param retention how long documents are kept, in whole days. A daily index is deleted this long
+   *     and two days after its creation
    * @param requestTimeout longest wait for an answer
    * @param username user for basic authentication, with {@code password}
    * @param password password of that user
    * @param apiKey API key in Base64 as Elasticsearch issued it, in place of user and password
    * @param caFile PEM file of the certificate to trust; none: those of the JDK
-   * @param layout {@code data-stream}, or {@code ozhera}: daily indices with the fields of OzHera,
-   *     without exemplars; default in and only for profile {@code ozhera}
-   * @param indexPrefix layout {@code ozhera}: start of the index names, followed by the day;
-   *     without its hyphen it is their alias
-   * @param domain layout {@code ozhera}: field {@code domain} of all documents
-   * @param timeZone layout {@code ozhera}: zone of the days, such as {@code Asia/Shanghai}; the
-   *     same on all servers
+   * @param layout {@code data-stream}, or the layout of daily indices that a profile brings,
+   *     without exemplars; default: the layout of the profile
+   * @param indexPrefix daily indices: start of the index names, followed by the day; without its
+   *     hyphen it is their alias
+   * @param domain daily indices: field {@code domain} of all documents
+   * @param timeZone daily indices: zone of the days, such as {@code Asia/Shanghai}; the same on all
+   *     servers
    */
   public record Elasticsearch(
       List<URI> urls,

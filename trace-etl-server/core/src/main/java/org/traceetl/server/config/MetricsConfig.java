@@ -6,13 +6,14 @@ import static org.traceetl.server.config.ConfigException.orElse;
 /**
  * The names of series on the page: {@code trace-etl.metrics}. A missing value is its default.
  *
- * @param profile names, labels and buckets: {@code otel}, {@code tempo}, {@code ozhera}
- * @param namespace start of the metric names ({@code traces_spanmetrics} in {@code tempo}); must be
- *     absent in {@code ozhera}
- * @param unit unit of durations ({@code tempo}: seconds only; {@code ozhera}: milliseconds only)
- * @param queueLabel which series have the label {@code trace_etl_queue}; default in {@code ozhera}:
- *     {@code always}. Several servers need {@code always} if spans are spread at random, and before
- *     queues are added. No effect on deltas
+ * @param profile names, labels and buckets: {@code otel}, {@code tempo}, or a profile that an
+ *     extension brings
+ * @param namespace start of the metric names ({@code traces_spanmetrics} in {@code tempo}); a
+ *     profile may refuse it
+ * @param unit unit of durations ({@code tempo}: seconds only); a profile may allow only one
+ * @param queueLabel which series have the label {@code trace_etl_queue}. Several servers need
+ *     {@code always} if spans are spread at random, and before queues are added. No effect on
+ *     deltas
  */
 public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueLabel queueLabel) {
   /** Marks overflow series. */

@@ -22,8 +22,8 @@ import java.nio.file.Path;
  *     up, the program does not start
  * @param tlsCaFile PEM file of those roots; none: those of the JVM. A client certificate is set by
  *     {@code -Dtls.client.certPath} and {@code -Dtls.client.keyPath}
- * @param messages format of the messages: {@code span-batch} of {@code log-agent}, {@code ozhera}
- *     with one span each, or {@code any} of both, distinguished by their first bytes
+ * @param messages format of the messages: {@code span-batch} of {@code log-agent}, the format of a
+ *     profile, or {@code any} of these, distinguished by their first bytes
  */
 public record RocketMqConfig(
     String nameServer,

@@ -11,7 +11,7 @@ import org.traceetl.server.config.SigningConfig;
  * Automatic hotspots: {@code trace-etl.hotspots}. A missing value is its default.
  *
  * @param enabled whether this server may decide. It also needs its topic, {@code history.enabled}
- *     and, except for deltas of profile {@code ozhera}, {@code metrics.queue-label: always}
+ *     and, if the pages are cumulative, {@code metrics.queue-label: always}
  * @param topic topic of the decisions; one queue suffices
  * @param interval time between two checks of the load; 100 ms to 2 h; at least two windows
  * @param minQueues queues of an application that is no hotspot, as configured in agents; 1 to 1024
