@@ -41,10 +41,12 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.server.binding.Features;
 import org.traceetl.server.binding.KeysInForce;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
+import org.traceetl.server.http.FeatureType;
 
 /**
  * The tables of keys in the documents are what the configuration records say: names and types of
@@ -127,6 +129,12 @@ final class ConfigurationTablesTest {
     defaults.put("trace-etl.rocketmq.workers", "processors");
     defaults.put("trace-etl.rocketmq.access-key", "");
     Map<String, String> rows = new LinkedHashMap<>();
+    for (FeatureType feature : Features.ALL) {
+      if (feature.section() != null) {
+        addServer(
+            "trace-etl." + feature.section().prefix(), feature.section().keys(), defaults, rows);
+      }
+    }
     addServer("trace-etl", serverProperties(), defaults, rows);
     for (Profile profile : Profile.all()) {
       if (profile.settings() != null) {

@@ -6,36 +6,31 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.server.assembly.DecisionsConfig;
+import org.traceetl.server.assembly.ServerContext;
+import org.traceetl.server.binding.Features;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
-import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
-import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.CardinalityReports;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.RoutingTopic;
-import org.traceetl.server.decisions.SignedLog;
 import org.traceetl.server.decode.Messages;
-import org.traceetl.server.features.discovery.DiscoveryFeature;
-import org.traceetl.server.features.history.History;
-import org.traceetl.server.features.history.HistoryFeature;
-import org.traceetl.server.features.history.SeriesRules;
-import org.traceetl.server.features.hotspot.HotspotDecider;
-import org.traceetl.server.features.hotspot.HotspotFeature;
-import org.traceetl.server.features.hotspot.HotspotsConfig;
-import org.traceetl.server.features.index.ElasticsearchLayout;
-import org.traceetl.server.features.index.IndexFeature;
-import org.traceetl.server.features.learn.LearnFeature;
-import org.traceetl.server.features.learn.NameDecider;
 import org.traceetl.server.http.Feature;
+import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalComponent;
@@ -53,31 +48,31 @@ import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.window.QueueId;
 
-/** Constructs and connects the components of a server from its configuration. */
-final class ServerAssembly {
+/** Constructs the components of a server: core, and the features of the list. */
+final class ServerAssembly implements ServerContext {
   private static final Logger log = LoggerFactory.getLogger(ServerAssembly.class);
 
   /** Timeout of journal calls. After it, the outcome of a call is unknown. */
   static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
-
-  private static final double NANOS_PER_MILLI = 1e6;
 
   private final ServerConfig config;
   private final Clock clock;
   private final Clocks clocks;
   private final ServerTelemetry telemetry;
   private final PipelineMetrics metrics;
-
   private final ProfileParts profile;
-
   private final Aggregation aggregation;
   private final JournalComponent journal;
   private final QueueWatch queues;
-  private final HistoryFeature history;
-  private final HotspotFeature hotspots;
-  private final LearnFeature names;
+  private final FleetWindows fleet = new FleetWindows();
+
+  /** Null if no feature has a topic for decisions. */
+  private final DecisionsConfig decisionsConfig;
+
   private final SpanPipeline spans;
   private final List<Component> inOrder = new ArrayList<>();
+  private Supplier<Set<QueueId>> growing = Set::of;
+  private boolean saidWhyItDoesNotDecide;
 
   private ServerAssembly(ServerConfig config, Clock clock) {
     this.config = config;
@@ -96,33 +91,22 @@ final class ServerAssembly {
             journals(config, profile, logs, keys(config.journal()), aggregation, counters, clocks),
             counters);
     queues = new QueueWatch(logs, config.rocketmq().topic(), clock);
-    SignedLog.check(config.hotspots().signing(), config.hotspots().topic());
-    history = history();
-    boolean decides = decides(config, profile);
-    HotspotsConfig routing = config.hotspots().over(config.window().length());
-    var decisions =
-        new RoutingTopic(
-            logs,
-            routing.topic(),
-            config.rocketmq().topic(),
-            routing.signing(),
-            this::ownQueues,
-            history::upToDate);
-    hotspots =
-        new HotspotFeature(
-            decides && routing.enabled()
-                ? subscribed(new HotspotDecider(routing, decisions, clocks))
-                : null);
-    names = new LearnFeature(names(routing, decides, decisions), metrics.cardinality());
-    // The order of the start. Names start before the spans, which would be counted under their own
-    // names.
-    List<Feature> sinks =
-        List.of(profile.pages(journal, telemetry, clocks), index(), history, names);
-    spans = spans(sinks);
+    DecisionsConfig configured = config.feature(DecisionsConfig.class);
+    decisionsConfig = configured == null ? null : configured.over(config.window().length());
+    List<Feature> before = new ArrayList<>();
+    List<Feature> after = new ArrayList<>();
+    for (FeatureType type : Features.ALL) {
+      ConfigSection<?, ?> section = type.section();
+      Record own = section == null ? null : config.feature(section.type());
+      (type.startsBeforeSpans() ? before : after).add(type.create(own, this));
+    }
+    spans = spans(Stream.concat(before.stream(), after.stream()).toList());
     inOrder.addAll(profile.components());
     inOrder.add(journal);
-    inOrder.addAll(sinks);
-    inOrder.addAll(List.of(spans, fleet(), queues, hotspots));
+    inOrder.addAll(before);
+    inOrder.add(spans);
+    inOrder.add(queues);
+    inOrder.addAll(after);
   }
 
   /**
@@ -189,10 +173,10 @@ final class ServerAssembly {
         counters);
   }
 
-  private SpanPipeline spans(List<Feature> sinks) {
+  private SpanPipeline spans(List<Feature> features) {
     List<WindowFollower> followers =
         Stream.concat(
-                sinks.stream().flatMap(sink -> sink.followers().stream()),
+                features.stream().flatMap(feature -> feature.followers().stream()),
                 Stream.of(telemetry.books(), metrics.cardinality()))
             .toList();
     return new SpanPipeline(
@@ -206,89 +190,92 @@ final class ServerAssembly {
         metrics);
   }
 
-  private IndexFeature index() {
-    String group = config.rocketmq().consumerGroup() + "-index";
-    IndexConfig.Elasticsearch elasticsearch = config.index().elasticsearch();
-    return IndexFeature.open(
-        config.index(),
-        elasticsearch.layout().equals(IndexConfig.Elasticsearch.DATA_STREAM)
-            ? ElasticsearchLayout.dataStream(elasticsearch)
-            : profile.layout(elasticsearch, clock),
-        queue -> journal.journals().tail(queue, group),
-        clocks);
+  @Override
+  public ServerConfig config() {
+    return config;
   }
 
-  private DiscoveryFeature fleet() {
-    return new DiscoveryFeature(config.discovery(), journal.logs()::members, clocks);
+  @Override
+  public ProfileParts profile() {
+    return profile;
   }
 
-  private HistoryFeature history() {
-    long[] boundsNanos = config.histogram().boundsNanos();
-    int maxOperations = config.history().maxOperations();
-    History kept =
-        config.history().enabled()
-            ? new History(config.history().maxApplications(), maxOperations, boundsNanos, clock)
-            : null;
-    return new HistoryFeature(
-            kept, this::knownQueues, config.documents().slowerThan().toNanos() / NANOS_PER_MILLI)
-        .follow(
+  @Override
+  public JournalComponent journal() {
+    return journal;
+  }
+
+  @Override
+  public long schema() {
+    return aggregation.schema();
+  }
+
+  @Override
+  public void learnt(LearntNames names) {
+    aggregation.learnt(names);
+  }
+
+  @Override
+  public ServerTelemetry telemetry() {
+    return telemetry;
+  }
+
+  @Override
+  public Clocks clocks() {
+    return clocks;
+  }
+
+  @Override
+  public CardinalityReports cardinality() {
+    return metrics.cardinality();
+  }
+
+  @Override
+  public FleetWindows fleet() {
+    return fleet;
+  }
+
+  @Override
+  public KnownQueues queues() {
+    return new KnownQueues(spans.queues(), queues.seen(), growing.get(), config.series().max());
+  }
+
+  @Override
+  public void growing(Supplier<Set<QueueId>> queues) {
+    growing = queues;
+  }
+
+  @Override
+  public DecisionLog decisions() {
+    return decisionsConfig == null
+        ? null
+        : new RoutingTopic(
             journal.logs(),
-            journal.journals(),
-            config.journal().snapshotInterval(),
-            new SeriesRules(
-                aggregation.schema(),
-                boundsNanos.length + 1,
-                profile.countsEvents(),
-                profile::hasBucketsOfHistory,
-                profile::kind),
-            maxOperations,
-            clocks);
+            decisionsConfig.topic(),
+            config.rocketmq().topic(),
+            decisionsConfig.signing(),
+            () -> spans.queues().stream().map(QueueStatus::queue).collect(Collectors.toSet()),
+            fleet::upToDate);
   }
 
-  /** Returns the name decider; null if learning is off. */
-  private NameDecider names(HotspotsConfig routing, boolean decides, RoutingTopic decisions) {
-    TemplatesConfig templates = config.series().templates();
-    return templates.enabled() && templates.learn().enabled()
-        ? subscribed(
-            new NameDecider(
-                routing.topic(),
-                routing.interval(),
-                config.series(),
-                decides,
-                decisions,
-                clocks,
-                aggregation::learnt))
-        : null;
-  }
-
-  private <T extends FleetWindows.Listener> T subscribed(T listener) {
-    history.subscribe(listener);
-    return listener;
-  }
-
-  private Set<QueueId> ownQueues() {
-    return spans.queues().stream().map(QueueStatus::queue).collect(Collectors.toSet());
-  }
-
-  private KnownQueues knownQueues() {
-    return new KnownQueues(
-        spans.queues(), queues.seen(), hotspots.growing(), config.series().max());
+  @Override
+  public DecisionsConfig decisionsConfig() {
+    return decisionsConfig;
   }
 
   /**
    * Returns whether this server may decide. Two servers briefly show a series that moves; only the
    * queue label distinguishes these, unless their sums stay correct without it.
    */
-  private static boolean decides(ServerConfig config, ProfileParts profile) {
-    TemplatesConfig templates = config.series().templates();
-    boolean wanted =
-        config.hotspots().enabled() || templates.enabled() && templates.learn().enabled();
-    if (!wanted || !config.history().enabled()) {
+  @Override
+  public boolean decides() {
+    if (!fleet.available()) {
       return false;
     }
     boolean told =
         config.metrics().queueLabel() == QueueLabel.ALWAYS || profile.addsUpWithoutQueueLabel();
-    if (!told) {
+    if (!told && !saidWhyItDoesNotDecide) {
+      saidWhyItDoesNotDecide = true;
       log.info(
           "Automatic hotspots and learnt names are off: they require"
               + " trace-etl.metrics.queue-label = always on all servers");

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.binding.ServerConfig;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Format;
+import org.traceetl.server.features.index.IndexConfig;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.web.WebServer;
@@ -195,13 +195,10 @@ final class DocumentationTest {
                 profile.histogram(),
                 d.documents(),
                 new MetricsConfig(profile, null, null, QueueLabel.ALWAYS),
-                index,
-                d.history(),
-                d.hotspots(),
+                Map.of("index", index),
                 Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
                 null,
                 null,
-                d.discovery(),
                 d.web(),
                 d.drainWithin()),
             Clock.systemUTC())) {

@@ -5,6 +5,7 @@ final class Parts {
   private static final String SERVER = "org.traceetl.server.";
 
   static final String[] CORE = {
+    SERVER + "assembly..",
     SERVER + "component..",
     SERVER + "config..",
     SERVER + "consume..",
@@ -14,6 +15,7 @@ final class Parts {
     SERVER + "expose..",
     SERVER + "journal..",
     SERVER + "log..",
+    SERVER + "profile..",
     SERVER + "protobuf..",
     SERVER + "queues..",
     SERVER + "rocketmq..",
@@ -31,6 +33,7 @@ final class Parts {
     SERVER + "dedup..",
     SERVER + "journal..",
     SERVER + "log..",
+    SERVER + "profile..",
     SERVER + "protobuf..",
     SERVER + "queues..",
     SERVER + "rocketmq..",
@@ -44,14 +47,13 @@ final class Parts {
   static final String[] OZHERA = {SERVER + "ozhera.."};
 
   static final String[] BEYOND_FEATURES = {
-    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "profile..", SERVER + "ozhera..",
+    MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "ozhera..",
   };
 
   static final String[] BEYOND_CORE = {
     MAIN,
     SERVER + "binding..",
     SERVER + "web..",
-    SERVER + "profile..",
     SERVER + "features..",
     SERVER + "http..",
     "com.fasterxml.jackson..",

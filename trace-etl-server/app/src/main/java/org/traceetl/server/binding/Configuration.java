@@ -21,6 +21,7 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.traceetl.server.config.ConfigException;
+import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.Profile;
 
 /** Binds the configuration that Spring has read from files, environment and arguments. */
@@ -45,10 +46,16 @@ public final class Configuration {
     addDefaultsOfProfile(environment);
     try {
       Binder binder = Binder.get(environment);
-      // One handler for all records: keys that it has bound for a profile are not unknown
+      // One handler for all records: keys that it has bound for a part are not unknown
       // afterwards.
       BindHandler known =
           new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
+      Map<String, Record> ofFeatures = new HashMap<>();
+      for (ConfigSection<?, ?> section : Features.sections()) {
+        String prefix = PREFIX + "." + section.prefix();
+        ofFeatures.put(
+            section.prefix(), binder.bindOrCreate(prefix, Bindable.of(section.keys()), known));
+      }
       Map<String, Record> ofProfiles = new HashMap<>();
       for (Profile profile : Profile.all()) {
         if (profile.settings() != null) {
@@ -59,7 +66,7 @@ public final class Configuration {
       }
       return binder
           .bindOrCreate(PREFIX, Bindable.of(ServerProperties.class), known)
-          .toConfig(ofProfiles);
+          .toConfig(ofFeatures, ofProfiles);
     } catch (BindException e) {
       throw new ConfigurationRefused(located(environment, explain(e)), e);
     } catch (IllegalArgumentException e) {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.TreeMap;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
@@ -49,8 +49,8 @@ public final class KeyLines {
     for (RecordComponent part : parts.getClass().getRecordComponents()) {
       try {
         Object value = part.getAccessor().invoke(parts);
-        if (parts instanceof ServerConfig config && value == config.ofProfiles()) {
-          new TreeMap<>(config.ofProfiles()).forEach((id, own) -> add(key + "." + id, own));
+        if (value instanceof Map<?, ?> ofParts) {
+          ofParts.forEach((id, own) -> add(key + "." + id, own));
         } else {
           add(key + "." + dashed(part.getName()), value);
         }

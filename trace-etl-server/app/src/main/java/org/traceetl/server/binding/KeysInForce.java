@@ -19,6 +19,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
+import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.Secret;
 
@@ -72,6 +73,12 @@ public final class KeysInForce {
       }
     }
     addOwn(Configuration.PREFIX, ServerProperties.class, List.of());
+    for (ConfigSection<?, ?> section : Features.sections()) {
+      addOwn(
+          Configuration.PREFIX + "." + section.prefix(),
+          section.keys(),
+          List.of("ofFeatures", section.prefix()));
+    }
     for (Profile profile : Profile.all()) {
       if (profile.settings() != null) {
         addOwn(

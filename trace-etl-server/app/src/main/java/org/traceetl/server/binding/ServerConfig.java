@@ -1,6 +1,5 @@
 package org.traceetl.server.binding;
 
-import static java.util.stream.Collectors.toCollection;
 import static org.traceetl.server.config.ConfigException.check;
 import static org.traceetl.server.config.ConfigException.orElse;
 
@@ -8,13 +7,11 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
@@ -23,14 +20,12 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.Messages;
-import org.traceetl.server.features.discovery.DiscoveryConfig;
-import org.traceetl.server.features.history.HistoryConfig;
-import org.traceetl.server.features.hotspot.HotspotsConfig;
 
 /**
  * The whole configuration of a server: {@code trace-etl}. A missing part is its default.
  *
  * @param histogram default: the bounds of the profile
+ * @param ofFeatures the configuration of each feature, by prefix: {@code trace-etl.<prefix>}
  * @param ofProfiles the profiles' own keys by {@link Profile#id}: {@code trace-etl.<id>}; default
  *     those of each profile
  * @param drainWithin how long a server may take to seal and store at shutdown; default 20 s
@@ -43,13 +38,10 @@ public record ServerConfig(
     HistogramConfig histogram,
     DocumentsConfig documents,
     MetricsConfig metrics,
-    IndexConfig index,
-    HistoryConfig history,
-    HotspotsConfig hotspots,
+    Map<String, Record> ofFeatures,
     Map<String, Record> ofProfiles,
     EventsConfig events,
     DeduplicationConfig deduplication,
-    DiscoveryConfig discovery,
     WebConfig web,
     Duration drainWithin)
     implements CoreConfig {
@@ -63,13 +55,10 @@ public record ServerConfig(
     metrics = orElse(metrics, MetricsConfig.defaults());
     histogram = orElse(histogram, metrics.profile().histogram());
     documents = orElse(documents, DocumentsConfig.defaults());
-    index = orElse(index, IndexConfig.defaults());
-    history = orElse(history, HistoryConfig.defaults());
-    hotspots = orElse(hotspots, HotspotsConfig.defaults());
+    ofFeatures = Features.withDefaults(orElse(ofFeatures, Map.of()), metrics.profile());
     ofProfiles = settings(orElse(ofProfiles, Map.of()));
     events = orElse(events, EventsConfig.defaults());
     deduplication = orElse(deduplication, DeduplicationConfig.defaults());
-    discovery = orElse(discovery, DiscoveryConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -78,11 +67,6 @@ public record ServerConfig(
         journal.topic(),
         "must not be trace-etl.rocketmq.topic");
     check(
-        !hotspots.topic().equals(rocketmq.topic()) && !hotspots.topic().equals(journal.topic()),
-        "trace-etl.hotspots.topic",
-        hotspots.topic(),
-        "must be a topic that nothing else uses");
-    check(
         Messages.names().contains(rocketmq.messages()),
         "trace-etl.rocketmq.messages",
         rocketmq.messages(),
@@ -90,12 +74,8 @@ public record ServerConfig(
     Profile profile = metrics.profile();
     series = profile.checkSeries(ofProfiles.get(profile.id()), series, histogram);
     series = events.addTo(series, profile);
-    String layout = index.elasticsearch().layout();
-    if (!layout.equals(IndexConfig.Elasticsearch.DATA_STREAM)) {
-      checkLayout(layout, profile);
-      documents =
-          index.type() == IndexConfig.Type.ELASTICSEARCH ? documents.withoutExemplars() : documents;
-    }
+    Features.validate(ofFeatures, profile, Set.of(rocketmq.topic(), journal.topic()));
+    documents = Features.documents(ofFeatures, documents);
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();
       check(
@@ -115,21 +95,13 @@ public record ServerConfig(
         "must be above 0 and at most 10 minutes");
   }
 
-  private static void checkLayout(String layout, Profile profile) {
-    Set<String> layouts =
-        Profile.all().stream().map(Profile::layout).collect(toCollection(TreeSet::new));
-    check(
-        layouts.contains(layout),
-        "trace-etl.index.elasticsearch.layout",
-        layout,
-        "must be one of " + String.join(", ", layouts));
-    check(
-        layout.equals(profile.layout()),
-        "trace-etl.index.elasticsearch.layout",
-        layout,
-        "requires trace-etl.metrics.profile = "
-            + layout
-            + ", which produces the fields of this layout");
+  /** The configuration of a feature that is or implements this; null without such a feature. */
+  public <C> C feature(Class<C> type) {
+    return ofFeatures.values().stream()
+        .filter(type::isInstance)
+        .map(type::cast)
+        .findFirst()
+        .orElse(null);
   }
 
   @Override
@@ -150,7 +122,6 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-        null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -8,6 +8,7 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
+import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.rocketmq.Announcement;
 
 /**
@@ -31,9 +32,10 @@ final class ComponentLifecycle implements SmartLifecycle {
   public void start() {
     Connector port = ((TomcatWebServer) context.getWebServer()).getTomcat().getConnector();
     InetAddress bound = (InetAddress) port.getProperty("address");
+    DiscoveryConfig discovery = config.feature(DiscoveryConfig.class);
     components.start(
         Announcement.own(
-            config.discovery().address(),
+            discovery == null ? null : discovery.address(),
             new InetSocketAddress(bound, port.getLocalPort()),
             port.getSecure(),
             config.rocketmq().nameServer()));

@@ -8,7 +8,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.features.index.IndexConfig;
 import org.traceetl.server.web.WebServer;
 
 /** How documents of profile ozhera are asked for. */
@@ -19,14 +19,13 @@ final class OzheraLayoutConfigTest {
 
   @Test
   void theProfileBringsItsLayout() {
-    IndexConfig.Elasticsearch ozhera = check(PROFILE, TYPE).index().elasticsearch();
+    IndexConfig.Elasticsearch ozhera = index(PROFILE, TYPE);
     assertThat(ozhera.layout()).isEqualTo("ozhera");
     assertThat(ozhera.indexPrefix()).isEqualTo("zgq_common_staging_private_prometheus-");
     assertThat(ozhera.domain()).isEqualTo("hera");
     assertThat(ozhera.timeZone()).isEqualTo(ZoneOffset.UTC);
-    assertThat(check(TYPE).index().elasticsearch().layout()).isEqualTo("data-stream");
-    assertThat(check(PROFILE, TYPE, "--" + KEY + "layout=data-stream").index().elasticsearch())
-        .isEqualTo(check(TYPE).index().elasticsearch());
+    assertThat(index(TYPE).layout()).isEqualTo("data-stream");
+    assertThat(index(PROFILE, TYPE, "--" + KEY + "layout=data-stream")).isEqualTo(index(TYPE));
   }
 
   @Test
@@ -39,7 +38,8 @@ final class OzheraLayoutConfigTest {
             "--" + KEY + "index-prefix=errors-",
             "--" + KEY + "domain=mone",
             "--" + KEY + "time-zone=Asia/Shanghai");
-    assertThat(config.index().elasticsearch().timeZone()).isEqualTo(ZoneId.of("Asia/Shanghai"));
+    assertThat(config.feature(IndexConfig.class).elasticsearch().timeZone())
+        .isEqualTo(ZoneId.of("Asia/Shanghai"));
     assertThat(KeyLines.of(config))
         .contains(
             KEY + "layout = ozhera",
@@ -63,6 +63,10 @@ final class OzheraLayoutConfigTest {
         .hasStackTraceContaining("index.elasticsearch.index-prefix = Errors*: must be lower-case");
     assertThatThrownBy(() -> check(PROFILE, "--" + KEY + "time-zone=Mars/Base"))
         .hasStackTraceContaining("Mars/Base");
+  }
+
+  private static IndexConfig.Elasticsearch index(String... arguments) {
+    return check(arguments).feature(IndexConfig.class).elasticsearch();
   }
 
   private static ServerConfig check(String... arguments) {

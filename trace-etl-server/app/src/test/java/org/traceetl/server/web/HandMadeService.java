@@ -19,9 +19,11 @@ import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.history.HistoryConfig;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.hotspot.Hotspots;
 import org.traceetl.server.features.hotspot.HotspotsResource;
+import org.traceetl.server.features.index.IndexConfig;
 import org.traceetl.server.features.index.IndexFeature;
 import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.TracePage;
@@ -90,10 +92,11 @@ final class HandMadeService implements Feature {
   volatile boolean closed;
 
   HandMadeService(ServerConfig config) {
+    HistoryConfig own = config.feature(HistoryConfig.class);
     history =
         new History(
-            config.history().maxApplications(),
-            config.history().maxOperations(),
+            own.maxApplications(),
+            own.maxOperations(),
             config.histogram().boundsNanos(),
             () -> NOW);
     Profile profile = config.metrics().profile();
@@ -143,7 +146,7 @@ final class HandMadeService implements Feature {
             : new DeltaFeature(deltas, telemetry);
     var indexed =
         new IndexFeature(
-            config.index(),
+            config.feature(IndexConfig.class),
             index,
             queue -> {
               throw new IOException("there is no journal");
@@ -151,7 +154,10 @@ final class HandMadeService implements Feature {
             Clocks.SYSTEM);
     double slowMillis = config.documents().slowerThan().toNanos() / 1e6;
     var live =
-        new HistoryFeature(config.history().enabled() ? history : null, () -> queues, slowMillis);
+        new HistoryFeature(
+            config.feature(HistoryConfig.class).enabled() ? history : null,
+            () -> queues,
+            slowMillis);
     return new ServerComponents(
         telemetry,
         new Components(telemetry, List.of(shown, indexed, live, fleet, this), System::nanoTime));

@@ -24,7 +24,7 @@ public final class ConfigException extends IllegalArgumentException {
   /**
    * Returns the name of a constant in the configuration: {@code span-batch} for {@code SPAN_BATCH}.
    */
-  static String canonical(String name) {
+  public static String canonical(String name) {
     return name.toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

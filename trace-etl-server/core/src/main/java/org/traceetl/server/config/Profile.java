@@ -14,6 +14,9 @@ import java.util.stream.Stream;
  * Immutable.
  */
 public interface Profile {
+  /** A layout of documents that every server has: a data stream. */
+  String DATA_STREAM = "data-stream";
+
   /**
    * Returns the name in the configuration, in lower-case letters. The profile's own keys are below
    * {@code trace-etl.<id>}.
@@ -34,7 +37,7 @@ public interface Profile {
 
   /** Returns the default layout of documents in Elasticsearch. */
   default String layout() {
-    return IndexConfig.Elasticsearch.DATA_STREAM;
+    return DATA_STREAM;
   }
 
   /** Returns whether the profile has metrics of events. */

@@ -24,6 +24,27 @@ public record Secret(String value) {
     return new Secret(content);
   }
 
+  /**
+   * A secret that is a value or the content of a file; null if it is neither.
+   *
+   * @param key of the value; that of the file has {@code -file} appended
+   */
+  public static Secret of(String key, String value, Path file) {
+    if (file == null) {
+      return value == null ? null : new Secret(value);
+    }
+    String name = key + "-file = " + file;
+    if (value != null) {
+      throw new IllegalArgumentException(name + ": must be absent if " + key + " is configured");
+    }
+    try {
+      return fromFile(file);
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          name + ": must be a readable file that contains it: " + e.getMessage(), e);
+    }
+  }
+
   @Override
   public String toString() {
     return "***";

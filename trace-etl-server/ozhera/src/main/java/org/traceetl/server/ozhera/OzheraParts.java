@@ -1,16 +1,12 @@
 package org.traceetl.server.ozhera;
 
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.decode.MappedProfile;
-import org.traceetl.server.features.index.ElasticsearchLayout;
-import org.traceetl.server.features.pages.PagesFeature;
-import org.traceetl.server.http.Feature;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.journal.JournalComponent;
 import org.traceetl.server.ozhera.delta.BrokerPositions;
 import org.traceetl.server.ozhera.delta.DeltaFeature;
@@ -69,10 +65,13 @@ final class OzheraParts implements ProfileParts {
   }
 
   @Override
-  public Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks) {
-    return givesDeltas()
-        ? new DeltaFeature(deltas(journal, telemetry, clocks), telemetry)
-        : PagesFeature.of(new OzheraNaming(config.metrics(), own), telemetry, clocks);
+  public Naming naming() {
+    return new OzheraNaming(config.metrics(), own);
+  }
+
+  @Override
+  public Component pages(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks) {
+    return givesDeltas() ? new DeltaFeature(deltas(journal, telemetry, clocks), telemetry) : null;
   }
 
   private DeltaPages deltas(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks) {
@@ -91,11 +90,6 @@ final class OzheraParts implements ProfileParts {
                 "Time from taking an answer to a scraper until its last byte is written.")
             ::recordNanos,
         clocks);
-  }
-
-  @Override
-  public ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch, InstantSource clock) {
-    return new OzheraLayout(elasticsearch, clock);
   }
 
   @Override

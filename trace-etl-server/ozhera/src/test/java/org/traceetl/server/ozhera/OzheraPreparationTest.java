@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.config.IndexConfig;
+import org.traceetl.server.features.index.IndexConfig;
 import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.Traces;
 import org.traceetl.server.features.index.WriteResult;

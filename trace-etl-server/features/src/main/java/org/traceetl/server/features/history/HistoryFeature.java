@@ -5,13 +5,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.FleetWindows;
+import org.traceetl.server.journal.JournalComponent;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
@@ -19,16 +19,14 @@ import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SealedWindow;
 
-/** The live history of the fleet, and the subscribers of its follower. */
-public final class HistoryFeature implements Feature, FleetWindows {
+/** The live history of the fleet. */
+public final class HistoryFeature implements Feature {
   /** Null if it is disabled. */
   private final History history;
 
   private final Supplier<KnownQueues> queues;
   private final double slowMillis;
-  private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
   /** Null before {@link #follow}. */
   private HistoryFollower follower;
@@ -53,39 +51,27 @@ public final class HistoryFeature implements Feature, FleetWindows {
    * @param snapshotInterval interval of snapshots; each queue has one within this time before the
    *     last hour
    * @param rules how series are read
+   * @param fleet receives what it reads
    */
   public HistoryFeature follow(
-      RocketMqLogs logs,
-      LogJournals journals,
+      JournalComponent journal,
       Duration snapshotInterval,
       SeriesRules rules,
       int maxOperations,
+      FleetWindows fleet,
       Clocks clocks) {
     if (history != null) {
       follower =
           new HistoryFollower(
               history,
-              new AllJournals(logs, journals),
+              new AllJournals(journal.logs(), journal.journals()),
               History.LENGTH.plus(snapshotInterval),
               rules,
               maxOperations,
-              new Subscribed(listeners),
+              fleet.readBy(history::upToDate),
               clocks);
     }
     return this;
-  }
-
-  /** Passes on what the follower reads. */
-  private record Subscribed(List<Listener> listeners) implements Listener {
-    @Override
-    public void window(SealedWindow window) {
-      listeners.forEach(listener -> listener.window(window));
-    }
-
-    @Override
-    public void series(QueueImage image) {
-      listeners.forEach(listener -> listener.series(image));
-    }
   }
 
   /** The journals of the whole fleet. */
@@ -101,16 +87,6 @@ public final class HistoryFeature implements Feature, FleetWindows {
         throws IOException, InterruptedException {
       return journals.tail(queue, sinceMillis, snapshots);
     }
-  }
-
-  @Override
-  public void subscribe(Listener listener) {
-    listeners.add(listener);
-  }
-
-  @Override
-  public boolean upToDate() {
-    return history != null && history.upToDate();
   }
 
   @Override

@@ -5,6 +5,7 @@ import static org.traceetl.server.config.ConfigException.orElse;
 
 import java.time.Duration;
 import java.util.List;
+import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.config.SigningConfig;
 
 /**
@@ -43,7 +44,8 @@ public record HotspotsConfig(
     Long minQueueRate,
     Boolean spreadRandom,
     List<String> pinned,
-    SigningConfig signing) {
+    SigningConfig signing)
+    implements DecisionsConfig {
   private static final String PREFIX = "trace-etl.hotspots.";
   private static final int MOST_QUEUES = 1_024;
   private static final int MOST_LOOKS = 10_000;
@@ -98,6 +100,7 @@ public record HotspotsConfig(
    * Returns the same configuration for windows of this length: each queue must have a window
    * between two checks, or the check would be void.
    */
+  @Override
   public HotspotsConfig over(Duration window) {
     Duration least = window.multipliedBy(2);
     return new HotspotsConfig(

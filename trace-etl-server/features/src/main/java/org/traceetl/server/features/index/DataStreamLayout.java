@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 

@@ -32,7 +32,6 @@ import org.apache.hc.core5.http.protocol.HttpContext;
 import org.apache.hc.core5.util.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;

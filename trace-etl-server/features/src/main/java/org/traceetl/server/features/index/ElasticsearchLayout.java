@@ -8,7 +8,6 @@ import co.elastic.clients.elasticsearch.core.bulk.BulkOperation;
 import co.elastic.clients.elasticsearch.core.search.Hit;
 import java.io.IOException;
 import java.util.List;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 import tools.jackson.databind.JsonNode;
 

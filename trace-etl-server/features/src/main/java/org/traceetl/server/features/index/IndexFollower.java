@@ -13,7 +13,6 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.component.SteppedThread;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.QueueImage;

@@ -6,7 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
 /**

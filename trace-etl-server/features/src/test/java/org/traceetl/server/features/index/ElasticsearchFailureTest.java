@@ -13,7 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.window.QueueId;

@@ -15,7 +15,6 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.LogJournals;

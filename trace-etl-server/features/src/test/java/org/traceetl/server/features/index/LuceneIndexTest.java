@@ -26,7 +26,6 @@ import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.window.TraceDocument;
 
 final class LuceneIndexTest extends TraceIndexContract {

@@ -1,17 +1,12 @@
 package org.traceetl.server.profile;
 
-import java.time.InstantSource;
 import java.util.List;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
-import org.traceetl.server.config.IndexConfig;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.decode.MappedProfile;
-import org.traceetl.server.features.index.ElasticsearchLayout;
-import org.traceetl.server.features.pages.PagesFeature;
-import org.traceetl.server.features.pages.SpanNaming;
-import org.traceetl.server.http.Feature;
+import org.traceetl.server.expose.Naming;
 import org.traceetl.server.journal.JournalComponent;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.SeriesDefinition;
@@ -25,15 +20,18 @@ public interface ProfileParts {
   static ProfileParts of(CoreConfig config) {
     return config.metrics().profile() instanceof MappedSpansProfile mapped
         ? mapped.parts(config)
-        : (journal, telemetry, clocks) ->
-            PagesFeature.of(
-                new SpanNaming(config.metrics(), config.series(), config.histogram()),
-                telemetry,
-                clocks);
+        : new ProfileParts() {};
   }
 
-  /** Returns the feature that shows the series to Prometheus. Called once. */
-  Feature pages(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks);
+  /** Returns the names and labels of its series; null for those of OpenTelemetry's attributes. */
+  default Naming naming() {
+    return null;
+  }
+
+  /** Returns what shows its series to Prometheus; null for cumulative pages. Called once. */
+  default Component pages(JournalComponent journal, ServerTelemetry telemetry, Clocks clocks) {
+    return null;
+  }
 
   /**
    * Returns the mapping of spans to series, which {@link #components} keep up to date; null for
@@ -59,11 +57,6 @@ public interface ProfileParts {
    */
   default boolean addsUpWithoutQueueLabel() {
     return false;
-  }
-
-  /** Returns the document layout of the profile. */
-  default ElasticsearchLayout layout(IndexConfig.Elasticsearch elasticsearch, InstantSource clock) {
-    return ElasticsearchLayout.dataStream(elasticsearch);
   }
 
   /** Returns whether events have series; these are not calls. */

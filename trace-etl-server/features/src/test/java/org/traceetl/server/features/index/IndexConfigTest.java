@@ -1,4 +1,4 @@
-package org.traceetl.server.config;
+package org.traceetl.server.features.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.server.config.Secret;
 
 final class IndexConfigTest {
   private static final Secret SECRET = new Secret("hunter2");

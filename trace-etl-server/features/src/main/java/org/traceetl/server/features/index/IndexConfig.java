@@ -1,4 +1,4 @@
-package org.traceetl.server.config;
+package org.traceetl.server.features.index;
 
 import static org.traceetl.server.config.ConfigException.canonical;
 
@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.Secret;
 
 /**
  * The index of slow and failed spans: {@code index.*}.
@@ -98,7 +100,7 @@ public record IndexConfig(
       ZoneId timeZone) {
 
     /** A layout: a data stream with the fields of {@code /api/traces}. */
-    public static final String DATA_STREAM = "data-stream";
+    public static final String DATA_STREAM = Profile.DATA_STREAM;
 
     /** Returns a cluster without authentication, with default values for all other keys. */
     public static Elasticsearch at(List<URI> urls) {

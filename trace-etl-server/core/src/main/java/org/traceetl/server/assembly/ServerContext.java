@@ -1,0 +1,65 @@
+package org.traceetl.server.assembly;
+
+import java.util.Set;
+import java.util.function.Supplier;
+import org.traceetl.common.Clocks;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.consume.CardinalityReports;
+import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.journal.FleetWindows;
+import org.traceetl.server.journal.JournalComponent;
+import org.traceetl.server.profile.ProfileParts;
+import org.traceetl.server.queues.KnownQueues;
+import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * What core gives to a feature that is constructed. Features are constructed in the order of the
+ * server's list, and reach each other through this only.
+ */
+public interface ServerContext {
+  CoreConfig config();
+
+  ProfileParts profile();
+
+  JournalComponent journal();
+
+  /** The schema of series with this server's dimensions and buckets. */
+  long schema();
+
+  /** Joins names by these rules from the next batch on. */
+  void learnt(LearntNames names);
+
+  ServerTelemetry telemetry();
+
+  Clocks clocks();
+
+  /** The applications near a limit of series. */
+  CardinalityReports cardinality();
+
+  /** The windows of all queues, which one feature reads and others receive. */
+  FleetWindows fleet();
+
+  /** What this server knows of the fleet's queues. Never waits; called once it has started. */
+  KnownQueues queues();
+
+  /**
+   * Adds to {@link #queues} those whose servers do not keep up with them.
+   *
+   * @param queues never waits
+   */
+  void growing(Supplier<Set<QueueId>> queues);
+
+  /** Where decisions are written and read; null if no feature has a topic for them. */
+  DecisionLog decisions();
+
+  /** The topic of the decisions, and how often servers look at it. As {@link #decisions}. */
+  DecisionsConfig decisionsConfig();
+
+  /**
+   * Whether this server may decide for the fleet. It needs the fleet's windows, and pages that stay
+   * right while a series moves to another queue. Logs what is missing.
+   */
+  boolean decides();
+}

@@ -1,0 +1,2 @@
+/** What core gives to the features of a server. */
+package org.traceetl.server.assembly;

@@ -1,0 +1,28 @@
+package org.traceetl.server.features.pages;
+
+import org.traceetl.server.assembly.ServerContext;
+import org.traceetl.server.component.Component;
+import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.http.Feature;
+import org.traceetl.server.http.FeatureType;
+
+/** Pages with the names of the profile, unless the profile shows the series itself. */
+public final class PagesType implements FeatureType {
+  @Override
+  public Feature create(Record own, ServerContext context) {
+    Component ofProfile =
+        context.profile().pages(context.journal(), context.telemetry(), context.clocks());
+    if (ofProfile != null) {
+      return (Feature) ofProfile;
+    }
+    Naming naming = context.profile().naming();
+    CoreConfig config = context.config();
+    return PagesFeature.of(
+        naming == null
+            ? new SpanNaming(config.metrics(), config.series(), config.histogram())
+            : naming,
+        context.telemetry(),
+        context.clocks());
+  }
+}
