@@ -42,7 +42,7 @@ import org.traceetl.server.window.QueueId;
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 1)
-@Measurement(iterations = 3)
+@Measurement(iterations = 1) // JMH adds up the counters of iterations
 @Fork(value = 1, jvmArgsAppend = "-Xmx2g")
 public class SeriesMemoryBenchmark {
   private static final QueueId QUEUE = new QueueId("broker", 0);
