@@ -2,7 +2,7 @@ package org.traceetl.agent.spool;
 
 import java.io.IOException;
 
-/** A batch's bytes on disk are not what was written. */
+/** Thrown when a batch's bytes on disk differ from those written. */
 public final class DamagedBatchException extends IOException {
   DamagedBatchException(String message) {
     super(message);

@@ -11,8 +11,8 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
 /**
- * What is committed together: the batches that some payloads were made into, and the notes of those
- * payloads. Filled again after each commit; owned by the pipeline's thread.
+ * A unit of commit: the batches made from some payloads, and the payloads' checkpoints. Reused
+ * after each commit; confined to the pipeline thread.
  */
 public final class Frame {
   private final AgentIdentity agent;
@@ -24,15 +24,15 @@ public final class Frame {
   private long bodyBytes;
 
   /**
-   * @param agent the run that names the batches
-   * @param millis dates what is added
+   * @param agent the agent's run, which is part of the batches' names
+   * @param millis the clock that dates batches and answers
    */
   public Frame(AgentIdentity agent, LongSupplier millis) {
     this.agent = agent;
     this.millis = millis;
   }
 
-  /** Adds a batch and takes over its body. */
+  /** Adds a batch and takes ownership of its body. */
   public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
     crc.reset();
     crc.update(body, 0, body.length);
@@ -49,7 +49,7 @@ public final class Frame {
     bodyBytes += body.length;
   }
 
-  /** Adds what a source wants kept, with the outcome of its payload. */
+  /** Adds a source's checkpoint, with the outcome of its payload. */
   public void add(Checkpoint note, int accepted, int rejected, String reason) {
     switch (note) {
       case Checkpoint.Position place -> places.add(place);
@@ -59,24 +59,24 @@ public final class Frame {
     }
   }
 
-  /** Batches. */
+  /** Returns the number of batches. */
   public int size() {
     return batches.size();
   }
 
-  /** Bytes of the batches. */
+  /** Returns the bytes of the batches' bodies. */
   public long bodyBytes() {
     return bodyBytes;
   }
 
-  /** True if there is nothing to commit. */
+  /** Returns true if there is nothing to commit. */
   public boolean isEmpty() {
     return batches.isEmpty() && requests.isEmpty() && places.isEmpty();
   }
 
-  /** Forgets all, for the next one. */
+  /** Empties the frame for reuse. */
   public void clear() {
-    // Not cleared: the last one's may be on its way to the publisher.
+    // A new list, because the publisher may still use the last one.
     batches = new ArrayList<>();
     requests.clear();
     places.clear();

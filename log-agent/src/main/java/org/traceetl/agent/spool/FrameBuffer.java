@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Bytes being written, big-endian. Reused. */
+/** A growing, reusable buffer for big-endian content. */
 final class FrameBuffer {
   private byte[] bytes = new byte[4_096];
   private ByteBuffer view = ByteBuffer.wrap(bytes);
@@ -40,7 +40,7 @@ final class FrameBuffer {
     return this;
   }
 
-  /** Text with its length in bytes before it. */
+  /** Appends a text, preceded by its length in bytes. */
   FrameBuffer putText(String text) {
     byte[] encoded = text.getBytes(UTF_8);
     ensure(Integer.BYTES + encoded.length);

@@ -12,24 +12,24 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
 /**
- * The content of frames: a byte for its kind, then for kinds 1 and 2, numbers big-endian and texts
- * with their length as 4 bytes before them,
+ * Encodes and decodes the content of frames: a byte for the kind, then the fields. Numbers are
+ * big-endian; a text is preceded by its length in 4 bytes. Kinds 1 and 2 have these fields:
  *
  * <pre>
- * agent   : 8 high, 8 low, 8 epoch
- * batches : 4 how many; for each: text broker, 4 queue, 8 sequence, 8 created (ms), 4 spans,
- *           4 bytes of the body, 4 CRC-32C of the body
- * requests: 4 how many; for each: 8 hash, 8 other hash, 4 length, 8 answered (ms), 4 accepted,
- *           4 rejected, text reason
- * places  : 4 how many; for each: text name, text content
+ * agent    : 8 high, 8 low, 8 epoch
+ * batches  : 4 count; for each: text broker, 4 queue, 8 sequence, 8 created (ms), 4 spans,
+ *            4 bytes of the body, 4 CRC-32C of the body
+ * requests : 4 count; for each: 8 hash, 8 other hash, 4 length, 8 answered (ms), 4 accepted,
+ *            4 rejected, text reason
+ * positions: 4 count; for each: text name, text content
  * the bodies, in the order of the batches
  * </pre>
  *
- * Dates are those of {@link Spool#nowMillis}. Kind 1 stands first in a segment, has no batches, and
- * its requests and places take the place of all that earlier segments said. Kind 3 tells what of a
- * segment is settled: 4 how many; for each: 4 ordinal of the batch in its segment, 4 its spans.
- * Kind 4 stands first in a segment that others were copied into: 8 number of the first of them, 8
- * number of the last. It replaces them; if they were the newest, kind 1 follows.
+ * Dates are values of {@link Spool#nowMillis}. Kind 1 is the first frame of a segment and has no
+ * batches; its positions replace those of earlier segments, and its requests repeat theirs. Kind 3
+ * lists settled batches of a segment: 4 count; for each: 4 ordinal of the batch in its segment, 4
+ * spans. Kind 4 is the first frame of a segment that replaces others: 8 number of the first, 8
+ * number of the last. If it replaces the active segment, kind 1 follows.
  */
 final class FrameContent {
   static final int STATE = 1;
@@ -37,12 +37,12 @@ final class FrameContent {
   static final int SETTLED = 3;
   static final int MERGED = 4;
 
-  /** Of a request besides its reason, and of a place besides its texts. */
+  /** Bytes of a request without its reason. */
   static final int REQUEST_BYTES = 40;
 
   static final int PLACE_BYTES = 8;
 
-  /** Of kind 1 besides requests and places, and of kind 4. */
+  /** Bytes of kind 1 without requests and positions. */
   static final int STATE_BYTES = 1 + 3 * Long.BYTES + 3 * Integer.BYTES;
 
   static final int MERGED_BYTES = 1 + 2 * Long.BYTES;
@@ -56,7 +56,7 @@ final class FrameContent {
     this.isState = isState;
   }
 
-  /** Writes all but the bodies, and tells each batch where in the frame its own will be. */
+  /** Writes the content without the bodies. */
   static void write(
       FrameBuffer to,
       int kind,
@@ -89,8 +89,8 @@ final class FrameContent {
   /**
    * Reads a frame of kind 1 or 2.
    *
-   * @param offset of the content in its file; the batches are told where their bodies are
-   * @return null when it is no such frame
+   * @param offset of the content in its file; from it the batches get the offsets of their bodies
+   * @return null if it is not a valid frame of these kinds
    */
   static FrameContent read(ByteBuffer from, long offset) {
     try {
@@ -136,7 +136,9 @@ final class FrameContent {
     }
   }
 
-  /** A number that is not negative. Lists are not allocated by it: it may be anything. */
+  /**
+   * Reads a number that must not be negative. It is untrusted, so it must not size an allocation.
+   */
   private static int count(ByteBuffer from) {
     int count = from.getInt();
     if (count < 0) {

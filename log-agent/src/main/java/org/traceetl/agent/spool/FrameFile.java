@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * A file of frames, each of which is there whole or not at all. Numbers are big-endian:
+ * A file of frames, each of which is whole or absent. Numbers are big-endian:
  *
  * <pre>
  *  0  4  "TSP1"
@@ -28,36 +28,36 @@ import java.util.zip.CRC32C;
  * 24     the content
  * </pre>
  *
- * The head has a checksum of its own, so that a damaged content can be stepped over, and what was
- * in it counted. Behind a damaged head the file is given up: frames are never searched for, since
- * the text of a span may look like one.
+ * The head has its own checksum, so a reader can skip a damaged content and count its batches.
+ * After a damaged head the rest of the file is lost. Frames are never searched for, because a
+ * span's text may look like one.
  *
- * <p>One thread appends; any may read.
+ * <p>One thread appends; any thread may read.
  */
 final class FrameFile implements AutoCloseable {
   static final int HEAD_BYTES = 24;
 
-  /** Larger frames are neither written nor believed. */
+  /** The largest content in bytes; a longer frame is refused on write, and damaged on read. */
   static final int MAX_CONTENT_BYTES = 256 * 1024 * 1024;
 
   private static final int MAGIC = 'T' << 24 | 'S' << 16 | 'P' << 8 | '1';
   private static final int STAGING_BYTES = 256 * 1024;
 
-  /** What stands at a place in the file. */
+  /** What the reader found at an offset. */
   enum Found {
     FRAME,
-    /** A frame whose content is not what was written. */
+    /** A frame whose content does not match its checksum. */
     DAMAGED_CONTENT,
-    /** No frame, though there are bytes enough for a head. */
+    /** An invalid head, with enough bytes for one. */
     DAMAGED_HEAD,
-    /** The beginning of a frame. */
+    /** An incomplete frame at the end of the file. */
     TORN,
     END
   }
 
-  /** Brings what was written to a file to the disk. */
+  /** Forces the writes of a file to the disk. */
   interface Force {
-    /** The file's content, and of its metadata what is needed to read it. */
+    /** Forces the content, and the metadata needed to read it. */
     Force CONTENT = (path, channel) -> channel.force(false);
 
     void force(Path path, FileChannel channel) throws IOException;
@@ -67,13 +67,13 @@ final class FrameFile implements AutoCloseable {
   private final FileChannel channel;
   private final Force force;
   private final CRC32C crc = new CRC32C();
-  // Owned by the appending thread, like the rest: one size of native memory for frames of any.
+  // Confined to the appending thread. Its size is fixed, whatever the size of a frame.
   private ByteBuffer staging;
   private long end;
   private boolean torn;
   private volatile boolean unsound;
 
-  // What was read last.
+  // The frame read last.
   private long offset;
   private int batches;
   private int spans;
@@ -87,12 +87,12 @@ final class FrameFile implements AutoCloseable {
     this.end = end;
   }
 
-  /** Makes an empty one that is never forced. */
+  /** Creates an empty file that is forced by {@link Force#CONTENT}. */
   static FrameFile create(Path path) throws IOException {
     return create(path, Force.CONTENT);
   }
 
-  /** Makes an empty one, also where a file of that name is left from a force that failed. */
+  /** Creates an empty file; replaces one that a failed force left. */
   static FrameFile create(Path path, Force force) throws IOException {
     Files.deleteIfExists(path);
     return open(
@@ -101,12 +101,14 @@ final class FrameFile implements AutoCloseable {
         Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
-  /** Opens one that is there and is never forced, to be read from its start. */
+  /**
+   * Opens an existing file that is forced by {@link Force#CONTENT}; reading begins at its start.
+   */
   static FrameFile open(Path path) throws IOException {
     return open(path, Force.CONTENT);
   }
 
-  /** Opens one that is there, to be read from its start. */
+  /** Opens an existing file; reading begins at its start. */
   static FrameFile open(Path path, Force force) throws IOException {
     return open(path, force, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
@@ -126,18 +128,18 @@ final class FrameFile implements AutoCloseable {
     return path;
   }
 
-  /** Gives the file its final name, in the same directory, in one step. */
+  /** Renames the file atomically within its directory. */
   void moveTo(Path name) throws IOException {
     Files.move(path, name, StandardCopyOption.ATOMIC_MOVE);
     path = name;
   }
 
-  /** Offset behind the last frame: the size of the file. */
+  /** Returns the offset after the last frame. */
   long end() {
     return end;
   }
 
-  /** Bytes of a frame with the content. */
+  /** Returns the bytes of a frame with this content and these bodies. */
   static long frameBytes(FrameBuffer meta, List<SpooledBatch> bodies) {
     long bytes = HEAD_BYTES + (long) meta.length();
     for (SpooledBatch batch : bodies) {
@@ -147,11 +149,11 @@ final class FrameFile implements AutoCloseable {
   }
 
   /**
-   * Appends a frame: the given bytes, then the bodies of the batches.
+   * Appends a frame: the given bytes, then the batches' bodies.
    *
-   * @param force whether it has to be on the disk on return
-   * @throws IOException when it failed; then nothing of the frame counts, and nothing more is
-   *     written before what there is of it is cut off
+   * @param force whether to force the frame to the disk before returning
+   * @throws IOException if it failed; the frame is void, and what was written of it is cut off
+   *     before the next append
    */
   void append(FrameBuffer meta, Collection<SpooledBatch> bodies, boolean force) throws IOException {
     if (torn) {
@@ -229,7 +231,7 @@ final class FrameFile implements AutoCloseable {
     try {
       cut();
     } catch (IOException e) {
-      // Stays torn: it is tried again before the next frame.
+      // The file stays torn; the next append cuts it again.
     }
   }
 
@@ -238,27 +240,27 @@ final class FrameFile implements AutoCloseable {
     torn = false;
   }
 
-  /** False while a frame that failed may still be there, whole or in part. */
+  /** Returns false while the file may still have a failed frame, whole or in part. */
   boolean isWhole() {
     return !torn;
   }
 
-  /** Cuts off what a failed append left, if it did. */
+  /** Cuts off what a failed append left. */
   void mend() throws IOException {
     if (torn) {
       cut();
     }
   }
 
-  /** Nothing more is appended. */
+  /** Releases the memory for appends; nothing more is appended. */
   void endAppending() {
     staging = null;
   }
 
   /**
-   * Brings what was appended to the disk. Safe for any thread.
+   * Forces appended frames to the disk. Safe for any thread.
    *
-   * @throws IOException when it failed; from then on the file is unsound
+   * @throws IOException if it failed; from then on the file is unsound
    */
   void force() throws IOException {
     try {
@@ -272,15 +274,15 @@ final class FrameFile implements AutoCloseable {
   }
 
   /**
-   * True once a force failed. The system may have dropped what it could not write, and a later
-   * force succeeds all the same: what is needed of the file is to be written to another one. Safe
-   * for any thread.
+   * Returns true once a force failed. The system may have dropped unwritten pages, and a later
+   * force succeeds nevertheless; needed content must be written to another file. Safe for any
+   * thread.
    */
   boolean isUnsound() {
     return unsound;
   }
 
-  /** Reads what stands behind the frame that was read last. */
+  /** Reads the frame after the one read last. */
   Found next() throws IOException {
     offset = nextOffset();
     contentLength = 0;
@@ -325,38 +327,38 @@ final class FrameFile implements AutoCloseable {
     return contentLength == 0 ? offset : offset + HEAD_BYTES + contentLength;
   }
 
-  /** Where the frame that was read last, or what is there instead, begins. */
+  /** Returns the offset of the last {@link #next()}, whatever it found. */
   long offset() {
     return offset;
   }
 
-  /** Batches of the frame read last. */
+  /** Returns the number of batches in the frame read last. */
   int batches() {
     return batches;
   }
 
-  /** Spans of the frame read last. */
+  /** Returns the number of spans in the frame read last. */
   int spans() {
     return spans;
   }
 
-  /** The content of the frame read last, until the next one is read. */
+  /** Returns the content of the frame read last; valid until the next read. */
   ByteBuffer content() {
     return ByteBuffer.wrap(content, 0, contentLength);
   }
 
-  /** Cuts off what stands behind the frame that was read last, as what is torn. */
+  /** Cuts off the file at {@link #offset()}. */
   void cutHere() throws IOException {
     end = offset;
     cut();
   }
 
-  /** Lets go of what was read. */
+  /** Releases the memory for reads. */
   void endReading() {
     content = new byte[0];
   }
 
-  /** These bytes of the file. Safe for any thread. */
+  /** Reads a range of the file. Safe for any thread. */
   byte[] read(long from, int length) throws IOException {
     byte[] bytes = new byte[length];
     readFully(from, ByteBuffer.wrap(bytes));

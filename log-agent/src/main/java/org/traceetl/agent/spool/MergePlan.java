@@ -3,11 +3,11 @@ package org.traceetl.agent.spool;
 import java.util.List;
 
 /**
- * Picks segments next to each other that hold little that is unsettled, so that one takes their
- * place: the batches of a broker that is away must not keep the room of those that were confirmed.
+ * Selects neighbouring segments with few unsettled bytes, to be merged into one. Without merges,
+ * batches for an unreachable broker would keep the space of confirmed ones.
  */
 final class MergePlan {
-  /** A segment is worth a merge from this part of it that is settled: one of so many. */
+  /** A segment is worth a merge if at least 1/8 of its bytes is settled. */
   private static final int LEAST_SETTLED_PART = 8;
 
   private final List<Segment> segments;
@@ -16,10 +16,10 @@ final class MergePlan {
   private final int mostBatches;
 
   /**
-   * @param segments all, the oldest first
-   * @param mergeable how many of them, from the oldest, may go
-   * @param mostBytes of the segment that takes their place
-   * @param mostBatches in it
+   * @param segments all segments, oldest first
+   * @param mergeable how many of them, from the oldest, may be replaced
+   * @param mostBytes unsettled bytes that the merged segment may have
+   * @param mostBatches unsettled batches that it may have
    */
   MergePlan(List<Segment> segments, int mergeable, long mostBytes, int mostBatches) {
     this.segments = segments;
@@ -28,7 +28,7 @@ final class MergePlan {
     this.mostBatches = mostBatches;
   }
 
-  /** The segments to be merged, the oldest first; empty when none are worth it. */
+  /** Returns the segments to merge, oldest first; empty if none are worth it. */
   List<Segment> sources() {
     for (int i = 0; i < mergeable; i++) {
       Segment segment = segments.get(i);
@@ -42,7 +42,7 @@ final class MergePlan {
     return List.of();
   }
 
-  /** This segment and its neighbours, as long as a merge frees no less than it copies. */
+  /** Returns this segment and its neighbours, as far as a merge frees at least what it copies. */
   private List<Segment> around(int middle) {
     int from = middle;
     int to = middle + 1;
@@ -79,7 +79,10 @@ final class MergePlan {
     return bytes <= mostBytes && batches <= mostBatches;
   }
 
-  /** Whether a number is free before the segment at this index, so that the order stays. */
+  /**
+   * Returns whether a number is free before the segment at this index; a merge needs it to keep the
+   * order.
+   */
   static boolean hasNumber(List<Segment> segments, int to) {
     return to == segments.size() || segments.get(to - 1).number + 1 < segments.get(to).lowest();
   }

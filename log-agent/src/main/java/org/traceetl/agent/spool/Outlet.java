@@ -2,11 +2,11 @@ package org.traceetl.agent.spool;
 
 import java.util.List;
 
-/** Where the spool's batches go out. Called by the pipeline's thread; must not block. */
+/** Receives the spool's batches. Called on the pipeline thread; must not block. */
 public interface Outlet {
-  /** These are in the spool, in the order of their sequences; their bodies come with them. */
+  /** Accepts batches that are in the spool, in the order of their sequences, with their bodies. */
   void append(List<SpooledBatch> batches);
 
-  /** These were settled by the spool itself: they are not to be sent any more. */
+  /** Discards batches that the spool has dropped; they must not be sent. */
   void forget(List<SpooledBatch> batches);
 }

@@ -12,35 +12,34 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file of frames, with one beside it that tells which of its batches are settled: both go
- * together, whichever segments go before them. The files are their appending thread's; the list of
- * batches is guarded by the spool's lock.
+ * A file of frames, and a second file that lists its settled batches. Both are deleted together.
+ * The files are confined to the appending thread; the spool's lock guards the list of batches.
  */
 final class Segment {
   static final String SUFFIX = ".seg";
   static final String SETTLED_SUFFIX = ".settled";
 
-  /** Of a file that is not a segment yet. */
+  /** The suffix of an unfinished segment. */
   static final String UNFINISHED_SUFFIX = ".tmp";
 
-  /** What a batch takes beside its body: about what a frame says of it. */
+  /** Approximate bytes of a batch in a frame without its body. */
   static final int BATCH_BYTES = 64;
 
   final long number;
   final FrameFile frames;
   private final Path settledPath;
   private long lowest;
-  // Null until something of it is settled.
+  // Null until a batch is recorded as settled.
   private FrameFile settledFile;
 
-  // By ordinal; null when settled or damaged.
+  // By ordinal; null if settled or damaged.
   private SpooledBatch[] batches = new SpooledBatch[64];
   private int count;
   private int unsettled;
   private long unsettledBytes;
   private int oldest;
   private boolean isState;
-  // Ordinal and spans, in turn.
+  // Pairs of ordinal and spans.
   private int[] newlySettled = new int[64];
   private int newlySettledLength;
 
@@ -56,17 +55,17 @@ final class Segment {
     return path.resolveSibling(name.substring(0, name.length() - SUFFIX.length()) + suffix);
   }
 
-  /** Others were merged into it, the first of them with this number. */
+  /** Records that this segment replaces others, of which this is the lowest number. */
   void replaces(long first) {
     lowest = first;
   }
 
-  /** From this number to its own it replaces all: a segment before it has a lower one. */
+  /** Returns the lowest number it replaces; it replaces all from there to its own. */
   long lowest() {
     return lowest;
   }
 
-  /** It begins with all places and remembered requests: earlier segments may go. */
+  /** Records that it begins with all positions and requests, so earlier segments can be deleted. */
   void hasState() {
     isState = true;
   }
@@ -75,7 +74,7 @@ final class Segment {
     return isState;
   }
 
-  /** Adds a batch in its order. */
+  /** Adds the next batch. */
   void add(SpooledBatch batch) {
     batch.segment = this;
     batch.ordinal = count;
@@ -84,12 +83,12 @@ final class Segment {
     unsettledBytes += batch.length() + BATCH_BYTES;
   }
 
-  /** Leaves out a batch that is settled or damaged. */
+  /** Skips the ordinal of a batch that is settled or damaged. */
   void skip() {
     append(null);
   }
 
-  /** Leaves out a batch that was settled while it was copied here. */
+  /** Skips a batch that was settled while it was copied to this segment. */
   void addSettled(int spans) {
     noteSettled(count, spans);
     skip();
@@ -110,17 +109,17 @@ final class Segment {
     return unsettled;
   }
 
-  /** Bytes that its unsettled batches would take in a segment of their own, about. */
+  /** Returns the approximate bytes of the unsettled batches. */
   long unsettledBytes() {
     return unsettledBytes;
   }
 
-  /** Bytes that a merge frees, about. */
+  /** Returns the approximate bytes that a merge frees. */
   long settledBytes() {
     return Math.max(0, bytes() - unsettledBytes);
   }
 
-  /** The oldest batch that is not settled, or null. */
+  /** Returns the oldest unsettled batch, or null. */
   SpooledBatch oldest() {
     while (oldest < count && batches[oldest] == null) {
       oldest++;
@@ -128,7 +127,7 @@ final class Segment {
     return oldest < count ? batches[oldest] : null;
   }
 
-  /** The batches that are not settled. */
+  /** Returns the unsettled batches, oldest first. */
   List<SpooledBatch> allUnsettled() {
     List<SpooledBatch> all = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -154,7 +153,7 @@ final class Segment {
     newlySettled[newlySettledLength++] = spans;
   }
 
-  /** What was settled and is not yet written; it is forgotten here. Null when there is nothing. */
+  /** Removes and returns the settled batches that are not written yet; null if there are none. */
   int[] takeNewlySettled() {
     if (newlySettledLength == 0) {
       return null;
@@ -164,7 +163,7 @@ final class Segment {
     return taken;
   }
 
-  /** It could not be written: it is taken again later. */
+  /** Returns pairs that could not be written; they are taken again. */
   void putBackNewlySettled(int[] ordinalsAndSpans) {
     int[] all = Arrays.copyOf(ordinalsAndSpans, ordinalsAndSpans.length + newlySettledLength);
     System.arraycopy(newlySettled, 0, all, ordinalsAndSpans.length, newlySettledLength);
@@ -172,7 +171,7 @@ final class Segment {
     newlySettledLength = all.length;
   }
 
-  /** Writes what was settled. */
+  /** Appends settled batches to their file, without a force. */
   void writeSettled(int[] ordinalsAndSpans, FrameBuffer content) throws IOException {
     content.clear();
     content.putByte(FrameContent.SETTLED).putInt(ordinalsAndSpans.length / 2);
@@ -186,8 +185,8 @@ final class Segment {
   }
 
   /**
-   * Reads what is known to be settled: spans by ordinal. What is torn or damaged in it is only sent
-   * once more.
+   * Reads the settled batches: spans by ordinal. If an entry is torn or damaged, its batches are
+   * sent again.
    */
   Map<Integer, Integer> readSettled() throws IOException {
     Map<Integer, Integer> settled = new HashMap<>();
@@ -217,11 +216,11 @@ final class Segment {
         }
       }
     } catch (BufferUnderflowException e) {
-      // Shorter than it says: what it told until then is true.
+      // The list is cut short; the entries read so far are valid.
     }
   }
 
-  /** Bytes on disk. */
+  /** Returns the bytes on disk. */
   long bytes() {
     return frames.end() + (settledFile == null ? 0 : settledFile.end());
   }
@@ -233,7 +232,7 @@ final class Segment {
     }
   }
 
-  /** Deletes the files; those that were settled last, for they alone would be read as nothing. */
+  /** Deletes the files. The settled file goes last, because without its segment it is ignored. */
   void delete() throws IOException {
     close();
     Files.deleteIfExists(frames.path());

@@ -2,23 +2,23 @@ package org.traceetl.agent.spool;
 
 import java.util.Locale;
 
-/** What became of a batch in the end. */
+/** The final outcome of a batch. */
 public enum Settlement {
   PUBLISHED,
-  /** Dropped: the spool was full, and the oldest had to give way. */
+  /** Dropped: the spool was full, and this batch was among the oldest. */
   FULL,
-  /** Dropped: older than it may be. */
+  /** Dropped: older than the limit. */
   AGE,
-  /** Dropped: older than it may be, and its queue had left the topic. */
+  /** Dropped: older than the limit, and its queue is no longer in the topic. */
   QUEUE_GONE,
-  /** Dropped: the broker will never take it. */
+  /** Dropped: the broker refuses it permanently. */
   REFUSED_BY_BROKER,
-  /** Dropped: its bytes on disk are not what was written. */
+  /** Dropped: its bytes on disk are damaged or unreadable. */
   DAMAGED;
 
   private final String label = name().toLowerCase(Locale.ROOT);
 
-  /** As a metric label. */
+  /** Returns the metric label. */
   String label() {
     return label;
   }

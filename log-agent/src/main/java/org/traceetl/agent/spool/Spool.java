@@ -37,21 +37,20 @@ import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
- * What was accepted and not yet published, on disk: segments of frames. A frame holds the batches
- * of some payloads, and the notes of their sources, so that after a kill at any moment all of a
- * payload is there, with the place it was read from or the answer its sender was to get, or none of
- * it.
+ * The accepted, unpublished batches on disk: segments of frames. A frame has the batches of some
+ * payloads, and their checkpoints: read positions, or answers to senders. After a kill at any
+ * moment, a payload is there with its checkpoint, or absent.
  *
- * <p>A new segment begins with all places and remembered requests, so that each segment can go as
- * soon as its batches are settled. Only the newest has to stay.
+ * <p>A new segment begins with all positions and remembered requests. So every segment except the
+ * newest can be deleted once its batches are settled (published or dropped).
  *
- * <p>A force (fsync) that failed is not repeated: the system may have dropped what it could not
- * write, and the next force of that file succeeds all the same. The segment's unsettled batches are
- * written under their names to a new segment that replaces it. No sender is answered before that
- * one was forced.
+ * <p>A failed force (fsync) is not repeated: the system may have dropped unwritten pages, and the
+ * next force of that file succeeds nevertheless. The segment's unsettled batches are written, with
+ * their names, to a new segment that replaces it. No sender is answered until that segment is
+ * forced.
  *
- * <p>The files are written, rolled and deleted by the pipeline's thread alone, and after its end by
- * the one that closes. Any thread may read bodies and settle batches.
+ * <p>Only the pipeline thread writes, rolls and deletes the files; after its end, the thread that
+ * closes does. Any thread may read bodies and settle batches.
  */
 public final class Spool implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Spool.class);
@@ -59,22 +58,22 @@ public final class Spool implements AutoCloseable {
   private static final int MOST_PLACES = 8_192;
   private static final int MOST_REQUESTS = 100_000;
 
-  /** On disk, with a short reason. */
+  /** Bytes of a request on disk, with a short reason. */
   private static final int REQUEST_BYTES = 48;
 
   private static final long SMALLEST_SEGMENT_BYTES = 256 * 1024;
   private static final long LARGEST_SEGMENT_BYTES = 64 * 1024 * 1024;
 
-  /** Segments of the largest spool; one gives way when the oldest is dropped. */
+  /** Approximate segments of a full spool; the unit in which the oldest batches are dropped. */
   private static final int SEGMENTS = 16;
 
-  /** With less the spool is called full: the usual payload may still find room, a larger not. */
+  /** If less is free, the spool reports that it is full, although a small payload may still fit. */
   private static final int LEAST_ROOM_BYTES = 1024 * 1024;
 
-  /** Free numbers between two segments: each takes one that segments were merged into. */
+  /** Distance between the numbers of new segments; a merged segment takes a number between them. */
   private static final int NUMBER_STEP = 16;
 
-  /** Bodies of a merge that are in memory at a time, unless one alone is larger. */
+  /** Bytes of bodies that a merge keeps in memory, unless one body is larger. */
   private static final int COPY_BYTES = 1024 * 1024;
 
   private static final long TEND_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -93,7 +92,7 @@ public final class Spool implements AutoCloseable {
   }
 
   private final SpoolConfig config;
-  // So that many small batches do not all end in a segment that cannot give way.
+  // Limits a segment of many small batches, so that dropping the oldest segment drops few.
   private final int mostSegmentBatches;
   private final AgentIdentity agent;
   private final AgentMetrics metrics;
@@ -110,12 +109,12 @@ public final class Spool implements AutoCloseable {
 
   // Owned by the writing thread.
   private final FrameBuffer content = new FrameBuffer();
-  // Its own: a merge makes room for a frame that is encoded in the other one.
+  // Separate, because a merge runs while a frame waits in the other buffer.
   private final FrameBuffer mergeContent = new FrameBuffer();
   private Outlet outlet;
   private List<SpooledBatch> recovered;
   private long nextNumber;
-  // Null while none could be made.
+  // Null while no segment could be created.
   private Segment active;
   private long activeStart;
   private long activeLimit;
@@ -126,7 +125,7 @@ public final class Spool implements AutoCloseable {
   private boolean closed;
 
   private final Object lock = new Object();
-  // Guarded by lock. The oldest first.
+  // Guarded by lock. Oldest first.
   private final ArrayDeque<Segment> segments = new ArrayDeque<>();
   private final Map<String, Part> parts = new HashMap<>();
   private int batches;
@@ -135,7 +134,7 @@ public final class Spool implements AutoCloseable {
 
   // Written by the writing thread only.
   private volatile long bytes;
-  // Kept free, so that the state of the next segment always has room.
+  // Kept free for the state of the next segment.
   private volatile long reservedBytes;
   private volatile String failure = "";
   private volatile long retryNanos;
@@ -168,7 +167,7 @@ public final class Spool implements AutoCloseable {
     this.nextTendNanos = nanoClock.getAsLong();
     this.nextTryNanos = nextTendNanos;
     this.nextMergeNanos = nextTendNanos;
-    // There from the start: the first loss is what an alert must see.
+    // Registered at the start, so that alerts detect the first loss.
     for (Settlement how : Settlement.values()) {
       if (how != Settlement.PUBLISHED) {
         drop(how, 0, 0);
@@ -177,12 +176,12 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Opens the spool: reads what earlier runs left, and begins a segment of its own.
+   * Opens the spool: reads the segments of earlier runs, and begins a new one.
    *
    * @param agent this run
-   * @param unixMillis asked once, where no earlier run left a date to go on from
-   * @throws IOException when the directory cannot be read or written, or its disk is full and there
-   *     is nothing in it that could be published to make room; the message is for the operator
+   * @param unixMillis read once, if earlier runs left no date to continue from
+   * @throws IOException if the directory cannot be read or written, or its disk is full and the
+   *     spool has no batch to publish; the message is for the operator
    */
   public static Spool open(
       SpoolConfig config,
@@ -194,7 +193,7 @@ public final class Spool implements AutoCloseable {
     return open(config, agent, metrics, nanoClock, unixMillis, FrameFile.Force.CONTENT);
   }
 
-  /** Opens a spool whose segments are brought to the disk so. */
+  /** Opens a spool whose segments are forced by {@code force}. */
   static Spool open(
       SpoolConfig config,
       AgentIdentity agent,
@@ -276,7 +275,7 @@ public final class Spool implements AutoCloseable {
     return message.contains("No space left") || message.contains("quota exceeded");
   }
 
-  /** Requests that are remembered with their answers. */
+  /** Returns how many requests are remembered with their answers. */
   public static int mostRequests(SpoolConfig config) {
     return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / REQUEST_BYTES);
   }
@@ -310,15 +309,17 @@ public final class Spool implements AutoCloseable {
       if (recovered.isEmpty() || !isNoSpace(e) && unsound().isEmpty()) {
         throw e;
       }
-      // What is sent makes room: an agent that did not start would keep its disk full for ever. And
-      // its next start would not know of the force that failed.
+      // The agent starts nevertheless: sent batches make room, and a later start would not know of
+      // a failed force.
       failed(e);
     }
     deleteSettled();
     flusher.start();
   }
 
-  /** The run before may have been killed between a write and its force; its requests are known. */
+  /**
+   * Forces earlier segments: the previous run may have been killed between a write and its force.
+   */
   private void forceRecovered() {
     for (Segment segment : segments) {
       if (config.flush() == Flush.OS) {
@@ -352,7 +353,10 @@ public final class Spool implements AutoCloseable {
         () -> failure.isEmpty() ? 1 : 0);
   }
 
-  /** Batches of earlier runs that are not published, in the order to send them; only once. */
+  /**
+   * Returns the unpublished batches of earlier runs, in the order to send them; empty on later
+   * calls.
+   */
   public List<SpooledBatch> takeRecovered() {
     List<SpooledBatch> taken = recovered;
     recovered = List.of();
@@ -360,45 +364,46 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Where sources go on, those that moved last at the end. To be called before the first commit.
+   * Returns the positions where sources continue, the last changed at the end. Call before the
+   * first commit.
    */
   public List<Checkpoint.Position> places() {
     return List.copyOf(places.values());
   }
 
-  /** The requests that were answered of late; kept up to date. */
+  /** Returns the recently answered requests; commits update them. */
   public AnsweredRequests answered() {
     return answered;
   }
 
-  /** Sets where batches go out. To be called before the first commit. */
+  /** Sets the receiver of batches. Call before the first commit. */
   public void outlet(Outlet to) {
     outlet = to;
   }
 
   /**
-   * Milliseconds by which batches and answers are dated. They begin at the newest date of earlier
-   * runs, or at the Unix time if there is none, and go on by elapsed time alone: a step of the wall
-   * clock makes nothing older. Safe for any thread.
+   * Returns the milliseconds that date batches and answers. They begin at the newest date of
+   * earlier runs, or at the Unix time if there is none, and advance by elapsed time only. So a step
+   * of the wall clock changes no age. Safe for any thread.
    */
   public long nowMillis() {
     return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong() - startNanos);
   }
 
-  /** Bytes that a frame may have: a payload that grows beyond them cannot be kept whole. */
+  /** Returns the most bytes of a frame; a larger payload cannot be stored. */
   public long mostFrameBytes() {
     return Math.min(FrameFile.MAX_CONTENT_BYTES, config.maxBytes() / 4);
   }
 
   /**
-   * Whether payloads should be taken in. Safe for any thread.
+   * Returns whether payloads should be accepted. Safe for any thread.
    *
-   * @param payloadBytes of the new one and of those that are not committed yet
-   * @param alone true if there are no others
+   * @param payloadBytes of the new payload and the uncommitted ones
+   * @param alone true if there are no uncommitted ones
    */
   public boolean hasRoom(long payloadBytes, boolean alone) {
     if (!failure.isEmpty()) {
-      // One at a time is tried, to find out whether it can be written again.
+      // One payload at a time tests whether the spool is writable again.
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
     return config.whenFull() == WhenFull.DROP_OLDEST
@@ -406,7 +411,7 @@ public final class Spool implements AutoCloseable {
             && batches() < config.maxBatches());
   }
 
-  /** Why the spool takes nothing now; empty when it does. Safe for any thread. */
+  /** Returns why the spool accepts nothing now; empty if it does. Safe for any thread. */
   public String problem() {
     if (!failure.isEmpty()) {
       return "the agent cannot write the spool: " + failure;
@@ -415,15 +420,15 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Puts the frame on disk and hands its batches on. When this returns, its payloads can be
+   * Writes the frame to disk and passes its batches to the outlet. After that, its payloads can be
    * answered.
    *
-   * @throws IOException when it is full or could not be written; nothing of the frame is kept
+   * @throws IOException if the spool is full or could not be written; nothing of the frame is kept
    */
   public void commit(Frame frame) throws IOException {
     encode(frame);
     long frameBytes = FrameFile.frameBytes(content, frame.batches());
-    // What the frame says of places and requests is in the next state too.
+    // The next state repeats the frame's positions and requests.
     makeRoom(frameBytes, reservedBytes + content.length(), frame.batches().size());
     try {
       write(frame, frameBytes);
@@ -456,7 +461,7 @@ public final class Spool implements AutoCloseable {
         writeOnce(frame, frameBytes);
         return;
       } catch (IOException e) {
-        // Before a sender is refused, once in a segment of its own.
+        // Before a sender is refused, a new segment is tried once.
         boolean another = !triedAnotherFile && active != null && active.frames.isUnsound();
         boolean again =
             another || config.whenFull() == WhenFull.DROP_OLDEST && isNoSpace(e) && dropOldest();
@@ -531,7 +536,7 @@ public final class Spool implements AutoCloseable {
         + place.content().getBytes(UTF_8).length;
   }
 
-  /** Measures what a new segment begins with: a merge may precede its state. */
+  /** Updates the bytes reserved for the start of a new segment: a merge record and the state. */
   private void reserve() {
     reservedBytes =
         2L * FrameFile.HEAD_BYTES
@@ -553,11 +558,11 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Makes room for the frame and for the state of the segment after it. */
+  /** Makes room for the frame and for the state of the next segment. */
   private void makeRoom(long frameBytes, long stateBytes, int frameBatches) throws IOException {
     long needed = frameBytes + stateBytes;
     if (needed > config.maxBytes() || frameBatches > config.maxBatches()) {
-      // Nothing that could be dropped would make it fit.
+      // It would not fit even in an empty spool.
       throw new IOException(
           "a group of payloads that has to be written together is too large: "
               + frameBytes
@@ -588,7 +593,9 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Drops what is left of the oldest segment that can be deleted then. False if there is none. */
+  /**
+   * Drops the unsettled batches of the oldest deletable segment. Returns false if there are none.
+   */
   private boolean dropOldest() {
     List<SpooledBatch> dropped = List.of();
     synchronized (lock) {
@@ -613,8 +620,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Begins a new segment. When it fails, the last one is gone on with, unless that is unsound: then
-   * the new one takes its place.
+   * Begins a new segment. If that fails, the active segment stays in use. If the active segment is
+   * unsound, the new one replaces it.
    */
   private void roll() throws IOException {
     if (active != null && active.frames.isUnsound()) {
@@ -622,7 +629,7 @@ public final class Spool implements AutoCloseable {
       return;
     }
     if (active != null) {
-      // Until then the last frame is neither there nor not.
+      // Removes a failed frame before the segment ends.
       active.frames.mend();
     }
     long segmentBytes = segmentBytes();
@@ -632,7 +639,7 @@ public final class Spool implements AutoCloseable {
     boolean done = false;
     try {
       appendState(file, segmentBytes);
-      // Older segments may be deleted from now on.
+      // Older segments may be deleted after this force.
       file.force();
       forceDirectory();
       done = true;
@@ -657,7 +664,7 @@ public final class Spool implements AutoCloseable {
         FrameContent.STATE,
         agent,
         List.of(),
-        // Of the newest no more than all else in the segment, however small that is.
+        // At most as many bytes as the rest of the segment.
         newest(answered.all(nowMillis()), (int) (segmentBytes / REQUEST_BYTES)),
         places.values());
     file.append(content, List.of(), false);
@@ -676,7 +683,7 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * How large a segment grows beyond its first frame: of a small disk not much, so that it can be
+   * Returns the bytes a segment may grow beyond its first frame; few on a small disk, which is then
    * freed in parts.
    */
   private long segmentBytes() {
@@ -704,9 +711,9 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Settles a batch. The first who settles it counts.
+   * Settles a batch as published or dropped; only the first call counts.
    *
-   * @return false if it was settled before
+   * @return false if it was already settled
    */
   public boolean settle(SpooledBatch batch, Settlement how) {
     synchronized (lock) {
@@ -734,9 +741,9 @@ public final class Spool implements AutoCloseable {
   /**
    * Reads a batch's body.
    *
-   * @return null when it was settled meanwhile
-   * @throws DamagedBatchException when its bytes are not what was written
-   * @throws IOException when it cannot be read now
+   * @return null if it was settled meanwhile
+   * @throws DamagedBatchException if its bytes differ from those written
+   * @throws IOException if it cannot be read now
    */
   public byte[] read(SpooledBatch batch) throws IOException {
     while (true) {
@@ -756,7 +763,7 @@ public final class Spool implements AutoCloseable {
           if (!batch.isSettled() && batch.segment == segment) {
             throw e;
           }
-          // It was settled, or moved into another segment, meanwhile.
+          // It was settled or moved to another segment meanwhile.
         }
       }
     }
@@ -772,8 +779,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Keeps the files up with what was settled: notes it, and deletes segments of which nothing is
-   * left. To be called often; does something ten times a second.
+   * Records settled batches, deletes settled segments, retries failed writes, and merges. Call
+   * often; it works ten times a second.
    */
   public void tend() {
     long now = nanoClock.getAsLong();
@@ -794,8 +801,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Looks after a failure whether it can be written again. The next payload would find out too; but
-   * none may come while the agent says that it has a problem.
+   * Tests after a failure whether the spool is writable again. Payloads would test it too, but
+   * senders may stop while the agent reports the problem.
    */
   private void tryAgain(long now) {
     if (now - retryNanos < 0 || now - nextTryNanos < 0) {
@@ -803,7 +810,7 @@ public final class Spool implements AutoCloseable {
     }
     nextTryNanos = now + RETRY_NANOS;
     try {
-      // With less a segment might find room, and the next payload not.
+      // With less space a segment may fit, but not the next payload.
       if (config.directory().toFile().getUsableSpace() >= LEAST_ROOM_BYTES) {
         roll();
         replaceUnsound();
@@ -823,8 +830,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Writes what is unsettled in segments whose force failed to new ones. Until it succeeds no
-   * sender is answered: a frame that was refused may still be in the old ones.
+   * Replaces segments whose force failed. No sender is answered until that succeeds, because the
+   * old segments may have a refused frame.
    */
   private void replaceUnsound() throws IOException {
     List<Segment> unsound = unsound();
@@ -835,7 +842,7 @@ public final class Spool implements AutoCloseable {
       roll();
     }
     for (Segment segment : unsound) {
-      // It may have been replaced along with another one.
+      // It may have been replaced together with another segment.
       if (segments().contains(segment)) {
         replace(upToFreeNumber(segment));
       }
@@ -862,7 +869,7 @@ public final class Spool implements AutoCloseable {
     return unsound;
   }
 
-  /** The segment and those behind it, up to the first that has a free number behind it. */
+  /** Returns the segment and its successors, up to the first that is followed by a free number. */
   private List<Segment> upToFreeNumber(Segment first) {
     List<Segment> all = segments();
     int from = all.indexOf(first);
@@ -879,11 +886,11 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Segments whose places and requests are in a newer one. To be called with the lock. */
+  /** Returns the segments whose positions and requests are in a newer one. Call with the lock. */
   private List<Segment> deletable() {
     List<Segment> all = new ArrayList<>(segments);
     while (!all.isEmpty() && !all.removeLast().isState()) {
-      // One that was begun and has no state does not stand for those before it.
+      // A segment without a state does not replace earlier ones.
     }
     return all;
   }
@@ -907,7 +914,6 @@ public final class Spool implements AutoCloseable {
       try {
         segment.delete();
       } catch (IOException e) {
-        // Its batches would be sent again after a restart, and be told as repeats.
         if (failureLog.permits()) {
           log.warn(
               "Cannot delete {}: {}. After a restart its batches are sent again, and the server"
@@ -920,9 +926,9 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Merges segments that hold little that is unsettled.
+   * Merges segments with few unsettled bytes.
    *
-   * @return whether bytes became free
+   * @return whether bytes were freed
    */
   private boolean merge() {
     long now = nanoClock.getAsLong();
@@ -930,7 +936,6 @@ public final class Spool implements AutoCloseable {
       return false;
     }
     List<Segment> sources;
-    // Also in a full spool: what was confirmed must make room for others.
     long mostBytes = segmentBytes();
     synchronized (lock) {
       sources =
@@ -960,9 +965,9 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Copies what is unsettled of some segments into one that takes their place, and is the active
-   * one if one of them was. A kill at any moment leaves either them, or the new one, which says
-   * that it replaces them.
+   * Copies the unsettled batches of neighbouring segments to one that replaces them; it becomes the
+   * active one if it replaces the active one. A kill at any moment leaves the old segments or the
+   * new one.
    */
   private void replace(List<Segment> sources) throws IOException {
     boolean isActive = sources.getLast() == active;
@@ -1011,7 +1016,7 @@ public final class Spool implements AutoCloseable {
     delete(sources);
   }
 
-  /** Copies batches of one run into a frame. Returns how many of all are copied by then. */
+  /** Copies batches of one run to a frame. Returns the index of the next batch to copy. */
   private int copy(List<SpooledBatch> from, int start, FrameFile to, long[] offsets)
       throws IOException {
     AgentIdentity run = from.get(start).agent();
@@ -1037,12 +1042,12 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * The body as it is on disk; who reads it to send it checks it. After a failed force the system
-   * may have dropped what it did not write, so that the body in memory is better, if there is one.
+   * Returns the body from disk, unchecked; the check is made before it is sent. After a failed
+   * force the disk may lack it, so a body in memory is preferred.
    */
   private static byte[] bodyOf(SpooledBatch batch) throws IOException {
     FrameFile file = batch.segment.frames;
-    // The publisher's thread may let go of it, or load it, meanwhile: the checksum tells.
+    // The publisher may release or load it meanwhile, so its checksum is compared.
     byte[] inMemory = file.isUnsound() ? batch.body() : null;
     if (inMemory != null && batch.isBody(inMemory)) {
       return inMemory;
@@ -1100,7 +1105,7 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Brings to the disk what was written since its last step. */
+  /** Forces files that were written since the last step. */
   private final class Flusher implements DutyCycle {
     @Override
     public int doWork() {
@@ -1118,13 +1123,13 @@ public final class Spool implements AutoCloseable {
 
   private void force(FrameFile file) {
     if (file.isUnsound()) {
-      // Another force would succeed and prove nothing.
+      // A repeated force would succeed and prove nothing.
       return;
     }
     try {
       file.force();
     } catch (ClosedChannelException e) {
-      // Deleted meanwhile.
+      // The file was deleted meanwhile.
     } catch (IOException e) {
       if (failureLog.permits()) {
         log.error(
@@ -1136,14 +1141,17 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Batches that are not published. Safe for any thread; so are the others. */
+  /** Returns the number of unsettled batches. Safe for any thread. */
   public int batches() {
     synchronized (lock) {
       return batches;
     }
   }
 
-  /** The part of the spool, from 0 to 1, that batches for the broker take: of bytes or batches. */
+  /**
+   * Returns the broker's share of the spool, from 0 to 1: of bytes or batches, whichever is larger.
+   * Safe for any thread.
+   */
   public double partOf(String broker) {
     synchronized (lock) {
       Part part = parts.get(broker);
@@ -1154,21 +1162,21 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Spans that are not published. */
+  /** Returns the number of spans in unsettled batches. Safe for any thread. */
   public long spans() {
     synchronized (lock) {
       return spans;
     }
   }
 
-  /** Bytes of the batches that are not published. */
+  /** Returns the bytes of unsettled batches. Safe for any thread. */
   public long batchBytes() {
     synchronized (lock) {
       return batchBytes;
     }
   }
 
-  /** Bytes on disk. */
+  /** Returns the bytes on disk. Safe for any thread. */
   public long bytes() {
     return bytes;
   }
@@ -1185,9 +1193,7 @@ public final class Spool implements AutoCloseable {
     return 0;
   }
 
-  /**
-   * Writes what is settled and closes the files. To be called when nobody else uses it any more.
-   */
+  /** Records settled batches and closes the files. Call after all other use has ended. */
   @Override
   public void close() throws IOException {
     if (closed) {

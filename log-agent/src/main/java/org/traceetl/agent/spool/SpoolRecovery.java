@@ -19,7 +19,7 @@ import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.spool.FrameFile.Found;
 
-/** Reads what earlier runs left in a directory. */
+/** Reads the segments that earlier runs left in a directory. */
 final class SpoolRecovery {
   private static final Logger log = LoggerFactory.getLogger(SpoolRecovery.class);
 
@@ -34,8 +34,8 @@ final class SpoolRecovery {
   long damagedSpans;
 
   /**
-   * @param force for the segments
-   * @param answered is given the requests found
+   * @param force forces the segments to the disk
+   * @param answered receives the requests found
    */
   SpoolRecovery(Path directory, FrameFile.Force force, AnsweredRequests answered) {
     this.directory = directory;
@@ -44,9 +44,9 @@ final class SpoolRecovery {
   }
 
   /**
-   * Opens the segments in their order and reads all of them.
+   * Opens and reads all segments, oldest first.
    *
-   * @throws IOException when one cannot be read at all
+   * @throws IOException if a file cannot be read
    */
   void read() throws IOException {
     List<Path> paths = new ArrayList<>();
@@ -65,7 +65,7 @@ final class SpoolRecovery {
     deleteOrphans();
   }
 
-  /** The newest date of a batch or an answer; empty if none was found. */
+  /** Returns the newest date of a batch or an answer; empty if none was found. */
   OptionalLong newestMillis() {
     return newestMillis == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(newestMillis);
   }
@@ -74,7 +74,7 @@ final class SpoolRecovery {
     return String.format("%010d", number) + Segment.SUFFIX;
   }
 
-  /** Below 0 when it is none of ours. */
+  /** Returns the segment's number, or -1 if it is another file. */
   private static long number(Path path) {
     String name = path.getFileName().toString();
     return name.matches("\\d{10}\\.seg") ? Long.parseLong(name.substring(0, 10)) : -1;
@@ -125,8 +125,8 @@ final class SpoolRecovery {
   }
 
   /**
-   * Deletes the segments of which another says that it replaces them: the agent was killed before
-   * it did. They are not read, as they may have frames whose senders were refused.
+   * Deletes segments that a merged segment replaces: the agent was killed before it deleted them.
+   * They are not read, because they may have frames whose senders were refused.
    */
   private static void deleteReplaced(List<Path> paths) throws IOException {
     for (Path path : List.copyOf(paths)) {
@@ -171,7 +171,7 @@ final class SpoolRecovery {
     content.places.forEach(place -> keep(places, place));
   }
 
-  /** Puts a place where all are known, the one that moved last at the end. */
+  /** Stores a position at the end of the map; an empty one is removed. */
   static void keep(SequencedMap<String, Checkpoint.Position> places, Checkpoint.Position place) {
     places.remove(place.name());
     if (!place.content().isEmpty()) {
@@ -204,14 +204,14 @@ final class SpoolRecovery {
         spans);
   }
 
-  /** Closes what was opened. */
+  /** Closes the segments. */
   void close() throws IOException {
     for (Segment segment : segments) {
       segment.close();
     }
   }
 
-  /** Files whose segment was deleted, or not yet whole, when the agent was killed. */
+  /** Deletes unfinished segments, and settled files without a segment. */
   private void deleteOrphans() throws IOException {
     List<Path> orphans = new ArrayList<>();
     try (DirectoryStream<Path> unfinished =

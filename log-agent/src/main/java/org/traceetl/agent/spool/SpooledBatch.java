@@ -5,11 +5,11 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
 /**
- * A named, encoded batch in the spool. It is named by the run of the agent that made it, which may
- * be an earlier one, its queue and its sequence.
+ * A named, encoded batch in the spool. Its name is the agent's run that made it (maybe an earlier
+ * one), its queue and its sequence.
  *
- * <p>The pipeline's thread makes it and hands it over with its body; from then on the body is the
- * publisher's, who lets go of it and reads it again as memory allows.
+ * <p>The pipeline thread creates it and hands it over with its body. From then on the publisher
+ * owns the body: it releases it, and reads it again as memory allows.
  */
 public final class SpooledBatch {
   private final AgentIdentity agent;
@@ -47,12 +47,12 @@ public final class SpooledBatch {
     this.body = body;
   }
 
-  /** The same batch with its body, to be written once more. */
+  /** Returns a copy with this body, to be written to another segment. */
   SpooledBatch with(byte[] itsBody) {
     return new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, crc, itsBody);
   }
 
-  /** The run of the agent that made it: its epoch is part of the name. */
+  /** Returns the agent's run that made it; the run's epoch is part of the name. */
   public AgentIdentity agent() {
     return agent;
   }
@@ -61,12 +61,12 @@ public final class SpooledBatch {
     return queue;
   }
 
-  /** Its number within the queue and the run; there may be gaps. */
+  /** Returns its number within the queue and the run; there may be gaps. */
   public long sequence() {
     return sequence;
   }
 
-  /** When it was accepted, by {@link Spool#nowMillis}. */
+  /** Returns when it was accepted, by {@link Spool#nowMillis}. */
   public long createdMillis() {
     return createdMillis;
   }
@@ -75,34 +75,34 @@ public final class SpooledBatch {
     return spans;
   }
 
-  /** Bytes of the body. */
+  /** Returns the bytes of the body. */
   public int length() {
     return length;
   }
 
-  /** CRC-32C of the body. */
+  /** Returns the CRC-32C of the body. */
   int crc() {
     return crc;
   }
 
-  /** Whether these bytes are what was written. */
+  /** Returns whether these bytes are the body that was written. */
   boolean isBody(byte[] bytes) {
     CRC32C found = new CRC32C();
     found.update(bytes, 0, bytes.length);
     return bytes.length == length && (int) found.getValue() == crc;
   }
 
-  /** The message, not to be written to; null while it is on disk only. */
+  /** Returns the message, which must not be changed; null while it is only on disk. */
   public byte[] body() {
     return body;
   }
 
-  /** Takes the body into memory, or with null lets go of it. */
+  /** Sets the body in memory; null releases it. */
   public void body(byte[] now) {
     body = now;
   }
 
-  /** True once it is published or dropped. */
+  /** Returns true once it is published or dropped. */
   public boolean isSettled() {
     return settled;
   }

@@ -1,2 +1,2 @@
-/** Keeps what was accepted on disk until the broker has it, together with the sources' places. */
+/** Stores accepted batches on disk until the broker confirms them, with the sources' positions. */
 package org.traceetl.agent.spool;
