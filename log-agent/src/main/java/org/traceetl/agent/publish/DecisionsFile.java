@@ -11,8 +11,9 @@ import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.state.StateDirectory;
 
 /**
- * The last known record of a kind on disk, so that an agent started while the broker is away routes
- * as the others do. A line with the topic and the name servers, then the record.
+ * The last known record of a kind on disk. It lets an agent that starts while the broker is
+ * unreachable route as other agents do. The file is a line with the topic and the name servers,
+ * then the record.
  */
 public final class DecisionsFile {
   private static final Logger log = LoggerFactory.getLogger(DecisionsFile.class);
@@ -22,7 +23,7 @@ public final class DecisionsFile {
   private final byte[] header;
 
   /**
-   * @param name of the file, and what is in it
+   * @param name of the file and of the kind
    */
   public DecisionsFile(StateDirectory state, String name, String topic, RocketMqConfig config) {
     this.state = state;
@@ -35,7 +36,7 @@ public final class DecisionsFile {
     return name;
   }
 
-  /** The record of this topic; empty when there was none or it cannot be read. */
+  /** Returns the record of this topic; empty if there is none or it cannot be read. */
   Optional<byte[]> load() {
     try {
       return state
@@ -48,7 +49,7 @@ public final class DecisionsFile {
     }
   }
 
-  /** Keeps the record; when that fails it is told, and nothing else. */
+  /** Stores the record; a failure is only logged. */
   void save(byte[] record) {
     byte[] content = Arrays.copyOf(header, header.length + record.length);
     System.arraycopy(record, 0, content, header.length, record.length);

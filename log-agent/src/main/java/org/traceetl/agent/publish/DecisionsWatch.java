@@ -26,20 +26,19 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 import org.traceetl.proto.SignedRecord;
 
 /**
- * Follows what the servers have decided on hotspots and learnt of names: begins with what an
- * earlier run knew, then reads the newest of the topic at an interval. What is no record is left
- * out and counted.
+ * Follows the servers' hotspot decisions and learnt names. It begins with the records of an earlier
+ * run, then reads the newest of the topic at an interval. Invalid records are ignored and counted.
  */
 public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
 
-  /** Where the records stand. */
+  /** The topic of the records. */
   public interface Topic {
     /**
-     * The newest records.
+     * Returns the newest records.
      *
-     * @param known up to where records were read before; {@link Place#NONE} for none
-     * @throws IOException when the broker does not tell, with a message for the operator
+     * @param known the place up to which records were read; {@link Place#NONE} for none
+     * @throws IOException if the broker does not answer, with a message for the operator
      */
     Newest newest(Place known) throws IOException;
   }
@@ -47,8 +46,8 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   /**
    * A place in the topic.
    *
-   * @param broker that holds the queue of the records: another one when brokers come or go
-   * @param end offset behind the newest record there
+   * @param broker that has the queue of the records; it changes when brokers come or go
+   * @param end offset after its newest record
    */
   public record Place(String broker, long end) {
     /** In no topic. */
@@ -58,8 +57,8 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   /**
    * Records of the topic.
    *
-   * @param place behind the newest; {@link Place#NONE} if there is no such topic
-   * @param records oldest first; none where nothing was added to those known
+   * @param place after the newest record; {@link Place#NONE} if the topic does not exist
+   * @param records oldest first; empty if there are no new ones
    */
   public record Newest(Place place, List<byte[]> records) {}
 
@@ -71,18 +70,19 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
   private final LogThrottle failureLog;
-  // A daemon: a question that the broker does not answer must not hold up the end.
+  // A daemon, because a request without an answer must not delay the exit.
   private final DutyThread thread;
   // Owned by the thread.
   private List<PublicKey> publicKeys = List.of();
   private Place known = Place.NONE;
 
   /**
-   * Not started yet.
+   * Creates a watch that is not started.
    *
    * @param name of the topic
-   * @param publicKeysFile of the servers, read at each question; empty: records need no signature
-   * @param intervalMillis between two questions
+   * @param publicKeysFile of the servers, read before each request; if empty, records need no
+   *     signature
+   * @param intervalMillis between two requests
    * @param unixMillis milliseconds since 1970
    */
   public DecisionsWatch(
@@ -132,7 +132,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
         counts);
   }
 
-  /** Takes what is kept of an earlier run, and begins to ask. */
+  /** Loads the records of an earlier run, and starts the thread. */
   public void start() {
     kinds.forEach(kind -> kind.load(unixMillis.getAsLong()));
     thread.start();
@@ -154,10 +154,10 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
     return TimeUnit.MILLISECONDS.toNanos(intervalMillis);
   }
 
-  /** One question. */
+  /** Reads the newest records once. */
   void look() {
     try {
-      // First: without keys that were asked for, nothing is taken.
+      // If the configured keys cannot be read, no record is accepted.
       readPublicKeys();
       Newest newest = topic.newest(known);
       newest.records().forEach(this::read);
@@ -195,7 +195,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   }
 
   private void take(byte[] record) throws MalformedDecisionsException {
-    // What begins as none is to have its reason: the first kind that is followed refuses it.
+    // The first followed kind refuses a record of unknown kind, with a reason.
     RecordFollower<?> its =
         kinds.stream()
             .filter(kind -> kind.begins(record))

@@ -11,9 +11,9 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
 
 /**
- * Picks the queues that new spans are routed to: not those of a broker that has been away for a
- * while, nor those of a broker whose batches take more than its part of the spool. Batches that
- * have a queue keep it. Owned by the publisher's thread.
+ * Selects the queues for new spans. It avoids brokers that have been unreachable for some time, and
+ * brokers whose batches exceed their share of the spool. Existing batches keep their queues.
+ * Confined to the publisher thread.
  */
 final class Detour {
   private final long afterNanos;
@@ -21,8 +21,8 @@ final class Detour {
   private final Set<String> overPart = new HashSet<>();
 
   /**
-   * @param afterNanos how long a broker is away before it is left
-   * @param partOfSpool the part of the spool that a broker's batches take, from 0 to 1
+   * @param afterNanos how long a broker is unreachable before it is avoided
+   * @param partOfSpool the share of the spool that a broker's batches use, from 0 to 1
    */
   Detour(long afterNanos, ToDoubleFunction<String> partOfSpool) {
     this.afterNanos = afterNanos;
@@ -30,9 +30,9 @@ final class Detour {
   }
 
   /**
-   * The queues to route to; all when no broker is better than another.
+   * Returns the queues to route to; all queues if every broker would be avoided.
    *
-   * @param awaySinceNanos since when brokers that are away have been
+   * @param awaySinceNanos when each unreachable broker became so
    */
   Topology around(Topology all, Map<String, Long> awaySinceNanos, long nowNanos) {
     Set<String> brokers =
@@ -50,7 +50,7 @@ final class Detour {
     boolean anyLives =
         brokers.stream()
             .anyMatch(broker -> !awaySinceNanos.containsKey(broker) && !overPart.contains(broker));
-    // When all are away none is left for it: the others would only be left a little later.
+    // If all brokers are unreachable, that alone avoids none of them.
     Predicate<String> isLeft =
         broker ->
             overPart.contains(broker)

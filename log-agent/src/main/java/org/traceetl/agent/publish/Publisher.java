@@ -35,20 +35,20 @@ import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Sends the spool's batches until the broker confirms them, each to its own queue and under its own
- * name, so that the server counts it once however often it arrives.
+ * Sends the spool's batches until the broker confirms them. Every attempt uses the batch's queue
+ * and name, so the server counts it once.
  *
- * <p>One thread owns the lanes; appends and answers reach it as tasks. Batches are bounded by the
- * spool, and their bodies in memory by bytes: what finds no room is read from the spool when it is
- * its turn.
+ * <p>One thread owns the lanes; appends and answers reach it as tasks. The spool bounds the
+ * batches. Bodies in memory are bounded in bytes; other bodies are read from the spool before they
+ * are sent.
  */
 public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
 
-  /** Failures in a row to reach a broker for one queue that mean it is away. */
+  /** Consecutive failures of one queue after which its broker is unreachable. */
   private static final int FAILURES_TO_AWAY = 3;
 
-  /** Failures in a row to read a batch that mean it is lost. */
+  /** Consecutive failed reads of a batch that the agent tolerates before it drops the batch. */
   private static final int MOST_READ_FAILURES = 10;
 
   private final Transport transport;
@@ -75,21 +75,22 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private final Map<String, Long> awaySinceNanos = new HashMap<>();
   private long nextCheckNanos;
 
-  // Changed by the thread only; the pipeline's reads it.
+  // Changed by the publisher thread only; the pipeline thread reads it.
   private final Set<String> awayBrokers = ConcurrentHashMap.newKeySet();
-  // Of all batches handed over and not settled.
+  // Bytes of the bodies in memory.
   private final AtomicLong bodyBytes = new AtomicLong();
   private volatile boolean available = true;
   private volatile int brokersLeft;
   private volatile Consumer<Topology> routes = routed -> {};
 
   /**
-   * A publisher of the spool's batches, those of earlier runs first.
+   * Creates a publisher, which sends the batches of earlier runs first.
    *
-   * @param mostBodyBytes bytes of bodies in memory; more only by one for each queue
+   * @param mostBodyBytes limit of the bytes of bodies in memory; each queue may exceed it by one
+   *     body
    * @param mostAgeMillis older batches are dropped
-   * @param rerouteAfterNanos how long a broker is away before new spans are routed to others
-   * @param millis the clock that batches are dated by, which only elapsed time moves: the spool's
+   * @param rerouteAfterNanos how long a broker is unreachable before new spans are routed to others
+   * @param millis the spool's clock, which dates batches and advances by elapsed time only
    */
   public Publisher(
       Transport transport,
@@ -129,14 +130,12 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
         () -> brokersLeft);
   }
 
-  /**
-   * Sets where the queues go that new spans are routed to. To be called before the first topology.
-   */
+  /** Sets the receiver of the queues for new spans. Call before the first topology. */
   public void routes(Consumer<Topology> to) {
     routes = to;
   }
 
-  /** Starts the thread. */
+  /** Starts the thread, and becomes the spool's outlet. */
   public void start() {
     List<SpooledBatch> recovered = spool.takeRecovered();
     submit(() -> recovered.forEach(this::add));
@@ -164,12 +163,12 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     submit(() -> batches.forEach(this::remove));
   }
 
-  /** False while no broker of the topic can be reached. */
+  /** Returns false while no broker of the topic can be reached. */
   public boolean available() {
     return available;
   }
 
-  /** Tells which queues the topic has now. */
+  /** Sets the topic's queues. */
   public void topology(Topology now) {
     Set<BrokerQueue> nowQueues = Set.copyOf(now.queues());
     submit(() -> {
@@ -180,7 +179,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     });
   }
 
-  /** Routes new spans around brokers that are to be left; those that waited stay where they are. */
+  /** Routes new spans around avoided brokers; existing batches keep their queues. */
   private void route(long nowNanos) {
     if (topology == null) {
       return;
@@ -210,9 +209,9 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   }
 
   /**
-   * Waits until all that is in the spool is confirmed or dropped. Nothing may be added meanwhile.
+   * Waits until all batches in the spool are confirmed or dropped. No batch may be added meanwhile.
    *
-   * @return false when the time was too short; what is left stays in the spool
+   * @return false if the time was too short; unconfirmed batches stay in the spool
    */
   public boolean drain(long timeoutNanos) throws InterruptedException {
     submit(() -> draining = true);
@@ -226,13 +225,13 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
   }
 
-  /** Sends nothing more and ends the thread. The transport and the spool stay open. */
+  /** Stops sending and ends the thread. The transport and the spool stay open. */
   @Override
   public void close() {
     thread.close();
   }
 
-  /** Runs the tasks that are there, and sends. */
+  /** Runs the queued tasks, and sends. */
   @Override
   public int doWork() {
     int tasksRun = runTasks();
@@ -274,7 +273,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     return wait;
   }
 
-  /** Settles what was confirmed; sends nothing more. */
+  /** Settles confirmed batches; sends nothing more. */
   @Override
   public void onEnd() {
     runTasks();
@@ -323,17 +322,20 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     try {
       transport.send(batch, answer);
     } catch (RuntimeException e) {
-      // A transport must not throw; if it does for one queue, the others are still to be sent.
+      // A transport must not throw; if it does for one queue, the other queues still send.
       answer.failed(Transport.Failure.CLIENT, e.toString());
     }
   }
 
-  /** One batch of each queue always has room, so that none keeps the others from being sent. */
+  /**
+   * Returns whether the body may be loaded; one of each queue always may, so that no queue blocks
+   * another.
+   */
   private boolean hasRoomFor(SpooledBatch batch, QueueBacklog lane) {
     return !lane.hasInFlight() || bodyBytes.get() + batch.length() <= mostBodyBytes;
   }
 
-  /** Reads the body. False if there is nothing to be sent. */
+  /** Reads the body; returns false if there is nothing to send. */
   private boolean load(QueueBacklog lane, QueueBacklog.Attempt attempt) {
     SpooledBatch batch = attempt.batch;
     try {
@@ -352,7 +354,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     } catch (IOException e) {
       pause(lane, lane.failed(attempt, nanoClock.getAsLong()));
       if (lane.unreadable() > MOST_READ_FAILURES) {
-        // For ever it would keep all others of the queue from being sent.
+        // Otherwise it would block its queue for ever.
         lane.remove(batch);
         drop(batch, Settlement.DAMAGED, "cannot read it from the spool: " + e);
         lane.readable();
@@ -439,7 +441,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
           spool.batches());
       updateAvailable();
     }
-    // The memory is for the others'.
+    // Frees memory for the other brokers' batches.
     lanes.forEach((queue, lane) -> {
       if (queue.broker().equals(broker)) {
         lane.forEachWaiting(this::releaseBody);
@@ -507,7 +509,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
   }
 
-  /** Lets go of queues that have left the topic and have nothing to send. */
+  /** Removes queues that are no longer in the topic and have nothing to send. */
   private void leaveGone() {
     lanes
         .entrySet()
@@ -517,7 +519,10 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
                 && !entry.getValue().hasInFlight());
   }
 
-  /** Where nothing waits nothing is tried, so that a broker would stay away for ever. */
+  /**
+   * Treats brokers without batches as reachable: without attempts, they would stay unreachable for
+   * ever.
+   */
   private void forgetIdleAway() {
     if (awayBrokers.isEmpty()) {
       return;
@@ -534,13 +539,14 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     }
   }
 
-  /** The transport answers within its timeout; well after that its answer is lost. */
+  /** Returns the nanoseconds after which an answer is lost; well above the transport's timeout. */
   private long lostAfterNanos() {
     return TimeUnit.MILLISECONDS.toNanos(10_000L + 2L * config.sendTimeoutMillis());
   }
 
   /**
-   * Doubles with each failure up to the maximum; a fifth of it is chance, so that agents spread.
+   * Returns a pause that doubles with each failure up to the maximum, less up to 20 % at random, so
+   * that agents spread.
    */
   private long backOffNanos(int failures) {
     long millis =

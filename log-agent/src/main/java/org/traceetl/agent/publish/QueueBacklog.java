@@ -12,19 +12,19 @@ import java.util.function.Consumer;
 import org.traceetl.agent.spool.SpooledBatch;
 
 /**
- * What is on its way to one queue. Owned by the publisher's thread.
+ * The unsettled batches of one queue (a lane). Confined to the publisher thread.
  *
  * <p>A batch waits, is in flight, waits again after a failure, and leaves when it is settled. After
  * a failure the lane pauses, then sends one batch at a time until one is confirmed.
  */
 final class QueueBacklog {
   /**
-   * Batches are sent only this near to the oldest unconfirmed one: the server tells a batch's
-   * repeat by a window of sequence numbers, and a repeat from before that window could not be told.
+   * Width of the window of sequences that are sent, from the oldest unconfirmed one. The server
+   * detects duplicates in such a window only.
    */
   static final int SEQUENCE_WINDOW = 256;
 
-  /** One sending of one batch. */
+  /** One attempt to send a batch. */
   static final class Attempt {
     final SpooledBatch batch;
     final long startNanos;
@@ -35,11 +35,11 @@ final class QueueBacklog {
     }
   }
 
-  /** Those behind the window, in the order of their runs and sequences. */
+  /** The batches after the window, in the order of runs and sequences. */
   private final ArrayDeque<SpooledBatch> behind = new ArrayDeque<>();
 
-  // The window. It holds batches of one run only: the server remembers the sequences of an agent's
-  // last two runs, so nothing of a run is sent before all of the one before is confirmed.
+  // The window. It has batches of one run only: the server remembers the sequences of an agent's
+  // last two runs, so a run is sent after all batches of the previous one are confirmed.
   private final PriorityQueue<SpooledBatch> waiting =
       new PriorityQueue<>(Comparator.comparingLong(SpooledBatch::sequence));
   private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();
@@ -49,7 +49,7 @@ final class QueueBacklog {
   private long failedNanos;
   private long pausedUntilNanos;
 
-  /** Adds a batch behind all others. */
+  /** Adds the newest batch. */
   void add(SpooledBatch batch) {
     behind.add(batch);
   }
@@ -63,13 +63,13 @@ final class QueueBacklog {
     return !inFlight.isEmpty();
   }
 
-  /** The oldest batch that is not settled; null when there is none. */
+  /** Returns the oldest unsettled batch; null if there is none. */
   SpooledBatch oldest() {
     forgetSettled();
     return unconfirmed.isEmpty() ? behind.peek() : unconfirmed.firstEntry().getValue();
   }
 
-  /** The next batch to send now; null when none may be sent. It stays where it is. */
+  /** Returns the next batch to send now, without removing it; null if none may be sent. */
   SpooledBatch peek(long nowNanos) {
     if (failures > 0 && (!inFlight.isEmpty() || nowNanos - pausedUntilNanos < 0)) {
       return null;
@@ -95,53 +95,53 @@ final class QueueBacklog {
     }
   }
 
-  /** Those behind the window that the spool has dropped: the oldest, so they stand first. */
+  /** Removes batches that the spool has dropped; they are the oldest, so they are first. */
   private void forgetSettled() {
     while (!behind.isEmpty() && behind.peek().isSettled()) {
       behind.remove();
     }
   }
 
-  /** Takes what {@link #peek} gave, to be sent. */
+  /** Starts an attempt with the batch that {@link #peek} returned. */
   Attempt take(long nowNanos) {
     Attempt attempt = new Attempt(waiting.remove(), nowNanos);
     inFlight.add(attempt);
     return attempt;
   }
 
-  /** The broker has it, or will never take it; true if that was not known before. */
+  /** Ends an attempt whose batch is settled. Returns true if the batch was in the window. */
   boolean answered(Attempt attempt) {
     inFlight.remove(attempt);
     return remove(attempt.batch);
   }
 
-  /** The lane works. */
+  /** Ends the row of send failures. */
   void succeeded() {
     failures = 0;
   }
 
-  /** The next batch could not be read. How often in a row, now. */
+  /** Counts a failed read; returns the number of consecutive ones. */
   int unreadable() {
     return ++readFailures;
   }
 
-  /** Ends a row of failures to read. */
+  /** Ends the row of failed reads. */
   void readable() {
     readFailures = 0;
   }
 
-  /** The batch is settled. True if it was in the window. */
+  /** Removes a settled batch. Returns true if it was in the window. */
   boolean remove(SpooledBatch batch) {
-    // Also after a late answer to an attempt that was taken for lost.
+    // It waits again if this is a late answer to an attempt considered lost.
     waiting.remove(batch);
     return unconfirmed.remove(batch.sequence(), batch);
   }
 
   /**
-   * The attempt failed; its batch waits again. Attempts that were under way when an earlier one
-   * failed belong to the same failure.
+   * Ends a failed attempt; its batch waits again. Attempts in flight during an earlier failure
+   * count as the same failure.
    *
-   * @return failures in a row, or 0 when the attempt no longer matters
+   * @return consecutive failures, or 0 if the attempt already ended
    */
   int failed(Attempt attempt, long nowNanos) {
     if (!inFlight.remove(attempt)) {
@@ -161,7 +161,7 @@ final class QueueBacklog {
     pausedUntilNanos = nanos;
   }
 
-  /** When the pause ends, if there is something to send after it. */
+  /** Returns whether the lane is paused and has a batch to send afterwards. */
   boolean isPaused(long nowNanos) {
     return failures > 0 && !waiting.isEmpty() && nowNanos - pausedUntilNanos < 0;
   }
@@ -170,7 +170,7 @@ final class QueueBacklog {
     return pausedUntilNanos;
   }
 
-  /** Attempts older than the given time, whose answer is taken for lost. */
+  /** Returns the attempts started before the given time. */
   List<Attempt> startedBefore(long nanos) {
     List<Attempt> old = new ArrayList<>();
     for (Attempt attempt : inFlight) {
@@ -181,7 +181,7 @@ final class QueueBacklog {
     return old;
   }
 
-  /** Those that are not in flight. */
+  /** Calls the action with each batch that is not in flight. */
   void forEachWaiting(Consumer<SpooledBatch> action) {
     waiting.forEach(action);
     behind.forEach(action);

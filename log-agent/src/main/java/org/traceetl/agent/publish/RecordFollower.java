@@ -8,8 +8,8 @@ import org.traceetl.proto.RecordFormat;
 import org.traceetl.proto.RoutingRecord;
 
 /**
- * One kind of record that is followed: which one holds, by {@link RoutingRecord#holdsOver}, where
- * it is kept and who is told. Owned by the watch's thread, but for {@link #current}.
+ * Follows one kind of record: selects the one in force by {@link RoutingRecord#holdsOver}, stores
+ * it, and passes it on. Confined to the watch's thread, except {@link #current}.
  */
 public final class RecordFollower<R extends RoutingRecord> {
   private static final Logger log = LoggerFactory.getLogger(RecordFollower.class);
@@ -21,9 +21,9 @@ public final class RecordFollower<R extends RoutingRecord> {
   private R kept;
 
   /**
-   * @param none stands for no record
-   * @param file null where the kind is not followed: its records are passed by
-   * @param listener told of the record each time that another one holds, on the watch's thread
+   * @param none represents the absence of a record
+   * @param file null if the kind is not followed; its records are ignored
+   * @param listener receives each record that comes into force, on the watch's thread
    */
   public RecordFollower(RecordFormat<R> format, R none, DecisionsFile file, Consumer<R> listener) {
     this.format = format;
@@ -33,22 +33,22 @@ public final class RecordFollower<R extends RoutingRecord> {
     kept = none;
   }
 
-  /** The one in force. Any thread. */
+  /** Returns the record in force. Safe for any thread. */
   public R current() {
     return current;
   }
 
-  /** Whether its records are read at all. */
+  /** Returns whether records of this kind are read. */
   boolean isFollowed() {
     return file != null;
   }
 
-  /** Whether the bytes are to be a record of this kind. */
+  /** Returns whether the bytes begin like a record of this kind. */
   boolean begins(byte[] record) {
     return format.begins(record);
   }
 
-  /** Takes over what stands in the topic, if it holds rather than what is known. */
+  /** Puts a record of the topic in force, if it supersedes the current one. */
   void take(byte[] record, long nowMillis) throws MalformedDecisionsException {
     if (!isFollowed()) {
       return;
@@ -61,7 +61,7 @@ public final class RecordFollower<R extends RoutingRecord> {
     }
   }
 
-  /** Takes over what an earlier run knew. */
+  /** Loads the record of an earlier run. */
   void load(long nowMillis) {
     if (!isFollowed()) {
       return;
@@ -77,7 +77,7 @@ public final class RecordFollower<R extends RoutingRecord> {
         });
   }
 
-  /** Keeps what holds for the next run, if it is not kept yet. */
+  /** Stores the record in force for the next run, if it is not stored yet. */
   void save() {
     if (current != kept) {
       file.save(current.encode());

@@ -45,20 +45,22 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Limits;
 
 /**
- * RocketMQ as the transport. The client's own retries are off: they are the publisher's. Its
- * compression is off too: over a dictionary it saves too little for what it costs on both ends.
+ * The transport to RocketMQ. The client's retries are off, because the publisher retries. Its
+ * compression is off, because batches already use a dictionary and it would save too little.
  */
 public final class RocketMqTransport implements Transport {
-  /** By default 10: a third of the CPU of an idle agent. The end of the client waits for it. */
+  /**
+   * The client's default is 10, which costs a third of an idle agent's CPU. Shutdown waits for it.
+   */
   private static final int BATCHING_LOOK_MILLIS = 400;
 
   private static final String DENIED =
       "; check rocketmq.access-key and rocketmq.secret-key, and that they may publish to the topic";
 
-  /** Enough to pass by what others may have put among the decisions. */
+  /** Enough to find records among messages that others may have sent. */
   private static final int NEWEST_MESSAGES = 32;
 
-  /** Longest record of any kind. */
+  /** The longest record of any kind. */
   private static final int MAX_RECORD_BYTES =
       Math.max(HotspotDecisions.MAX_BYTES, LearntNames.MAX_BYTES);
 
@@ -66,7 +68,7 @@ public final class RocketMqTransport implements Transport {
 
   private final RocketMqConfig config;
 
-  /** Null where brokers ask for none. */
+  /** Null if brokers require none. */
   private final RPCHook credentials;
 
   private final DefaultMQProducer producer;
@@ -79,10 +81,11 @@ public final class RocketMqTransport implements Transport {
   }
 
   /**
-   * Starts the client. The broker need not be there yet.
+   * Starts the client. The broker need not be reachable yet.
    *
-   * @param instance tells this client from others of the JVM
-   * @throws IOException when the client refuses its configuration, or TLS would not be as it says
+   * @param instance distinguishes this client from others of the JVM
+   * @throws IOException if the client refuses its configuration, or TLS cannot be configured as
+   *     required
    */
   public static RocketMqTransport start(RocketMqConfig config, String instance) throws IOException {
     RPCHook credentials = RocketMqSecurity.signer(config.accessKey(), config.secretKey());
@@ -102,7 +105,7 @@ public final class RocketMqTransport implements Transport {
     producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
     producer.setMaxMessageSize(Limits.MAX_MESSAGE_BYTES);
     producer.setPollNameServerInterval(config.routeRefreshMillis());
-    // Of the client's own batching, which is off; two of its threads look for work twice as often.
+    // The client's batching is off, but two of its threads poll for work twice per interval.
     producer.batchMaxDelayMs(BATCHING_LOOK_MILLIS);
     try {
       producer.start();
@@ -113,8 +116,8 @@ public final class RocketMqTransport implements Transport {
   }
 
   /**
-   * Keeps the RocketMQ client's log, warnings only, in a directory of the agent's. It counts only
-   * before the first class of the client is loaded, and leaves alone what was set by the operator.
+   * Writes the RocketMQ client's log, warnings only, to a directory of the agent. Call before the
+   * first class of the client is loaded. Properties that the operator has set stay.
    */
   public static void redirectClientLog(Path directory) {
     setIfAbsent("rocketmq.log.root", directory.toAbsolutePath().toString());
@@ -143,12 +146,12 @@ public final class RocketMqTransport implements Transport {
     }
   }
 
-  /** Reports the outcome that the client hands over to the answer. */
+  /** Returns a callback that reports the client's outcome to the answer. */
   static SendCallback callback(Answer answer) {
     return new SendCallback() {
       @Override
       public void onSuccess(SendResult result) {
-        // Without SEND_OK the broker has the batch, but a loss of power or a failover may take it.
+        // Without SEND_OK the broker has the batch, but may lose it in a power failure or failover.
         switch (result.getSendStatus()) {
           case SEND_OK -> answer.confirmed();
           case FLUSH_DISK_TIMEOUT -> notDurable(Failure.FLUSH_DISK_TIMEOUT, result, answer);
@@ -168,9 +171,9 @@ public final class RocketMqTransport implements Transport {
     answer.failed(failure, "the broker stored it and answered " + result.getSendStatus());
   }
 
-  /** Tells what became of an attempt that failed with this. */
+  /** Reports a failed attempt to the answer. */
   static void report(Throwable thrown, Answer answer) {
-    // What fails while the client waits for the broker comes wrapped.
+    // The client wraps failures that occur while it waits for the broker.
     Throwable failure =
         thrown instanceof MQClientException && thrown.getCause() != null
             ? thrown.getCause()
@@ -238,12 +241,12 @@ public final class RocketMqTransport implements Transport {
   }
 
   /**
-   * The newest messages of the lowest queue of another topic, which need not exist: servers write
-   * all decisions to that one. Read below the client's consumers, which know a place to read from
-   * only as members of a group.
+   * Returns the newest messages of another topic's lowest queue, to which servers write all
+   * decisions. The topic need not exist. It uses the client's internal API, because consumers keep
+   * positions only as members of a group.
    *
-   * @param known behind those that were read before; where it still is the end, nothing is read
-   * @throws IOException when the broker does not tell, with a message for the operator
+   * @param known after the messages read before; if it is still the end, nothing is read
+   * @throws IOException if the broker does not answer, with a message for the operator
    */
   public DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known) throws IOException {
     try {
@@ -274,7 +277,7 @@ public final class RocketMqTransport implements Transport {
     return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, credentials);
   }
 
-  /** Empty if there is no such topic. */
+  /** Returns the topic's route; empty if the topic does not exist. */
   private Optional<TopicRouteData> route(MQClientAPIImpl api, String topic)
       throws MQClientException, RemotingException, InterruptedException {
     try {
@@ -287,7 +290,7 @@ public final class RocketMqTransport implements Transport {
     }
   }
 
-  /** The broker of the lowest queue that can be both written and read: servers write there. */
+  /** Returns the broker of the lowest queue that is readable and writable; servers write there. */
   static Optional<String> lowestBroker(TopicRouteData route) {
     return route.getQueueDatas().stream()
         .filter(data -> Math.min(data.getReadQueueNums(), data.getWriteQueueNums()) > 0)
@@ -304,14 +307,16 @@ public final class RocketMqTransport implements Transport {
         .orElseThrow(() -> new IOException("no name server knows an address of broker " + broker));
   }
 
-  /** The last of a queue, each whole; the broker gives some 256 KiB at a time, but always one. */
+  /**
+   * Returns the last messages of a queue; a pull returns about 256 KiB, but at least one message.
+   */
   private List<byte[]> read(MQClientAPIImpl api, String address, MessageQueue queue, long end)
       throws MQBrokerException, RemotingException, InterruptedException {
     List<byte[]> bodies = new ArrayList<>();
     long offset = Math.max(0, end - NEWEST_MESSAGES);
     while (offset < end) {
       PullMessageRequestHeader header = new PullMessageRequestHeader();
-      // It must be one that the broker knows.
+      // The broker must know the group.
       header.setConsumerGroup(config.producerGroup());
       header.setTopic(queue.getTopic());
       header.setBrokerName(queue.getBrokerName());
@@ -329,10 +334,11 @@ public final class RocketMqTransport implements Transport {
               address, header, config.sendTimeoutMillis(), CommunicationMode.SYNC, null);
       if (result.getPullStatus() == PullStatus.FOUND) {
         ByteBuffer messages = ByteBuffer.wrap(((PullResultExt) result).getMessageBinary());
-        // Nothing is inflated: decisions are not compressed, what others send may be large then.
+        // Bodies are not decompressed: decisions are uncompressed, and foreign messages could
+        // become large.
         for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
           byte[] body = message.getBody();
-          // What is longer is no record, and not to be kept until the others are read.
+          // A longer body is no record, and is not kept in memory.
           bodies.add(body == null || body.length > MAX_RECORD_BYTES ? EMPTY : body);
         }
       }

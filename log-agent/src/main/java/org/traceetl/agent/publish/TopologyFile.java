@@ -14,9 +14,9 @@ import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.state.StateDirectory;
 
 /**
- * The last known queues of the topic on disk, so that an agent started while the broker is away can
- * route. A line with the topic and the name servers, then one for each queue: its number, a space,
- * its broker.
+ * The last known queues of the topic on disk. It lets an agent that starts while the broker is
+ * unreachable route spans. The file is a line with the topic and the name servers, then a line for
+ * each queue: its number, a space, its broker.
  */
 public final class TopologyFile {
   private static final Logger log = LoggerFactory.getLogger(TopologyFile.class);
@@ -30,7 +30,7 @@ public final class TopologyFile {
     this.header = "trace-etl topology 1 " + config.topic() + " at " + config.nameServer();
   }
 
-  /** The queues of this topic; empty when they were never known or cannot be read. */
+  /** Returns the queues of this topic; empty if they were never stored or cannot be read. */
   public Optional<Topology> load() {
     try {
       byte[] content = state.read(FILE).orElse(new byte[0]);
@@ -50,7 +50,7 @@ public final class TopologyFile {
     }
   }
 
-  /** Keeps the queues; when that fails it is told, and nothing else. */
+  /** Stores the queues; a failure is only logged. */
   public void save(Topology topology) {
     StringBuilder text = new StringBuilder(header + "\n");
     topology.queues().forEach(queue -> text.append(queue.id() + " " + queue.broker() + "\n"));

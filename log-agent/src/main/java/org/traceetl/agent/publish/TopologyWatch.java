@@ -16,8 +16,8 @@ import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Asks for the topic's queues: every second until they are known, then at the configured interval.
- * When they cannot be had, the last known ones stay, be it those of an earlier run.
+ * Requests the topic's queues: every second until they are known, then at the configured interval.
+ * If a request fails, the last known queues stay in use, also those of an earlier run.
  */
 public final class TopologyWatch implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopologyWatch.class);
@@ -29,16 +29,16 @@ public final class TopologyWatch implements DutyCycle, AutoCloseable {
   private final Supplier<Optional<Topology>> lastKnown;
   private final Consumer<Topology> listener;
   private final LogThrottle failureLog;
-  // A daemon: a question that the name server does not answer must not hold up the end.
+  // A daemon, because a request without an answer must not delay the exit.
   private final DutyThread thread;
   // Owned by the thread.
   private Topology known;
 
   /**
-   * Not started yet.
+   * Creates a watch that is not started.
    *
-   * @param lastKnown the queues of an earlier run; asked for when the first question fails
-   * @param listener told each time the queues have changed, on the watch's thread
+   * @param lastKnown the queues of an earlier run; read while requests fail and no queues are known
+   * @param listener receives the queues each time they change, on the watch's thread
    */
   public TopologyWatch(
       Transport transport,
@@ -54,7 +54,7 @@ public final class TopologyWatch implements DutyCycle, AutoCloseable {
     thread = new DutyThread(Thread.ofPlatform().daemon().name("topology"), this, nanoClock);
   }
 
-  /** Asks for the first time. */
+  /** Starts the thread, which requests the queues at once. */
   public void start() {
     thread.start();
   }

@@ -6,20 +6,20 @@ import java.util.Locale;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
 
-/** One attempt to bring a batch to the broker, and the broker's queues. Safe for any thread. */
+/** Makes single attempts to send a batch, and lists the topic's queues. Safe for any thread. */
 public interface Transport extends AutoCloseable {
-  /** Told once what became of an attempt, on any thread. */
+  /** Receives the outcome of an attempt, once, on any thread. */
   interface Answer {
     void confirmed();
 
     /**
-     * Failed, perhaps not for the broker: it may still have it.
+     * The attempt failed; the broker may still have the batch.
      *
      * @param detail for the log
      */
     void failed(Failure failure, String detail);
 
-    /** The broker will never take this batch. */
+    /** The broker refuses this batch permanently. */
     void refused(String detail);
   }
 
@@ -29,7 +29,7 @@ public interface Transport extends AutoCloseable {
     TIMEOUT,
     /** The client failed before or while it sent. */
     CLIENT,
-    /** The broker answered that it does not take the batch now. */
+    /** The broker answered that it does not accept the batch now. */
     BROKER,
     /** The broker stored the batch, but its disk did not confirm it in time. */
     FLUSH_DISK_TIMEOUT,
@@ -39,17 +39,17 @@ public interface Transport extends AutoCloseable {
     SLAVE_NOT_AVAILABLE,
     /** The broker does not know the keys, or they may not publish to the topic. */
     DENIED,
-    /** Nothing was heard of the attempt. */
+    /** The attempt got no answer. */
     NO_ANSWER;
 
     private final String label = name().toLowerCase(Locale.ROOT);
 
-    /** As a metric label. */
+    /** Returns the metric label. */
     String label() {
       return label;
     }
 
-    /** True if the broker can be reached: it answered. */
+    /** Returns true if the failure proves that the broker is reachable. */
     boolean isAnswer() {
       return switch (this) {
         case BROKER, FLUSH_DISK_TIMEOUT, FLUSH_SLAVE_TIMEOUT, SLAVE_NOT_AVAILABLE -> true;
@@ -62,9 +62,9 @@ public interface Transport extends AutoCloseable {
   void send(SpooledBatch batch, Answer answer);
 
   /**
-   * The queues that can be written to, at least one. Blocks for a few seconds at most.
+   * Returns the writable queues, at least one. Blocks for a few seconds at most.
    *
-   * @throws IOException when the broker does not tell, with a message for the operator
+   * @throws IOException if the broker does not answer, with a message for the operator
    */
   List<BrokerQueue> queues() throws IOException;
 

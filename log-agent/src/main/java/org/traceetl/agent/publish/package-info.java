@@ -1,2 +1,2 @@
-/** Brings named batches to the broker, however often it takes, and tells when they are there. */
+/** Sends named batches to the broker until it confirms them. */
 package org.traceetl.agent.publish;
