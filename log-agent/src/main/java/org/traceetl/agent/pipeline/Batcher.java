@@ -23,17 +23,17 @@ import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
- * Sorts spans into open batches by resource and queue, and puts those that are full into the frame,
- * named; at a commit all are. Owned by the pipeline thread.
+ * Adds spans to open batches by resource and queue. It names full batches and adds them to the
+ * frame; a commit closes all. Confined to the pipeline thread.
  */
 final class Batcher implements SpanSink {
-  /** A span with more bytes of text is rejected: a batch has to fit into a message. */
+  /** A span with more bytes of text is rejected, because a batch must fit into a message. */
   static final int MAX_SPAN_TEXT_BYTES = 1024 * 1024;
 
-  /** Why spans of an application that the routing rules exclude are dropped. */
+  /** Reason for spans of an application that the routing rules exclude. */
   private static final String EXCLUDED = "excluded_application";
 
-  /** Why spans are dropped by the filters file: by a rule of its own, or for the sample. */
+  /** Reason for spans that a drop rule of the filters file drops. */
   private static final String DROPPED = "dropped";
 
   private static final String SAMPLED_OUT = "sampled_out";
@@ -69,19 +69,19 @@ final class Batcher implements SpanSink {
   private PendingPayload payload;
   private RoutedResource resource;
   private boolean resourceTooLarge;
-  // Of the payload, by reason.
+  // Spans of the current payload, by reason.
   private int dropped;
   private int sampledOut;
-  // Whether anything is to be told, or let go of, at its end.
+  // Whether the payload's end must report counts and release texts.
   private boolean filtering;
-  // The failure of a call of the decoder's, after which the open batches are not to be committed.
+  // A failure during a call by the decoder; the open batches must not be committed after it.
   private RuntimeException fault;
 
   /**
-   * A batcher that fills the frame.
+   * Creates a batcher that fills the frame.
    *
-   * @param mostFrameBytes above it further spans of a payload are rejected: it has to be in one
-   *     frame
+   * @param mostFrameBytes limit above which further spans are rejected, because a payload must be
+   *     in one frame
    */
   Batcher(
       PipelineConfig config,
@@ -98,7 +98,7 @@ final class Batcher implements SpanSink {
     this.resources = new ResourceCache(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
-  /** Routes by these rules and queues from now on. Batches of the old ones are closed. */
+  /** Sets the rules and queues; closes the open batches. */
   void route(Router router, Topology topology) {
     closeAll(Cause.ROUTING);
     resources.clear();
@@ -107,21 +107,21 @@ final class Batcher implements SpanSink {
     this.topology = topology;
   }
 
-  /** Filters by these from now on. Batches of spans filtered by others are closed. */
+  /** Sets the filters; closes the open batches. */
   void filter(Filters filters) {
     closeAll(Cause.FILTERS);
     resources.clear();
     this.filters = filters;
   }
 
-  /** The spans that follow come from this payload. */
+  /** Begins a payload; the next spans belong to it. */
   void payload(PendingPayload payload) {
     this.payload = payload;
     resource = null;
     resourceTooLarge = false;
   }
 
-  /** There are no more spans in the payload. */
+  /** Ends the payload: reports its filtered spans and releases its texts. */
   void endPayload() {
     if (!filtering) {
       return;
@@ -147,8 +147,8 @@ final class Batcher implements SpanSink {
   }
 
   /**
-   * Throws the exception that the batcher threw during a call of the decoder, even if the decoder
-   * caught it. A batch may lack spans then, which payloads decoded before put into it.
+   * Throws the exception that the batcher threw during a call by the decoder, even if the decoder
+   * caught it. After it, batches may lack spans of earlier payloads.
    */
   void throwFault() {
     if (fault != null) {
@@ -231,7 +231,7 @@ final class Batcher implements SpanSink {
     }
     text += span.events.textBytes();
     if (text > MAX_SPAN_TEXT_BYTES) {
-      // The span counts, whatever happened in it.
+      // The span counts without its events.
       text -= span.events.textBytes();
       span.eventsLeftOut += span.events.size();
       span.events.clear();
@@ -282,14 +282,14 @@ final class Batcher implements SpanSink {
     return batch;
   }
 
-  /** Puts all open batches into the frame. */
+  /** Adds all open batches to the frame. */
   void closeForCommit() {
     closeAll(Cause.COMMIT);
   }
 
   /**
-   * Forgets what is open, and what may be half changed, after a failure: the payloads since the
-   * last commit are refused.
+   * Discards the open batches and caches after a failure. The payloads since the last commit are
+   * refused.
    */
   void discard() {
     for (OpenBatch batch : open) {
@@ -326,7 +326,7 @@ final class Batcher implements SpanSink {
     metrics.batchesClosed.labels(cause.label).inc();
     frame.add(queue, sequence, body, spans);
     batch.release();
-    // Else it is not used again: its arrays stay grown.
+    // A larger one is discarded, because its arrays do not shrink.
     if (batch.heldBytes() <= config.mostHeldByBatch()) {
       pool.push(batch);
     }

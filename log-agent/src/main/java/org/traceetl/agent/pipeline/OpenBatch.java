@@ -7,7 +7,7 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.Limits;
 import org.traceetl.proto.SpanBatchWriter;
 
-/** A batch being filled for one resource and queue. Reused; owned by the pipeline thread. */
+/** A reusable batch that is filled for one resource and queue. Confined to the pipeline thread. */
 final class OpenBatch {
   private static final int ENTRY_BYTES = 10;
 
@@ -48,9 +48,8 @@ final class OpenBatch {
   }
 
   /**
-   * Adds a span of which only count and duration matter, with the attributes that it still has: it
-   * goes without identity into the group of those like it. It may be in no document then, nor be an
-   * exemplar.
+   * Adds a measured span to the group of equal ones, without identity. It cannot become a document
+   * or an exemplar.
    */
   void addUnremarkable(SpanView span) {
     writer.startGroupedSpan(
@@ -102,15 +101,15 @@ final class OpenBatch {
     return candidate;
   }
 
-  /** Spans in it, also those in groups. */
+  /** Returns the number of spans, including those in groups. */
   int spans() {
     return writer.spanCount();
   }
 
   /**
-   * Whether it has so many entries, or as many spans as a batch may have. A group is one entry,
-   * whatever it holds: one more span in it costs a few bytes, which {@link #spanBytes} counts. Or
-   * whether it may have no room for the events of one more span.
+   * Returns whether the batch has this many entries or the most spans, or may lack room for the
+   * events of one more span. A group is one entry: one more span in it costs few bytes, which
+   * {@link #spanBytes} counts.
    */
   boolean isFull(int mostEntries) {
     int entries = writer.spanCount() - writer.groupedSpanCount() + writer.groupCount();
@@ -120,8 +119,8 @@ final class OpenBatch {
   }
 
   /**
-   * Bytes of the spans, with the strings they brought. A string counts for {@link #ENTRY_BYTES} at
-   * least: what it is found by takes room too, which only the shortest ones do not make up for.
+   * Returns the bytes of the spans and their new strings. A string counts as at least {@link
+   * #ENTRY_BYTES}, because its dictionary entry takes memory too.
    */
   int spanBytes() {
     return Math.max(
@@ -129,18 +128,18 @@ final class OpenBatch {
         ENTRY_BYTES * (writer.dictionarySize() - resourceEntries));
   }
 
-  /** Bytes it holds, filled or not. */
+  /** Returns the allocated bytes. */
   long heldBytes() {
     return writer.heldBytes();
   }
 
-  /** Makes the message. */
+  /** Returns the encoded message. */
   byte[] finish(long agentHigh, long agentLow, long epoch, long sequence) {
     int length = writer.finish(agentHigh, agentLow, epoch, sequence);
     return Arrays.copyOf(writer.buffer(), length);
   }
 
-  /** Ends this use. */
+  /** Releases the resource. */
   void release() {
     resource = null;
   }

@@ -11,8 +11,8 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 
 /**
- * An accepted payload until its outcome is known. From the moment it is decoded the pipeline's
- * thread owns it.
+ * An accepted payload until its outcome is known. Once its decoding begins, it is confined to the
+ * pipeline thread.
  */
 final class PendingPayload {
   private static final Logger log = LoggerFactory.getLogger(PendingPayload.class);
@@ -32,8 +32,8 @@ final class PendingPayload {
   private boolean malformed;
 
   /**
-   * @param length of the bytes that are the payload
-   * @param charge bytes that it counts for while it is in flight
+   * @param length bytes of the payload in the array
+   * @param charge bytes it is charged while it is in flight
    */
   PendingPayload(
       String source,
@@ -50,7 +50,7 @@ final class PendingPayload {
     this.charge = charge;
   }
 
-  /** Decodes it, once, and lets go of its bytes: after that they are only a burden. */
+  /** Decodes the payload and releases its bytes. Call once. */
   void decode(SpanSink sink) throws MalformedPayloadException {
     byte[] taken = bytes;
     bytes = null;
@@ -61,22 +61,22 @@ final class PendingPayload {
     }
   }
 
-  /** A span of it is in a batch. */
+  /** Counts a span that is in a batch. */
   void accept() {
     accepted++;
   }
 
-  /** A span of it is in a batch by its count and duration alone: one of those accepted. */
+  /** Counts a measured span, in addition to {@link #accept}. */
   void measure() {
     measured++;
   }
 
-  /** A span of it is not wanted: nothing that its sender should hear of. */
+  /** Counts a filtered span, which is not reported to the sender. */
   void filter() {
     filtered++;
   }
 
-  /** A span of it cannot be accepted. */
+  /** Counts a rejected span. */
   void reject(String reason) {
     rejected++;
     if (reasons.size() < MAX_REASONS) {
@@ -84,7 +84,7 @@ final class PendingPayload {
     }
   }
 
-  /** It cannot be read, and no span of it is in a batch. */
+  /** Marks the payload as malformed; none of its spans is in a batch. */
   void malformed(String reason) {
     malformed = true;
     reasons.add(reason);
@@ -106,19 +106,19 @@ final class PendingPayload {
     return measured;
   }
 
-  /** Why spans were rejected; empty when none were. */
+  /** Returns why spans were rejected; empty if none were. */
   String reason() {
     return String.join(", ", reasons);
   }
 
-  /** What is to be kept with it; null for nothing. */
+  /** Returns the checkpoint to store with it; null for none. */
   Checkpoint checkpoint() {
     Checkpoint note = malformed ? null : completion.checkpoint();
-    // A repeat of nothing does no harm; one of spans not wanted would count them again.
+    // A repeat of an empty request is harmless; a repeat of filtered spans would count them again.
     return note instanceof Checkpoint.Request && accepted + rejected + filtered == 0 ? null : note;
   }
 
-  /** It is in the spool, or will never be. */
+  /** Reports to the source that the payload is in the spool, or is malformed. */
   void complete() {
     tell(() -> {
       if (malformed) {
@@ -129,7 +129,7 @@ final class PendingPayload {
     });
   }
 
-  /** It could not be kept. */
+  /** Reports to the source that the payload could not be stored. */
   void fail(String why) {
     tell(() -> completion.failed(why));
   }
@@ -138,7 +138,7 @@ final class PendingPayload {
     try {
       outcome.run();
     } catch (RuntimeException e) {
-      // A source's failure must not keep the other payloads from being settled.
+      // Other payloads must be completed nevertheless.
       log.error("Source {} failed to process the outcome of a payload", source, e);
     }
   }

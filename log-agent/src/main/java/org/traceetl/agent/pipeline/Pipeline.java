@@ -29,17 +29,17 @@ import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Takes payloads from any thread, bounded by their bytes, and decodes them into batches on one
- * thread, which owns all that changes. It commits them to the spool in groups, each payload whole,
- * and calls their completions when that is done.
+ * Accepts payloads from any thread, bounded in bytes, and decodes them into batches on one thread,
+ * which owns all mutable state. It commits whole payloads to the spool in groups, then calls their
+ * completions.
  */
 public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
 
-  /** What a payload counts for besides its bytes, so that many small ones are bounded as well. */
+  /** Charged per payload in addition to its bytes, so that many small payloads are bounded too. */
   private static final int PAYLOAD_OVERHEAD_BYTES = 1_024;
 
-  /** Most bytes of payloads that are committed together, unless one alone has more. */
+  /** Most bytes of payloads in one commit, unless a single payload has more. */
   private static final int MOST_COMMIT_BYTES = 4 * 1024 * 1024;
 
   private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -73,10 +73,10 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   private long dueNanos;
 
   /**
-   * A pipeline into the spool.
+   * Creates a pipeline that commits to the spool.
    *
-   * @param millis the clock that batches and answers are dated by, which only elapsed time moves:
-   *     the spool's
+   * @param millis the spool's clock, which dates batches and answers and advances by elapsed time
+   *     only
    */
   public Pipeline(
       PipelineConfig config,
@@ -93,10 +93,10 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
-    // Half a frame: batches repeat their resource, and may be larger than what they are made of.
+    // Half a frame: batches repeat their resource, and may be larger than their payloads.
     this.commitBytes = Math.min(MOST_COMMIT_BYTES, spool.mostFrameBytes() / 2);
     this.failureLog = new LogThrottle(nanoClock);
-    // What one payload becomes is in memory whole before it is on disk.
+    // All batches of a payload are in memory before they are on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
     this.batcher = new Batcher(config, identity, frame, mostFrameBytes, metrics);
     this.thread = new DutyThread("pipeline", this, nanoClock);
@@ -115,17 +115,17 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     thread.start();
   }
 
-  /** Routes by these queues from now on. Until the first call no payload is accepted. */
+  /** Sets the queues. Until the first call no payload is accepted. */
   public void topology(Topology now) {
     topology = now;
   }
 
-  /** Routes by these rules from the next payload on. */
+  /** Sets the routing for the next payloads. */
   public void router(Router now) {
     router = now;
   }
 
-  /** Filters by these rules from the next payload on; at first by none. */
+  /** Sets the filters for the next payloads; initially there are none. */
   public void filters(Filters now) {
     filters = now;
   }
@@ -162,12 +162,12 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     }
   }
 
-  /** Why no payload is accepted now; empty when they are. */
+  /** Returns why no payload is accepted now; empty if payloads are accepted. */
   public String problem() {
     return topology == null ? "the agent does not know the topic's queues yet" : spool.problem();
   }
 
-  /** Bytes of the payloads accepted and not yet in the spool, with what each counts for besides. */
+  /** Returns the bytes charged for accepted payloads that are not yet in the spool. */
   public long bytesInFlight() {
     synchronized (admission) {
       return bytesInFlight;
@@ -191,7 +191,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
         : Math.clamp(dueNanos - nanoClock.getAsLong(), 0, IDLE_NANOS);
   }
 
-  /** Takes one payload if there is one, and commits what is due. */
+  /** Decodes one payload if there is one, and commits if it is due. */
   @Override
   public int doWork() {
     PendingPayload payload = payloads.poll();
@@ -206,14 +206,14 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     return payload == null ? 0 : 1;
   }
 
-  /** Decodes and commits what was accepted. */
+  /** Decodes and commits all accepted payloads. */
   @Override
   public void onEnd() {
     while (!payloads.isEmpty()) {
       try {
         doWork();
       } catch (RuntimeException e) {
-        // The payloads behind it are still decoded.
+        // The next payloads are still decoded.
         if (failureLog.permits()) {
           log.error("The pipeline continues to drain after an unexpected failure", e);
         }
@@ -223,8 +223,8 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   }
 
   /**
-   * Takes new rules, for which open batches are closed. Where that fails, all that waits for a
-   * commit is told so, and the payload at hand with it: the rules are tried again.
+   * Applies new rules, which closes open batches. If that fails, this payload and all uncommitted
+   * ones fail, and the next step retries the rules.
    */
   private boolean takesRules(PendingPayload payload) {
     try {
@@ -239,7 +239,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     }
   }
 
-  /** For a payload one version of rules and queues holds from its first span to its last. */
+  /** Applies new rules and queues between payloads, so a payload uses one version of each. */
   private void takeRules() {
     Filters filters = this.filters;
     if (filters != filtersInUse) {
@@ -274,7 +274,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     }
   }
 
-  /** Decodes a payload into batches. When it throws, no payload of the frame may be confirmed. */
+  /** Decodes a payload into batches. If it throws, no payload of the frame may be confirmed. */
   private void batch(PendingPayload payload) {
     batcher.payload(payload);
     try {
@@ -284,7 +284,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
       unreadable(payload, e.getMessage());
     } catch (RuntimeException e) {
       batcher.throwFault();
-      // A decoder must not throw; the thread that carries all others has to live on if it does.
+      // A decoder must not throw; if it does, the thread continues with other payloads.
       if (failureLog.permits()) {
         log.error("The decoder failed for a payload of source {}", payload.source, e);
       }
@@ -304,7 +304,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     uncommittedBytes += payload.charge;
   }
 
-  /** Puts all that was decoded into the spool, or nothing, and tells so. */
+  /** Commits all decoded payloads to the spool, or none, and reports the outcome. */
   private void commit() {
     String failure = null;
     try {
@@ -321,8 +321,8 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   }
 
   /**
-   * A batch may lack spans of any payload since the last commit, so that none of them may be
-   * confirmed: their senders repeat them. The thread lives on.
+   * Discards the open batches, because they may lack spans of any payload since the last commit.
+   * The caller fails these payloads; their senders retry.
    */
   private String unexpected(RuntimeException e) {
     if (failureLog.permits()) {
@@ -337,9 +337,9 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   }
 
   /**
-   * Ends all payloads that wait for a commit.
+   * Completes all payloads that wait for a commit.
    *
-   * @param failure why they are not in the spool; null if they are
+   * @param failure why they are not in the spool, or null if they are
    */
   private void settle(String failure) {
     List<PendingPayload> settled = List.copyOf(uncommitted);
@@ -369,7 +369,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     if (payload.accepted() == 0) {
       payload.malformed(reason);
     } else {
-      // Spans of it are in batches already: telling the sender to drop it would be wrong.
+      // Some of its spans are in batches, so it must not be reported as malformed.
       batcher.rejected("unreadable_rest");
     }
   }

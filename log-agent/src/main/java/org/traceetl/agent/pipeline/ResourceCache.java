@@ -13,18 +13,21 @@ import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 
 /**
- * The resources seen of late with their routes, bounded in number and bytes; the one used longest
- * ago leaves. Those for which the same rules are share their filters; where these become too large,
- * all leave. Owned by the pipeline thread.
+ * A cache of resources with their routes, bounded in number and bytes; the least recently used one
+ * is evicted. Resources with the same rules share their filters. If the filters become too large,
+ * the cache is cleared. Confined to the pipeline thread.
  */
 final class ResourceCache {
-  /** A resource with more bytes of text, as it came or as it is sent, is too large. */
+  /** Limit for a resource's bytes of text, as received and as sent. */
   static final int MAX_RESOURCE_TEXT_BYTES = 64 * 1024;
 
   private static final int MAX_RESOURCES = 4_096;
   private static final int MAX_BYTES = 16 * 1024 * 1024;
 
-  /** Of filters. Thousands of selections of some rules, or the one of a very long file. */
+  /**
+   * Bytes of filters: enough for thousands of selections of a few rules, or one of a very long
+   * file.
+   */
   private static final int MAX_FILTER_BYTES = 2 * 1024 * 1024;
 
   private final Consumer<RoutedResource> leaving;
@@ -36,16 +39,16 @@ final class ResourceCache {
   private long filterBytes;
 
   /**
-   * @param leaving told of each resource before it is forgotten
+   * @param leaving receives each resource before it is removed
    */
   ResourceCache(Consumer<RoutedResource> leaving) {
     this.leaving = leaving;
   }
 
   /**
-   * The resource with these attributes; one that is new gets its filters and its route by these.
+   * Returns the resource with these attributes; a new one gets its filters and its route.
    *
-   * @param filter applies them
+   * @param filter applies the filters
    */
   RoutedResource find(
       Attributes attributes,
@@ -62,7 +65,7 @@ final class ResourceCache {
     RoutedResource sent = probe;
     if (ofApplication != null && ofApplication.areChanging()) {
       Attributes left = filter.resource(ofApplication, attributes);
-      // What is redacted may have become longer.
+      // Redaction may have made it longer.
       sent = left.textBytes() > MAX_RESOURCE_TEXT_BYTES ? null : filtered;
       if (sent != null) {
         sent.set(left);
@@ -85,7 +88,7 @@ final class ResourceCache {
     return added;
   }
 
-  /** The filters for the probe; null for none. */
+  /** Returns the filters for the probe; null for none. */
   private ApplicationFilters ofApplication(Filters filters) {
     Filters.Selection selection =
         filters.select(
@@ -97,7 +100,7 @@ final class ResourceCache {
     ApplicationFilters made = filters.of(selection);
     if (made != null) {
       if (filterBytes + made.sizeBytes() > MAX_FILTER_BYTES) {
-        // Resources hold on to their filters: only without them are these gone.
+        // Resources refer to their filters, so both are removed.
         clear();
       }
       ofSelections.put(selection, made);
@@ -116,7 +119,7 @@ final class ResourceCache {
     }
   }
 
-  /** Forgets all; their routes or filters are out of date. */
+  /** Removes all resources, because their routes or filters are out of date. */
   void clear() {
     known.values().forEach(leaving);
     known.clear();

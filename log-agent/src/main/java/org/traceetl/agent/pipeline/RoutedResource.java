@@ -10,11 +10,11 @@ import org.traceetl.agent.route.RouteHash;
 import org.traceetl.proto.SpanBatchWriter;
 
 /**
- * A resource by the content of its attributes, with its open batches. Owned by the pipeline thread.
+ * A resource, identified by its attributes, with its open batches. Confined to the pipeline thread.
  *
- * <p>Its attributes are kept as one array: for each the length of the key (4 bytes, big-endian),
- * the key, the length of the value, the value. Two are the same resource when these bytes are the
- * same. What filters leave of them is what is sent, and what routes it.
+ * <p>The attributes are one array: for each the length of the key (4 bytes, big-endian), the key,
+ * the length of the value, the value. Resources are equal if these bytes are equal. The filtered
+ * attributes are sent, and determine the route.
  */
 final class RoutedResource {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(UTF_8);
@@ -23,16 +23,16 @@ final class RoutedResource {
   private byte[] content;
   private int length;
   private long hash;
-  // The application's name within the content; -1 when it has none.
+  // The application's name within the content; -1 if it has none.
   private int nameOffset;
   private int nameLength;
   private Route route;
   private ApplicationFilters filters;
-  // What is sent of it: mostly itself; null where that is too large.
+  // The filtered resource: usually itself; null if too large.
   private RoutedResource sent = this;
   private OpenBatch[] open;
 
-  /** One to look others up by: {@link #set} changes it. */
+  /** Creates a mutable key for look-ups, which {@link #set} fills. */
   RoutedResource() {
     content = new byte[1024];
   }
@@ -46,11 +46,11 @@ final class RoutedResource {
   }
 
   /**
-   * The same resource with its own bytes and a route.
+   * Returns a copy with a route.
    *
-   * @param route null if its spans are to be dropped
-   * @param filters of its application; null for none
-   * @param sent what is sent of it
+   * @param route null if its spans are dropped
+   * @param filters the application's filters; null for none
+   * @param sent the filtered resource
    */
   RoutedResource routed(Route route, ApplicationFilters filters, RoutedResource sent) {
     RoutedResource routed = new RoutedResource(this);
@@ -61,7 +61,7 @@ final class RoutedResource {
     return routed;
   }
 
-  /** The same resource with its own bytes, of which more would be sent than there is room for. */
+  /** Returns a copy that is marked as too large to be sent. */
   RoutedResource tooLarge(ApplicationFilters filters) {
     RoutedResource tooLarge = new RoutedResource(this);
     tooLarge.filters = filters;
@@ -141,27 +141,27 @@ final class RoutedResource {
     return sent == this || sent == null ? length : length + sent.length;
   }
 
-  /** Whether filters made it too large for its spans to be sent. */
+  /** Returns whether filters made it too large to be sent. */
   boolean isTooLarge() {
     return sent == null;
   }
 
-  /** Null for none. */
+  /** Returns the application's filters; null for none. */
   ApplicationFilters filters() {
     return filters;
   }
 
-  /** Null if its spans are to be dropped. */
+  /** Returns the route; null if its spans are dropped. */
   Route route() {
     return route;
   }
 
-  /** How many queues its spans go to. */
+  /** Returns the number of queues its spans may go to. */
   int candidates() {
     return open.length;
   }
 
-  /** The batch that is open for a candidate queue, or null. */
+  /** Returns the open batch of a candidate queue, or null. */
   OpenBatch open(int candidate) {
     return open[candidate];
   }

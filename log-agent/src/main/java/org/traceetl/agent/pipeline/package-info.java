@@ -1,2 +1,2 @@
-/** Turns accepted payloads into named batches by resource and queue, and settles the payloads. */
+/** Turns accepted payloads into named batches by resource and queue, and completes the payloads. */
 package org.traceetl.agent.pipeline;
