@@ -10,19 +10,19 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The requests whose spans were taken of late, with what their senders were told: a sender that has
- * missed the answer repeats the request. Bounded in number and age. Safe for any thread.
+ * The recently accepted requests with their answers. A sender that missed the answer repeats the
+ * request and gets the same answer. Bounded in number and age. Safe for any thread.
  */
 public final class AnsweredRequests {
-  /** How long a request is remembered: senders give up repeating well before. */
+  /** How long a request is remembered; senders stop retrying well before. */
   public static final long MOST_AGE_MILLIS = TimeUnit.MINUTES.toMillis(10);
 
   /**
-   * What a sender was told.
+   * The answer that a sender got.
    *
-   * @param unixMillis when, by the clock of the spool, which no step of the wall clock moves
-   * @param accepted spans
-   * @param rejected spans
+   * @param unixMillis time of the answer, by the spool's clock
+   * @param accepted number of accepted spans
+   * @param rejected number of rejected spans
    * @param reason why they were rejected, or empty
    */
   public record Answer(long unixMillis, int accepted, int rejected, String reason) {
@@ -39,18 +39,18 @@ public final class AnsweredRequests {
   public record Answered(Checkpoint.Request request, Answer answer) {}
 
   private final int most;
-  // Guarded by itself; the oldest first.
+  // Guarded by itself; oldest first.
   private final Map<Checkpoint.Request, Answer> answers = new LinkedHashMap<>();
   private long reasonBytes;
 
   /**
-   * @param most requests remembered; above it the oldest is forgotten
+   * @param most limit of requests; above it the oldest is removed
    */
   public AnsweredRequests(int most) {
     this.most = most;
   }
 
-  /** Remembers a request; of equal ones the last. */
+  /** Adds a request; replaces an equal one. */
   public void add(Checkpoint.Request request, Answer answer) {
     synchronized (answers) {
       Answer before = answers.remove(request);
@@ -70,8 +70,8 @@ public final class AnsweredRequests {
   }
 
   /**
-   * Dates all anew, as if the last had been answered now: the time that the agent was down does not
-   * count, for its senders' repeats come when it is back.
+   * Shifts all dates so that the last answer is dated now. The agent's downtime does not count,
+   * because senders retry when it is back.
    */
   public void goOn(long nowMillis) {
     synchronized (answers) {
@@ -84,14 +84,14 @@ public final class AnsweredRequests {
     return nowMillis - answer.unixMillis() > MOST_AGE_MILLIS;
   }
 
-  /** What the sender of an equal request was told; null when none is remembered. */
+  /** Returns the answer to an equal request; null if none is remembered. */
   public Answer find(Checkpoint.Request request) {
     synchronized (answers) {
       return answers.get(request);
     }
   }
 
-  /** All that are not too old at that moment, the oldest first. */
+  /** Returns the requests that are not too old at that time, oldest first. */
   public List<Answered> all(long nowMillis) {
     synchronized (answers) {
       List<Answered> all = new ArrayList<>(answers.size());
@@ -111,7 +111,7 @@ public final class AnsweredRequests {
     }
   }
 
-  /** Requests remembered. */
+  /** Returns the number of requests. */
   public int size() {
     synchronized (answers) {
       return answers.size();

@@ -3,26 +3,26 @@ package org.traceetl.agent.flow;
 import java.util.Arrays;
 
 /**
- * Keys and values as slices of byte arrays; values are text. Reused: {@link #clear} forgets the
- * entries, {@link #forget} the arrays they were slices of as well; both keep the room for them.
+ * A reusable list of keys and values, as slices of byte arrays; values are text. {@link #clear}
+ * removes the entries, {@link #forget} also releases the sliced arrays; both keep the capacity.
  */
 public final class Attributes {
   private byte[][] keys = new byte[32][];
   private byte[][] values = new byte[32][];
-  // Four numbers an entry: key offset, key length, value offset, value length.
+  // Four numbers per entry: key offset, key length, value offset, value length.
   private int[] slices = new int[4 * 32];
   private int size;
   private long textBytes;
-  // Above it no array is held.
+  // From this index on no array is referenced.
   private int mostSinceForgotten;
 
-  /** Forgets the entries. Their arrays are still held, until others take their place. */
+  /** Removes the entries. Their arrays stay referenced until new entries replace them. */
   public void clear() {
     size = 0;
     textBytes = 0;
   }
 
-  /** Forgets the entries and lets go of all arrays. */
+  /** Removes the entries and releases all arrays. */
   public void forget() {
     Arrays.fill(keys, 0, mostSinceForgotten, null);
     Arrays.fill(values, 0, mostSinceForgotten, null);
@@ -31,9 +31,9 @@ public final class Attributes {
   }
 
   /**
-   * Takes back entries that were cleared and that no other ones have taken the place of.
+   * Restores cleared entries that no new ones have replaced.
    *
-   * @param entries those from the first on that there are then
+   * @param entries number of entries to restore, from the first
    * @param bytes of their keys and values
    */
   public void keep(int entries, long bytes) {
@@ -41,7 +41,7 @@ public final class Attributes {
     textBytes = bytes;
   }
 
-  /** Adds an entry. A key that is already there is not looked for. */
+  /** Appends an entry, without a check for an equal key. */
   public void add(
       byte[] key, int keyOffset, int keyLength, byte[] value, int valueOffset, int valueLength) {
     if (size == keys.length) {
@@ -52,7 +52,7 @@ public final class Attributes {
     if (size == mostSinceForgotten) {
       mostSinceForgotten++;
     }
-    // Mostly the array is the payload, and there already: a store would cost more than the look.
+    // Usually the same array is already there; a store costs more than the comparison.
     if (keys[size] != key) {
       keys[size] = key;
     }
@@ -67,17 +67,17 @@ public final class Attributes {
     slices[at + 3] = valueLength;
   }
 
-  /** Entries. */
+  /** Returns the number of entries. */
   public int size() {
     return size;
   }
 
-  /** Bytes of all keys and values. */
+  /** Returns the bytes of all keys and values. */
   public long textBytes() {
     return textBytes;
   }
 
-  /** The array that holds key {@code i}. */
+  /** Returns the array with key {@code i}. */
   public byte[] key(int i) {
     return keys[i];
   }
@@ -90,7 +90,7 @@ public final class Attributes {
     return slices[4 * i + 1];
   }
 
-  /** The array that holds value {@code i}. */
+  /** Returns the array with value {@code i}. */
   public byte[] value(int i) {
     return values[i];
   }
@@ -103,7 +103,7 @@ public final class Attributes {
     return slices[4 * i + 3];
   }
 
-  /** Index of the first entry with this key, or -1. */
+  /** Returns the index of the first entry with this key, or -1. */
   public int find(byte[] key) {
     for (int i = 0; i < size; i++) {
       int from = slices[4 * i];

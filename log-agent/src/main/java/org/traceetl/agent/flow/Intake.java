@@ -1,24 +1,21 @@
 package org.traceetl.agent.flow;
 
-/**
- * Where sources hand payloads to the pipeline. Implementations never block and are safe for any
- * thread.
- */
+/** Accepts payloads from sources. Implementations never block and are safe for any thread. */
 public interface Intake {
-  /** What became of an offer. */
+  /** The outcome of an offer. */
   enum Admission {
-    /** Taken: the completion will be called exactly once. */
+    /** Accepted; the completion is called exactly once. */
     ACCEPTED,
-    /** Not taken, the bytes in flight or the spool are at their bound: try again later. */
+    /** Refused, because the bytes in flight or the spool are at their limit; retry later. */
     FULL,
-    /** Not taken, the topic's queues were never known: try again later. */
+    /** Refused, because the topic's queues are not known yet; retry later. */
     BROKER_AWAY,
-    /** Not taken, the agent is stopping. */
+    /** Refused, because the agent stops. */
     STOPPING
   }
 
   /**
-   * Offers {@code payload[0, length)}. When accepted, the array belongs to the pipeline until it is
+   * Offers {@code payload[0, length)}. If it is accepted, the pipeline owns the array until it is
    * {@linkplain Completion#released released}.
    *
    * @param source name for metrics: {@code otlp_grpc}, {@code otlp_http}, {@code file}

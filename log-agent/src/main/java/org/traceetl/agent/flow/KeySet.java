@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 
-/** A few keys of attributes, and whether a slice is one of them. Immutable. */
+/** A set of a few attribute keys. Immutable. */
 public final class KeySet {
   private static final int MIX = 0x9E37_79B9;
 
-  // By hash, in the slot of the hash or the next that is free; a quarter of them at most is used.
+  // An open-addressed hash table with linear probing, at most a quarter full.
   private final byte[][] slots;
   private final int shift;
 
@@ -28,7 +28,7 @@ public final class KeySet {
     }
   }
 
-  /** Whether it is one of the keys. */
+  /** Returns whether the slice is one of the keys. */
   public boolean contains(byte[] bytes, int offset, int length) {
     int slot = slot(bytes, offset, length);
     for (byte[] key = slots[slot]; key != null; key = slots[slot]) {
@@ -40,7 +40,7 @@ public final class KeySet {
     return false;
   }
 
-  /** By length, the last two bytes and the middle: keys differ there sooner than at their begin. */
+  /** Hashes the length, the last two bytes and the middle one, where keys differ most. */
   private int slot(byte[] bytes, int offset, int length) {
     if (length == 0) {
       return 0;

@@ -4,24 +4,24 @@ import java.util.Arrays;
 import org.traceetl.proto.Limits;
 
 /**
- * Events of a span that are to be counted: names, as slices of byte arrays, and attributes. Reused:
- * {@link #clear} forgets the events, {@link #forget} the arrays they were slices of as well; both
- * keep the room for them.
+ * A reusable list of a span's counted events: names, as slices of byte arrays, and attributes.
+ * {@link #clear} removes the events, {@link #forget} also releases the sliced arrays; both keep the
+ * capacity.
  */
 public final class SpanEvents {
-  /** Most events of a span, and most attributes of all of them together. */
+  /** Most events of a span, and most attributes of all its events together. */
   public static final int MAX = Limits.MAX_SPAN_EVENTS;
 
   private byte[][] names = new byte[4][];
-  // Three numbers an event: offset and length of its name, and where its attributes begin.
+  // Three numbers per event: offset and length of its name, and its first attribute.
   private int[] slices = new int[3 * 4];
   private final Attributes attributes = new Attributes();
   private int size;
   private long nameBytes;
-  // Above it no array is held.
+  // From this index on no array is referenced.
   private int mostSinceForgotten;
 
-  /** Forgets the events. Their arrays are still held, until others take their place. */
+  /** Removes the events. Their arrays stay referenced until new events replace them. */
   public void clear() {
     if (size > 0) {
       size = 0;
@@ -30,7 +30,7 @@ public final class SpanEvents {
     }
   }
 
-  /** Forgets the events and lets go of all arrays. */
+  /** Removes the events and releases all arrays. */
   public void forget() {
     Arrays.fill(names, 0, mostSinceForgotten, null);
     mostSinceForgotten = 0;
@@ -38,7 +38,7 @@ public final class SpanEvents {
     attributes.forget();
   }
 
-  /** Adds an event; attributes of it follow. False if there are {@link #MAX}: it is left out. */
+  /** Appends an event, whose attributes follow. Returns false if there are already {@link #MAX}. */
   public boolean add(byte[] name, int offset, int length) {
     if (size == MAX) {
       return false;
@@ -57,7 +57,7 @@ public final class SpanEvents {
     return true;
   }
 
-  /** Adds an attribute to the event added last; left out where all have {@link #MAX}. */
+  /** Appends an attribute to the last event, unless all events have {@link #MAX} together. */
   public void addAttribute(
       byte[] key, int keyOffset, int keyLength, byte[] value, int valueOffset, int valueLength) {
     if (attributes.size() < MAX) {
@@ -65,17 +65,17 @@ public final class SpanEvents {
     }
   }
 
-  /** Events. */
+  /** Returns the number of events. */
   public int size() {
     return size;
   }
 
-  /** Bytes of all names, keys and values. */
+  /** Returns the bytes of all names, keys and values. */
   public long textBytes() {
     return nameBytes + attributes.textBytes();
   }
 
-  /** The array that holds the name of event {@code i}. */
+  /** Returns the array with the name of event {@code i}. */
   public byte[] name(int i) {
     return names[i];
   }
@@ -88,12 +88,16 @@ public final class SpanEvents {
     return slices[3 * i + 1];
   }
 
-  /** Those of all events: of event i from {@link #firstAttribute} of i to that of i + 1. */
+  /**
+   * Returns the attributes of all events; those of event i begin at {@link #firstAttribute} of i.
+   */
   public Attributes attributes() {
     return attributes;
   }
 
-  /** The first attribute of event {@code i}; for {@link #size} the end of the last one's. */
+  /**
+   * Returns the first attribute of event {@code i}; for {@link #size}, the end of all attributes.
+   */
   public int firstAttribute(int i) {
     return i == size ? attributes.size() : slices[3 * i + 2];
   }

@@ -1,34 +1,32 @@
 package org.traceetl.agent.flow;
 
-/** Takes decoded spans. Called by the pipeline thread only. */
+/** Receives decoded spans. Called on the pipeline thread only. */
 public interface SpanSink {
-  /**
-   * The spans that follow belong to this resource. The attributes are valid until the next call.
-   */
+  /** Sets the resource of the next spans. The attributes are valid until the next call. */
   void resource(Attributes attributes);
 
   /**
-   * The keys of spans' attributes that are of use, for the last resource; null for all. A decoder
-   * may leave the others out as soon as it sees their keys: it tells by {@link
+   * Returns the span attribute keys that are needed for the last resource; null for all. A decoder
+   * may skip other attributes as soon as it sees their keys; it counts them in {@link
    * SpanView#attributesNotWanted}.
    */
   default KeySet wantedKeys() {
     return null;
   }
 
-  /** The events that are to be counted; a decoder passes over others. The same for all payloads. */
+  /** Returns the events to count, for all payloads; a decoder skips other events. */
   default WantedEvents wantedEvents() {
     return WantedEvents.NONE;
   }
 
   /**
-   * A span of the last resource. The view is valid during the call; its attributes are not to be
-   * changed, as the decoder may use them once more.
+   * Receives a span of the last resource. The view is valid during the call. Its attributes must
+   * not be changed, because the decoder may reuse them.
    */
   void span(SpanView span);
 
   /**
-   * A span that cannot be accepted.
+   * Counts a span that cannot be accepted.
    *
    * @param reason a constant, lower case with underscores: it becomes a metric label
    */

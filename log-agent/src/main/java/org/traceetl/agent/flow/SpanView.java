@@ -1,8 +1,6 @@
 package org.traceetl.agent.flow;
 
-/**
- * A decoded span: numbers, and slices of the bytes it came in. Mutable and reused by its decoder.
- */
+/** A decoded span: numbers, and slices of the payload. Mutable and reused by its decoder. */
 public final class SpanView {
   public long traceIdHigh;
   public long traceIdLow;
@@ -22,12 +20,12 @@ public final class SpanView {
   /** At least 0. */
   public long durationNanos;
 
-  /** T of the tracestate's {@code ot=th}, below 2^56; 0 when the span stands for itself alone. */
+  /** T of the tracestate's {@code ot=th}, below 2^56; 0 if the span represents only itself. */
   public long samplingThreshold;
 
   /**
-   * R of the tracestate's {@code ot=rv}, below 2^56; below 0 when there is none: then the lower 56
-   * bits of the trace ID are it.
+   * R of the tracestate's {@code ot=rv}, below 2^56; negative if there is none, and the lower 56
+   * bits of the trace ID are used.
    */
   public long randomness = -1;
 
@@ -38,17 +36,17 @@ public final class SpanView {
   public byte[] statusMessage;
   public int statusMessageOffset;
 
-  /** 0 when there is none. */
+  /** 0 if there is none. */
   public int statusMessageLength;
 
-  /** Attributes that the decoder has left out because {@link SpanSink#wantedKeys} lacks them. */
+  /** Number of attributes skipped because {@link SpanSink#wantedKeys} lacks them. */
   public int attributesNotWanted;
 
   public final Attributes attributes = new Attributes();
 
-  /** Those that are {@linkplain SpanSink#wantedEvents wanted}, with the attributes that are. */
+  /** The {@linkplain SpanSink#wantedEvents wanted} events, with their wanted attributes. */
   public final SpanEvents events = new SpanEvents();
 
-  /** Events wanted that the decoder has left out because the span has too many. */
+  /** Number of wanted events left out because the span has too many, or too much text. */
   public int eventsLeftOut;
 }

@@ -5,12 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.Collection;
 import java.util.List;
 
-/** Which events of spans are to be counted, and by which of their attributes. Immutable. */
+/** The names of events to count, and the attributes sent with them. Immutable. */
 public final class WantedEvents {
-  /** In place of names: whatever the name. */
+  /** Matches any name. */
   public static final String ANY = "*";
 
-  /** None: decoders pass over events without a look. */
+  /** No events; decoders skip all of them. */
   public static final WantedEvents NONE =
       new WantedEvents(new KeySet(List.of()), new KeySet(List.of()));
 
@@ -24,7 +24,7 @@ public final class WantedEvents {
   }
 
   /**
-   * @param names of the events, or {@link #ANY}
+   * @param names names of the events, or {@link #ANY}
    * @param attributes keys of the attributes that are sent with them
    */
   public static WantedEvents of(Collection<String> names, Collection<String> attributes) {
@@ -37,12 +37,12 @@ public final class WantedEvents {
     return new KeySet(keys.stream().map(key -> key.getBytes(UTF_8)).toList());
   }
 
-  /** Whether events of this name count. */
+  /** Returns whether events of this name count. */
   public boolean contains(byte[] bytes, int offset, int length) {
     return names == null || names.contains(bytes, offset, length);
   }
 
-  /** Whether attributes with this key are sent. */
+  /** Returns whether attributes with this key are sent. */
   public boolean containsAttribute(byte[] bytes, int offset, int length) {
     return attributes.contains(bytes, offset, length);
   }

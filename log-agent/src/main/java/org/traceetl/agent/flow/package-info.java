@@ -1,4 +1,2 @@
-/**
- * What sources and the pipeline say to one another: payloads in, decoded spans on, outcomes back.
- */
+/** Defines the contract between sources and the pipeline: payloads, decoded spans, outcomes. */
 package org.traceetl.agent.flow;

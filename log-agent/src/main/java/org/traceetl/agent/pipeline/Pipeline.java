@@ -183,7 +183,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     thread.close();
   }
 
-  /** Returns how long there is no commit to make; without payloads, until the spool is tended. */
+  /** Returns the time until the next commit is due or the spool is tended. */
   @Override
   public long idleNanos() {
     return uncommitted.isEmpty()

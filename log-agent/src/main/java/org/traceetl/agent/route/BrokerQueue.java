@@ -5,7 +5,7 @@ import java.util.Comparator;
 /**
  * A queue of the topic.
  *
- * @param broker name of the broker that holds it
+ * @param broker name of its broker
  * @param id its number on that broker, from 0
  */
 public record BrokerQueue(String broker, int id) implements Comparable<BrokerQueue> {

@@ -5,22 +5,23 @@ import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.NameRules;
 
-/** Where one application's spans go under one topology. Immutable. */
+/** The candidate queues of one application under one topology. Immutable. */
 public final class Route {
   private final long application;
   private final Spread spread;
 
-  /** Null for none. */
+  /** Null if the application has none. */
   private final NameRules learnt;
 
   private final BrokerQueue[] queues;
   private final long[] hashes;
 
   /**
-   * Picks the candidates.
+   * Selects the candidates.
    *
    * @param application hash of the application's name, see {@link RouteHash}
-   * @param candidates how many, at least 1; all queues when there are fewer
+   * @param candidates number of candidates, at least 1; if there are fewer queues, all are
+   *     candidates
    * @param learnt rules for the application's span names; null for none
    */
   Route(long application, Topology topology, int candidates, Spread spread, NameRules learnt) {
@@ -45,20 +46,20 @@ public final class Route {
     }
   }
 
-  /** Number of candidates. */
+  /** Returns the number of candidates. */
   public int size() {
     return queues.length;
   }
 
-  /** Candidate {@code i}, the heaviest first. */
+  /** Returns candidate {@code i}, in descending order of weight. */
   public BrokerQueue queue(int i) {
     return queues[i];
   }
 
   /**
-   * Index of the candidate that the span goes to.
+   * Returns the index of the span's candidate.
    *
-   * @param seriesHash of the calling thread, that remembers nothing of routers before this route's
+   * @param seriesHash of the calling thread, with no entries from an earlier router
    */
   public int candidate(SpanView span, SeriesHash seriesHash) {
     if (hashes.length == 1) {

@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import org.traceetl.agent.hash.XxHash64;
 
 /**
- * The hashes that routing is made of, so that any program in any language can tell where a series
- * lives. All are 64 bits wide, arithmetic wraps around, strings are UTF-8:
+ * The hashes that define routing, so that any program can compute the queue of a series. All are 64
+ * bits wide, arithmetic wraps around, strings are UTF-8:
  *
  * <pre>
  * application = XXH64(name of the application, seed 0)
@@ -18,16 +18,16 @@ import org.traceetl.agent.hash.XxHash64;
  * </pre>
  *
  * The template is the span's name without identifiers, as {@link org.traceetl.proto.NameTemplate}
- * writes it. An application's candidates are the k queues of the highest {@code weight(application,
- * queue)}, compared as unsigned numbers, equal ones in the order of broker and number. A span goes
- * to the candidate of the highest {@code weight(series, queue)}; with random spread {@code span ID
- * XOR low half of the trace ID} takes the place of {@code series}. Kind and status are numbered as
- * in OTLP.
+ * writes it; learnt rules may then join it ({@link SeriesHash}). An application's candidates are
+ * the k queues with the highest {@code weight(application, queue)}, compared unsigned; ties are
+ * resolved by broker and number. A span goes to the candidate with the highest {@code
+ * weight(series, queue)}. With random spread, {@code span ID XOR low half of the trace ID} replaces
+ * {@code series}. Kind and status are numbered as in OTLP.
  */
 public final class RouteHash {
   private RouteHash() {}
 
-  /** XXH64. */
+  /** Returns the XXH64 of a range. */
   public static long bytes(byte[] bytes, int offset, int length, long seed) {
     return XxHash64.hash(bytes, offset, length, seed);
   }

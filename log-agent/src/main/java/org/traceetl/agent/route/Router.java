@@ -9,22 +9,23 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
 
-/** Gives each application its route, by rules, decisions and learnt names. Immutable. */
+/** Determines each application's route from rules, decisions and learnt names. Immutable. */
 public final class Router {
   private final RoutingRules rules;
   private final HotspotDecisions decisions;
   private final LearntNames learnt;
 
-  /** Routes by rules alone. */
+  /** Creates a router that uses rules only. */
   public Router(RoutingRules rules) {
     this(rules, HotspotDecisions.NONE, LearntNames.NONE);
   }
 
   /**
-   * Routes by rules, and by decisions where the rules leave it to them: an application whose queues
-   * are pinned has just those, another one has those decided, but not fewer than by the rules.
+   * Creates a router that uses rules, and decisions where rules allow them. An application with
+   * pinned queues has exactly that number; any other has the decided number, but at least the
+   * rules' number.
    *
-   * @param learnt which span names are one series
+   * @param learnt rules that join span names to one series
    */
   public Router(RoutingRules rules, HotspotDecisions decisions, LearntNames learnt) {
     this.rules = rules;
@@ -33,10 +34,11 @@ public final class Router {
   }
 
   /**
-   * The route of an application. Sorts all queues: callers keep what they get.
+   * Returns the route of an application. Callers should keep it, because each call sorts all
+   * queues.
    *
    * @param topology not empty
-   * @return null if its spans are to be dropped
+   * @return null if its spans are dropped
    */
   public Route route(byte[] name, int offset, int length, Topology topology) {
     String application = new String(name, offset, length, UTF_8);

@@ -6,9 +6,8 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 
 /**
- * What applications are routed by now: the rules of this host, the decisions of the servers and the
- * names that they have learnt, each of which comes from somebody else at any time. Safe for any
- * thread.
+ * The inputs of routing: the host's rules, the servers' decisions and learnt names. Each may change
+ * at any time, independently. Safe for any thread.
  */
 public final class RoutingState {
   private final Consumer<Router> listener;
@@ -18,34 +17,34 @@ public final class RoutingState {
   private LearntNames learnt = LearntNames.NONE;
 
   /**
-   * Begins with these rules and no decisions.
+   * Creates a state with these rules, without decisions and learnt names.
    *
-   * @param listener given a router each time that one of them has changed, one call at a time
+   * @param listener receives a new router after each change, one call at a time
    */
   public RoutingState(RoutingRules rules, Consumer<Router> listener) {
     this.rules = rules;
     this.listener = listener;
   }
 
-  /** Routes by these rules from now on. */
+  /** Replaces the rules. */
   public synchronized void rules(RoutingRules now) {
     rules = now;
     listener.accept(router());
   }
 
-  /** Routes by these decisions from now on. */
+  /** Replaces the decisions. */
   public synchronized void decisions(HotspotDecisions now) {
     decisions = now;
     listener.accept(router());
   }
 
-  /** Routes by these learnt names from now on. */
+  /** Replaces the learnt names. */
   public synchronized void learnt(LearntNames now) {
     learnt = now;
     listener.accept(router());
   }
 
-  /** A router by what holds now. */
+  /** Returns a router for the current inputs. */
   public synchronized Router router() {
     return new Router(rules, decisions, learnt);
   }

@@ -7,36 +7,34 @@ import org.traceetl.proto.NameRules;
 import org.traceetl.proto.NameTemplate;
 
 /**
- * The hash of what will be a span's series: of its name as servers count it, without identifiers
- * and joined by the learnt rules of its application, so that {@code /users/1} and {@code /users/2}
- * go to one queue. What names became is remembered by their hashes, in a table of fixed size, until
- * the rules change. One owner thread.
+ * Computes the hash of a span's series: of its name without identifiers, joined by the learnt rules
+ * of its application. So {@code /users/1} and {@code /users/2} go to one queue, as servers count
+ * them. Results are cached by name hash in a table of fixed size. Confined to one thread.
  */
 public final class SeriesHash {
   private static final int SLOTS = 1 << 10;
 
   private final NameTemplate template = new NameTemplate();
   private final NameJoiner joiner = new NameJoiner();
-  // By the lower bits of the hash of the name as it is: that hash, and the one that counts.
+  // Slots by the lower bits of the hash of the unchanged name: that hash, and the series' hash.
   private final long[] names = new long[SLOTS];
   private final long[] series = new long[SLOTS];
 
-  /** One that remembers nothing yet. */
+  /** Creates an empty cache. */
   public SeriesHash() {
     forget();
   }
 
-  /** Remembers nothing any more: rules may have changed. */
+  /** Empties the cache; call after rules may have changed. */
   public void forget() {
-    // No hash that belongs into the slot.
+    // A value that no hash of the slot can have.
     Arrays.setAll(names, slot -> ~slot);
   }
 
   /**
-   * The series, see {@link RouteHash}.
+   * Returns the hash of the span's series, as defined by {@link RouteHash}.
    *
-   * @param learnt of the application; null for none. The same for each span of the application, or
-   *     {@link #forget} comes first
+   * @param learnt the application's rules; null for none; call {@link #forget} before they change
    */
   long of(long application, NameRules learnt, SpanView span) {
     long name =

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The queues of the topic at one moment, in order, with their hashes. Immutable. */
+/** The queues of the topic at one moment, sorted, with their hashes. Immutable. */
 public final class Topology {
   private final List<BrokerQueue> queues;
   private final long[] hashes;
 
-  /** Takes the queues in any order. */
+  /** Creates a topology from queues in any order. */
   public Topology(Collection<BrokerQueue> queues) {
     List<BrokerQueue> sorted = new ArrayList<>(queues);
     sorted.sort(null);
@@ -17,7 +17,7 @@ public final class Topology {
     this.hashes = this.queues.stream().mapToLong(RouteHash::queue).toArray();
   }
 
-  /** The queues in the order of broker and number. */
+  /** Returns the queues, sorted by broker and number. */
   public List<BrokerQueue> queues() {
     return queues;
   }

@@ -1,2 +1,2 @@
-/** Which queue a span goes to: an application lives on few queues, a series on one. */
+/** Chooses the queue of a span: an application has few queues, a series one. */
 package org.traceetl.agent.route;
