@@ -9,27 +9,27 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.Limits;
 
 /**
- * Applies filters to one span after the other, and counts what it does. The spans and resources
- * that it makes are its own, reused, and share the texts of those that came. One owner thread.
+ * Applies filters to spans and resources, and counts its changes. Its results are reused objects
+ * that share the texts of the input. Confined to one thread.
  *
- * <p>Rules look at a span as it came. Of one that is sent, attributes that are not allowed are left
- * out first, then texts are redacted, then cut, so that no half of what a redaction would have
- * found is left at an end. Nothing here makes garbage but a redaction whose pattern may match.
+ * <p>Rules see the span as received. If it is sent, attributes that are not allowed are removed
+ * first. Then texts are redacted, then cut, so a cut leaves no half of a redacted part. Only a
+ * redaction whose pattern may match allocates.
  */
 public final class AgentSpanFilter {
-  /** What becomes of a span. */
+  /** The outcome for a span. */
   public enum Verdict {
-    /** It is sent. */
+    /** The span is sent. */
     KEPT,
-    /** Its count and duration are sent, and the attributes that the rule names. */
+    /** Only its count and duration are sent, and the attributes that the rule names. */
     MEASURED,
-    /** A rule drops it. */
+    /** A rule drops the span. */
     DROPPED,
-    /** It is not of the sample; others stand for it. */
+    /** The span is not in the sample; other spans represent it. */
     SAMPLED_OUT
   }
 
-  /** What is done to spans and resources that are sent. */
+  /** A change to a span or resource that is sent. */
   public enum Change {
     ATTRIBUTE_NOT_ALLOWED,
     ATTRIBUTE_ABOVE_LIMIT,
@@ -40,7 +40,7 @@ public final class AgentSpanFilter {
     NAME_CUT,
     STATUS_MESSAGE_CUT;
 
-    /** As it stands in metrics. */
+    /** The metric label. */
     public final String label = name().toLowerCase(Locale.ROOT);
   }
 
@@ -51,13 +51,13 @@ public final class AgentSpanFilter {
   private final Attributes madeResource = new Attributes();
   private final long[] changes = new long[Change.values().length];
   private SpanView result;
-  // The text at hand.
+  // The current text.
   private byte[] text = NOTHING;
   private int textOffset;
   private int textLength;
   private boolean textIsCut;
 
-  /** Decides on a span. If it is kept or measured, {@link #span} is what is left of it. */
+  /** Filters a span. If it is kept or measured, {@link #span} returns the result. */
   public Verdict apply(ApplicationFilters filters, SpanView span) {
     DropRule drop = filters.dropRule(span);
     if (drop != null) {
@@ -82,7 +82,7 @@ public final class AgentSpanFilter {
     return Verdict.KEPT;
   }
 
-  /** What is left of the last span. Valid as long as that, and until the next. */
+  /** Returns the filtered last span. Valid while the input is valid, and until the next call. */
   public SpanView span() {
     return result;
   }
@@ -130,7 +130,7 @@ public final class AgentSpanFilter {
     made.eventsLeftOut = span.eventsLeftOut;
   }
 
-  /** Names and values are changed as those of spans; which attributes there are is settled. */
+  /** Redacts and cuts events like spans; their attributes were already selected. */
   private void events(ApplicationFilters filters, SpanEvents from) {
     made.events.clear();
     Attributes attributes = from.attributes();
@@ -152,10 +152,10 @@ public final class AgentSpanFilter {
   }
 
   /**
-   * What is left of a resource's attributes. {@code service.name} always is: it may be redacted,
-   * and cut to what a batch can hold, but nothing else.
+   * Returns the filtered attributes of a resource. {@code service.name} always remains: it may only
+   * be redacted, and cut to the limit of a batch.
    *
-   * @return valid as long as those that came, and until the next
+   * @return valid while the input is valid, and until the next call
    */
   public Attributes resource(ApplicationFilters filters, Attributes attributes) {
     attributes(filters, attributes, filters.resourceKeys, true, true, madeResource);
@@ -218,7 +218,7 @@ public final class AgentSpanFilter {
 
   private boolean redact(Redactor redactor) {
     if (textLength > Limits.MAX_STRING_BYTES) {
-      // A batch has no room for more: what is beyond must not take time.
+      // A batch cannot hold more, so the rest is not searched.
       textLength = kept(Limits.MAX_STRING_BYTES);
       textIsCut = true;
     }
@@ -234,7 +234,7 @@ public final class AgentSpanFilter {
     return true;
   }
 
-  /** Counts a text once, however often it was cut. */
+  /** Cuts the current text, and counts it once even if it was cut before. */
   private void cut(int mostBytes, Change change) {
     if (textLength > mostBytes) {
       textLength = kept(mostBytes);
@@ -243,10 +243,10 @@ public final class AgentSpanFilter {
     count(change, textIsCut);
   }
 
-  /** How much of the longer text at hand is whole characters within so many bytes. */
+  /** Returns the bytes of the whole characters of the current text within the limit. */
   private int kept(int mostBytes) {
     int kept = mostBytes;
-    // A character has up to four bytes, all but the first of which begin with the bits 10.
+    // A character has up to four bytes; each after the first begins with the bits 10.
     while (kept > 0 && kept > mostBytes - 3 && (text[textOffset + kept] & 0xc0) == 0x80) {
       kept--;
     }
@@ -259,14 +259,14 @@ public final class AgentSpanFilter {
     }
   }
 
-  /** How often that was done since this was asked last. */
+  /** Returns and resets the count of a change. */
   public long take(Change change) {
     long count = changes[change.ordinal()];
     changes[change.ordinal()] = 0;
     return count;
   }
 
-  /** Lets go of all texts of spans and resources. */
+  /** Releases all texts of spans and resources. */
   public void forget() {
     result = null;
     look(NOTHING, 0, 0);

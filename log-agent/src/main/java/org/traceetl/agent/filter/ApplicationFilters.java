@@ -8,25 +8,25 @@ import org.traceetl.agent.flow.SpanView;
 
 /** The filters of one application. Immutable; {@link AgentSpanFilter} applies them. */
 public final class ApplicationFilters {
-  /** What there is besides rules and keys, and besides the bytes of each key. */
+  /** Approximate heap bytes without rules and keys. */
   private static final int OVERHEAD_BYTES = 256;
 
   private static final int KEY_BYTES = 64;
 
   private final DropRule[] drop;
-  // Null for none.
+  // Null if there is none.
   final SampleRule sample;
-  // Keys that are sent; null for all.
+  // Allowed keys; null for all.
   final TextPattern[] spanKeys;
   final TextPattern[] resourceKeys;
-  // Of spans' attributes, sent or looked at by a rule; null for all.
+  // Span attribute keys that are sent or that a rule reads; null for all.
   private final KeySet wantedKeys;
   private final int sizeBytes;
   final Limits limits;
   final Redactor[] values;
   final Redactor[] names;
   final Redactor[] statusMessages;
-  // Whether spans, and resources, may be sent otherwise than they came.
+  // Whether spans or resources may be changed.
   private final boolean changing;
 
   ApplicationFilters(
@@ -73,7 +73,7 @@ public final class ApplicationFilters {
     return known ? keys : null;
   }
 
-  /** Adds the keys that match; false if they cannot be named. */
+  /** Adds the keys that match; returns false if they cannot be listed. */
   private static boolean addKeys(TextPattern[] patterns, List<byte[]> keys) {
     if (patterns == null) {
       return false;
@@ -88,24 +88,24 @@ public final class ApplicationFilters {
   }
 
   /**
-   * The keys of spans' attributes that are of use: those sent, and those that a rule looks at. Null
-   * for all, also where patterns stand for keys that nobody can list.
+   * Returns the span attribute keys that are sent or that a rule reads. Null for all, also if
+   * patterns match keys that cannot be listed.
    */
   public KeySet wantedKeys() {
     return wantedKeys;
   }
 
-  /** About what they take of the heap, without the rules that they share with others. */
+  /** Returns the approximate heap bytes, without the shared rules. */
   public int sizeBytes() {
     return sizeBytes;
   }
 
-  /** Whether texts of spans and of the resource may have to be changed. */
+  /** Returns whether spans or resources may be changed. */
   public boolean areChanging() {
     return changing;
   }
 
-  /** The first rule by which the span need not be sent, or null. */
+  /** Returns the first drop rule that matches the span, or null. */
   DropRule dropRule(SpanView span) {
     for (DropRule rule : drop) {
       if (rule.matches(span)) {

@@ -8,7 +8,7 @@ import org.traceetl.agent.config.FilterRules.Keep;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanView;
 
-/** Spans of an application that need not be sent. Immutable. */
+/** A rule that drops spans of an application, or measures them. Immutable. */
 final class DropRule {
   private static final int STATUS_ERROR = 2;
 
@@ -19,7 +19,7 @@ final class DropRule {
   private final long slowNanos;
   final boolean measured;
 
-  /** Keys that remain of a span that is measured; null for all. */
+  /** Keys that a measured span keeps; null for all. */
   final TextPattern[] dimensions;
 
   DropRule(Drop rule) {

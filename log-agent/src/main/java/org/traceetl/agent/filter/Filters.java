@@ -12,7 +12,7 @@ import org.traceetl.agent.config.FilterRules.Sample;
 
 /** The filters of all applications. Immutable. */
 public final class Filters {
-  /** None: what comes is sent as it is. */
+  /** No filters; spans are sent unchanged. */
   public static final Filters NONE = new Filters(FilterRules.NONE);
 
   private final FilterRules rules;
@@ -23,7 +23,7 @@ public final class Filters {
   private final Redactor[] names;
   private final Redactor[] statusMessages;
 
-  /** A rule, with the applications that it is for; null for all. */
+  /** A rule with its applications; null for all. */
   private record Compiled<T>(TextPattern[] applications, T rule) {
     static <F, T> List<Compiled<T>> all(
         List<F> rules, Function<F, List<String>> applications, Function<F, T> compile) {
@@ -40,7 +40,7 @@ public final class Filters {
     }
   }
 
-  /** The keys that are sent; null for all. */
+  /** The allowed keys; null for all. */
   private record AllowedKeys(TextPattern[] span, TextPattern[] resource) {
     static final AllowedKeys ALL = new AllowedKeys(null, null);
 
@@ -53,10 +53,10 @@ public final class Filters {
     }
   }
 
-  /** The rules for an application. Applications with equal ones can share their filters. */
+  /** The rules for an application. Applications with equal selections can share filters. */
   public static final class Selection {
     private final List<DropRule> drop;
-    // Null for none.
+    // Null if there is none.
     private final SampleRule sample;
     private final AllowedKeys allowed;
 
@@ -97,7 +97,10 @@ public final class Filters {
         .toArray(Redactor[]::new);
   }
 
-  /** The rules for an application. Looks through all of them: callers keep what they get. */
+  /**
+   * Returns the rules for an application. Callers should keep the result, because each call reads
+   * all rules.
+   */
   public Selection select(byte[] name, int offset, int length) {
     return new Selection(
         Compiled.matching(drop, name, offset, length).toList(),
@@ -106,9 +109,9 @@ public final class Filters {
   }
 
   /**
-   * The filters of applications for which those rules are.
+   * Returns the filters of applications with this selection.
    *
-   * @return null if there are none for them
+   * @return null if there are no filters for them
    */
   public ApplicationFilters of(Selection selection) {
     ApplicationFilters filters =
@@ -124,7 +127,7 @@ public final class Filters {
     return filters.areNone() ? null : filters;
   }
 
-  /** The rules that they are made of. */
+  /** Returns the source rules. */
   public FilterRules rules() {
     return rules;
   }

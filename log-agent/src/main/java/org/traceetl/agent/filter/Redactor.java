@@ -7,13 +7,13 @@ import com.google.re2j.Pattern;
 import org.traceetl.agent.config.FilterRules.Redaction;
 
 /**
- * Replaces what a regular expression matches. Each search for the next match takes time linear in
- * the text and may read it to its end, so there are at most {@value #MOST_MATCHES}: what follows
- * the last of them is left out unless it is known to have none. A text without the part that every
- * match has to have is not looked at any further: that makes no garbage. Immutable.
+ * Replaces the matches of a regular expression. Each search takes time linear in the text, so at
+ * most {@value #MOST_MATCHES} matches are replaced; the text after the last of them is dropped if
+ * it may have another match. A text without the part that every match needs is not searched, and
+ * nothing is allocated. Immutable.
  */
 final class Redactor {
-  /** Of one text. */
+  /** Most matches in one text. */
   static final int MOST_MATCHES = 1_000;
 
   private final Pattern pattern;
@@ -28,22 +28,22 @@ final class Redactor {
     replacement = rule.replacement();
   }
 
-  /** Whether it is for values of this key. */
+  /** Returns whether it applies to values of this key. */
   boolean isFor(byte[] key, int offset, int length) {
     return TextPattern.anyMatches(keys, key, offset, length);
   }
 
   /**
-   * A text with its matches replaced.
+   * A redacted text.
    *
-   * @param whole false if the rest was left out
+   * @param whole false if its end was dropped
    */
   record Redacted(byte[] text, boolean whole) {}
 
   /**
-   * The text with its matches replaced; null if there are none.
+   * Returns the text with its matches replaced; null if there are none.
    *
-   * @param mostBytes the rest is left out where it becomes longer
+   * @param mostBytes if the result becomes longer, the rest is dropped
    */
   Redacted redact(byte[] text, int offset, int length, int mostBytes) {
     if (length == 0 || !contains(text, offset, length)) {

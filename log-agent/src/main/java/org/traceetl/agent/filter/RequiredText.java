@@ -1,29 +1,29 @@
 package org.traceetl.agent.filter;
 
 /**
- * What every match of a regular expression has to have in it, as far as that is plain to see:
- * letters, digits and signs that stand for themselves, side by side, outside of groups.
+ * Finds a text that every match of a regular expression contains, if that is evident: adjacent
+ * literal letters, digits and signs, outside of groups.
  */
 final class RequiredText {
   private static final int MOST_BYTES = 32;
 
-  // Stand for themselves wherever they stand, and after a backslash as well.
+  // Literal signs, with or without a backslash.
   private static final String SIGNS = " !\"#%&',/:;<=>@_`~-";
 
-  // Stand for themselves after a backslash.
+  // Literal signs after a backslash.
   private static final String ESCAPED_SIGNS = ".+*?()[]{}|^$\\" + SIGNS;
 
-  // One sign after a backslash that stands for others, or for a place.
+  // Letters after a backslash that denote a class, a control character or a position.
   private static final String ESCAPED_LETTERS = "dDwWsSbBAzaftnrv";
 
   private static final String REPEATS = "*+?{";
 
   private RequiredText() {}
 
-  /** The longest such text, cut to 32 bytes; empty if none is plain to see. */
+  /** Returns the longest such text, cut to 32 bytes; empty if none is evident. */
   static String of(String expression) {
-    // Another alternative need not have it; flags change what letters stand for.
-    // A bracket that ends a range begins no named class.
+    // Another alternative may lack the text; flags change the meaning of letters. A bracket that
+    // ends a range begins no named class.
     if (expression.contains("|")
         || expression.contains("(?")
         || expression.contains("\\Q")
@@ -40,7 +40,7 @@ final class RequiredText {
       if (escaped) {
         c = expression.charAt(end++);
         if (ESCAPED_SIGNS.indexOf(c) < 0 && ESCAPED_LETTERS.indexOf(c) < 0) {
-          // Such as a number of a character, whose digits do not stand for themselves.
+          // For example a character code, whose digits are not literal.
           return "";
         }
       } else if (c == '[') {
@@ -75,7 +75,10 @@ final class RequiredText {
     return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9';
   }
 
-  /** Behind a class in brackets, whose first sign may be a bracket; its end if it is not closed. */
+  /**
+   * Returns the index after a bracket class, or the expression's end if it is not closed. The first
+   * sign of a class may be a bracket.
+   */
   private static int endOfClass(String expression, int from) {
     int at = from + 1;
     if (at < expression.length() && expression.charAt(at) == '^') {
@@ -116,7 +119,7 @@ final class RequiredText {
     return Math.min(at, expression.length());
   }
 
-  /** Behind one or more repetitions; below 0 for a brace that is none and stands for itself. */
+  /** Returns the index after the repetitions; -1 for a literal brace. */
   private static int endOfRepeat(String expression, int from) {
     int at = from;
     while (at < expression.length() && REPEATS.indexOf(expression.charAt(at)) >= 0) {

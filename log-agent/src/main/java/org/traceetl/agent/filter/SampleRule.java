@@ -4,16 +4,15 @@ import org.traceetl.agent.config.FilterRules.Sample;
 import org.traceetl.agent.flow.SpanView;
 
 /**
- * How many spans of an application are sent, by consistent probability sampling as OpenTelemetry
- * has it: a span with the randomness R of its trace is sent if R is at least the threshold T = (1 -
- * ratio) * 2^56, and then stands for 2^56 / (2^56 - T) spans. Immutable.
+ * Samples the spans of an application by OpenTelemetry's consistent probability sampling. A span is
+ * sent if the randomness R of its trace is at least the threshold T = (1 - ratio) * 2^56. It then
+ * represents 2^56 / (2^56 - T) spans. Immutable.
  *
- * <p>Counts stay right, each in its series and bucket. Whether a span is of those that are always
- * sent is decided by itself alone, not by R, so each span is either always sent, with the threshold
- * T0 that it came with (0 for none), or sent with probability (2^56 - T) / (2^56 - T0), R being
- * even over all values from T0 on, with the threshold T. The mean of what it then counts for is the
- * product of the two, 2^56 / (2^56 - T0): what it counted for before. Where T is at most T0 this
- * rule is no further restriction, and the span goes on as it came.
+ * <p>Counts stay unbiased in each series and bucket. Whether a span is always sent depends on the
+ * span alone, not on R. Such a span keeps its threshold T0 (0 for none). Any other span is sent
+ * with threshold T and probability (2^56 - T) / (2^56 - T0), because R is uniform from T0 on. Its
+ * mean weight is that probability * 2^56 / (2^56 - T) = 2^56 / (2^56 - T0), its weight before. If T
+ * is at most T0, the rule has no effect and the span is sent unchanged.
  */
 final class SampleRule {
   private static final int STATUS_ERROR = 2;
@@ -30,13 +29,13 @@ final class SampleRule {
     slowNanos = rule.slowNanos();
   }
 
-  /** The threshold that holds for a span. */
+  /** Returns the threshold that applies to a span. */
   long threshold(SpanView span) {
     boolean always = errors && span.status == STATUS_ERROR || span.durationNanos >= slowNanos;
     return always ? span.samplingThreshold : Math.max(threshold, span.samplingThreshold);
   }
 
-  /** Whether a span is sent where that threshold holds for it. */
+  /** Returns whether a span with that threshold is sent. */
   static boolean keeps(SpanView span, long threshold) {
     return threshold == span.samplingThreshold || randomness(span) >= threshold;
   }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A text in which {@code *} stands for any run of bytes, or none, and everything else for itself.
- * Immutable. Matching takes at most as many steps as text and pattern have bytes, multiplied.
+ * A pattern in which {@code *} matches any run of bytes, also an empty one; other bytes are
+ * literal. Immutable. Matching takes at most (bytes of text) * (bytes of pattern) steps.
  */
 final class TextPattern {
   private static final byte ANY = '*';
@@ -22,13 +22,13 @@ final class TextPattern {
     all = pattern.equals("*");
   }
 
-  /** One for each; null if one of them matches everything: then there is nothing to look at. */
+  /** Compiles the patterns; returns null if one of them matches everything. */
   static TextPattern[] unlessAll(List<String> patterns) {
     TextPattern[] compiled = patterns.stream().map(TextPattern::new).toArray(TextPattern[]::new);
     return Arrays.stream(compiled).anyMatch(one -> one.all) ? null : compiled;
   }
 
-  /** Whether any of them matches; so it is where they are null. */
+  /** Returns whether any pattern matches; null matches everything. */
   static boolean anyMatches(TextPattern[] patterns, byte[] text, int offset, int length) {
     if (patterns == null) {
       return true;
@@ -41,7 +41,7 @@ final class TextPattern {
     return false;
   }
 
-  /** What it is where no star is in it; null otherwise. */
+  /** Returns the pattern if it has no star; null otherwise. */
   byte[] literal() {
     return literal ? pattern : null;
   }
@@ -51,7 +51,7 @@ final class TextPattern {
       return length == pattern.length
           && Arrays.equals(text, offset, offset + length, pattern, 0, length);
     }
-    // The shortest run for each star; where it does not go on, only the last one is made longer.
+    // Each star matches the shortest run; on a mismatch only the last star's run grows.
     int end = offset + length;
     int at = 0;
     int star = -1;

@@ -1,2 +1,2 @@
-/** Decides which spans need not be sent, and takes away from the others what must not be. */
+/** Drops, measures or samples spans, and removes or redacts parts of the spans that are sent. */
 package org.traceetl.agent.filter;

@@ -7,20 +7,19 @@ import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.WatchedFile;
 
 /**
- * Keeps a value that of a file. It looks at the file's content: a directory that is swapped beneath
- * a symbolic link, as a ConfigMap is, changes neither the path nor always the time. A content
- * counts once two looks in a row saw it, so that a file that is just being written is not taken for
- * a shorter one; where somebody asked for the look it counts at once. While the content is wrong or
- * cannot be read, the value before it stays.
+ * Keeps a value up to date with a file. It compares content, because a directory swapped beneath a
+ * symbolic link, like a ConfigMap, may change neither path nor time. New content counts after two
+ * equal reads in a row, so that a half-written file is not used; on request it counts at once. If
+ * the content is invalid or unreadable, the previous value stays.
  */
 public final class FileWatch<T> implements Reloader.Source {
-  /** Makes the value of a content. */
+  /** Parses content into the value. */
   @FunctionalInterface
   public interface Reading<T> {
     /**
-     * The value.
+     * Returns the value.
      *
-     * @throws ConfigException with all that is wrong with the content
+     * @throws ConfigException with all problems of the content
      */
     T parse(byte[] content) throws ConfigException;
   }
@@ -30,19 +29,19 @@ public final class FileWatch<T> implements Reloader.Source {
   private final Reading<T> reading;
   private final Consumer<T> listener;
   private final T first;
-  // Of the thread that looks: the content last read to its end, and why it is not in force.
+  // Confined to the reading thread: the last content that counted, and why it is not in force.
   private byte[] settled;
   private String wrong = "";
   private byte[] seen;
-  // Why what the file holds now is not in force; empty when it is.
+  // Why the file's current content is not in force; empty if it is.
   private volatile String problem = "";
 
   /**
    * Reads the file for the first time.
    *
-   * @param key of the configuration that names the file
-   * @param listener told the value each time it has changed, by who has this look
-   * @throws IOException when the file cannot be read or is wrong
+   * @param key configuration key that names the file
+   * @param listener receives each changed value, on the reading thread
+   * @throws IOException if the file cannot be read or is invalid
    */
   public FileWatch(String key, WatchedFile file, Reading<T> reading, Consumer<T> listener)
       throws IOException {
@@ -59,12 +58,15 @@ public final class FileWatch<T> implements Reloader.Source {
     }
   }
 
-  /** The value as it was read at first. */
+  /** Returns the value of the first read. */
   public T first() {
     return first;
   }
 
-  /** Whether the file is wrong or cannot be read, and an older value in force. From any thread. */
+  /**
+   * Returns whether the file is invalid or unreadable, and an older value is in force. Safe for any
+   * thread.
+   */
   public boolean isRefused() {
     return !problem.isEmpty();
   }

@@ -13,39 +13,38 @@ import org.traceetl.common.DutyCycle;
 import org.traceetl.common.DutyThread;
 
 /**
- * Has sources look at their files, each at its interval and all when it is asked to. What is wrong
- * is told and counted once, and tried again: the file may be half of a change whose rest is to
- * come, or of a certificate that is not valid yet.
+ * Reloads sources, each at its interval and all on request. A problem is logged and counted once,
+ * and retried: the other part of a change may follow, or a certificate may become valid.
  *
- * <p>By content, not by notifications: secrets are mounted as symbolic links that are swapped, in
- * directories that may be on any file system. One thread; none while there is nothing to look at.
+ * <p>It polls instead of using file notifications: secrets are mounted as swapped symbolic links,
+ * on any file system. It has one thread, or none while there are no sources.
  */
 public final class Reloader implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Reloader.class);
   private static final int USUAL_INTERVAL_MILLIS = 5_000;
 
-  /** What can be read anew. */
+  /** An input that can be reloaded. */
   @FunctionalInterface
   public interface Source {
     /**
-     * Looks, and takes what has changed.
+     * Reads the input and applies a change.
      *
-     * @return true when something has changed and is in force now
-     * @throws IOException when it has changed and is wrong: what was in force stays so
+     * @return true if a change is now in force
+     * @throws IOException if the changed input is invalid; the previous one stays in force
      */
     boolean reload() throws IOException;
 
     /**
-     * The same.
+     * Reads the input and applies a change.
      *
-     * @param asked whether somebody asked for this look, who has finished writing
+     * @param asked whether this is a request, made after the input was completely written
      */
     default boolean reload(boolean asked) throws IOException {
       return reload();
     }
   }
 
-  /** A source; the problem is of the thread that looks. */
+  /** A source with its state, which is confined to the reading thread. */
   private static final class Watched {
     private final String what;
     private final long intervalNanos;
@@ -75,7 +74,7 @@ public final class Reloader implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Adds a source, which is looked at every five seconds.
+   * Adds a source that is read every five seconds.
    *
    * @param what it is, for the log and as a label: lower case with underscores
    */
@@ -87,17 +86,17 @@ public final class Reloader implements DutyCycle, AutoCloseable {
    * Adds a source.
    *
    * @param what it is, for the log and as a label: lower case with underscores
-   * @param intervalMillis how often it is looked at
+   * @param intervalMillis interval between two reads
    */
   public synchronized void add(String what, int intervalMillis, Source source) {
-    // There from the start, so that an increase is seen at the first change.
+    // Registered at the start, so that the first change shows as an increase.
     metrics.reloads.labels(what, "applied");
     metrics.reloads.labels(what, "refused");
     watched.add(new Watched(what, intervalMillis, source, nanoClock.getAsLong()));
     startThread();
   }
 
-  /** Begins to look, as soon as there is something to look at. */
+  /** Starts the thread, once there is a source. */
   public synchronized void start() {
     started = true;
     startThread();
@@ -110,13 +109,13 @@ public final class Reloader implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** Asks for a look at once. From any thread. */
+  /** Requests a read of all sources at once. Safe for any thread. */
   public void request() {
     asked.set(true);
     thread.wake();
   }
 
-  /** Looks at all sources, as if asked to. */
+  /** Reads all sources, as on request. */
   void look() {
     watched.forEach(one -> look(one, true));
   }

@@ -1,2 +1,2 @@
-/** Has what stands in files read anew while the agent runs. */
+/** Reloads files while the agent runs. */
 package org.traceetl.agent.reload;
