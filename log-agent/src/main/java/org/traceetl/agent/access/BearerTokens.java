@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.security.MessageDigest;
 import java.util.List;
 
-/** The tokens in force. Safe for any thread; one at a time reads them anew. */
+/** The bearer tokens in force. Safe for any thread; one thread at a time may reload them. */
 public final class BearerTokens {
-  /** What is told to who shows none of them. */
+  /** The answer to a request without a valid token. */
   public static final String REFUSED =
       "a bearer token that is known here is needed (Authorization: Bearer ...)";
 
@@ -18,23 +18,23 @@ public final class BearerTokens {
   private volatile List<String> inForce;
 
   /**
-   * The tokens of the source as they are now.
+   * Reads the tokens of the source.
    *
-   * @throws IOException when they cannot be had
+   * @throws IOException if they cannot be read
    */
   public BearerTokens(TokenSource source) throws IOException {
     this.source = source;
     this.inForce = read();
   }
 
-  /** False when everybody is admitted. */
+  /** Returns false if every client is admitted. */
   public boolean areNeeded() {
     return !inForce.isEmpty();
   }
 
   /**
-   * Whether the value of an {@code Authorization} header, or null, shows one of them. The time that
-   * it takes tells nothing about them.
+   * Returns whether the value of an {@code Authorization} header, or null, has a valid token. The
+   * time it takes reveals nothing about the tokens.
    */
   public boolean admit(String authorization) {
     List<String> admitted = inForce;
@@ -54,10 +54,10 @@ public final class BearerTokens {
   }
 
   /**
-   * Takes the tokens as the source has them now.
+   * Reloads the tokens.
    *
-   * @return true if they are others
-   * @throws IOException when they cannot be had; those in force stay
+   * @return true if they have changed
+   * @throws IOException if they cannot be read; the previous ones stay in force
    */
   public boolean reload() throws IOException {
     List<String> now = read();

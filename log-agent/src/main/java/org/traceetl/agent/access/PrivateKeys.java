@@ -17,8 +17,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads private keys from PEM. The JDK reads PKCS#8 only; what other programs still write, PKCS#1
- * for RSA and SEC 1 for elliptic curves, is put into its frame:
+ * Reads private keys from PEM. The JDK reads PKCS#8 only, so PKCS#1 (RSA) and SEC 1 (EC) keys are
+ * wrapped in its frame:
  *
  * <pre>SEQUENCE { INTEGER 0, SEQUENCE { algorithm, parameters }, OCTET STRING key }</pre>
  */
@@ -91,7 +91,10 @@ final class PrivateKeys {
         SEQUENCE, concat(VERSION_0, element(SEQUENCE, algorithm), element(OCTET_STRING, key)));
   }
 
-  /** The name of the curve, from {@code SEQUENCE { 1, OCTET STRING, [0] { curve }, … }}. */
+  /**
+   * Returns the identifier of the curve, from {@code SEQUENCE { 1, OCTET STRING, [0] { curve }, …
+   * }}.
+   */
   private static byte[] curveOf(byte[] sec1) {
     Element all = Element.at(sec1, 0, SEQUENCE);
     Element version = Element.at(sec1, all.from, INTEGER);
@@ -127,7 +130,7 @@ final class PrivateKeys {
     return HexFormat.of().parseHex(digits);
   }
 
-  /** Where the content of a DER element is. */
+  /** The range of a DER element's content. */
   private record Element(int from, int to) {
     static Element at(byte[] der, int at, int tag) {
       if (at + 2 > der.length || (der[at] & 0xFF) != tag) {

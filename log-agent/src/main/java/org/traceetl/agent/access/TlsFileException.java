@@ -3,7 +3,10 @@ package org.traceetl.agent.access;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A file of certificates or a key is not usable. The message says which, why and what to do. */
+/**
+ * Thrown when a certificate or key file is not usable. The message names the file, the problem and
+ * the remedy.
+ */
 public final class TlsFileException extends IOException {
   private static final long serialVersionUID = 1;
 
@@ -16,12 +19,12 @@ public final class TlsFileException extends IOException {
     this.problem = problem;
   }
 
-  /** The file at fault. */
+  /** Returns the unusable file. */
   public Path file() {
     return file;
   }
 
-  /** What is wrong with it and what to do, without its name. */
+  /** Returns the problem and the remedy, without the file's name. */
   public String problem() {
     return problem;
   }

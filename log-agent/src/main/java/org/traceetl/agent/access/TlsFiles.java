@@ -23,9 +23,9 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
   private static final int MAX_FILE_BYTES = 1024 * 1024;
 
   /**
-   * Reads them as they are now.
+   * Reads the files.
    *
-   * @throws TlsFileException when one cannot be read
+   * @throws TlsFileException if one cannot be read
    */
   public Contents read() throws TlsFileException {
     return new Contents(
@@ -36,9 +36,9 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
   }
 
   /**
-   * Checks a file of roots that someone else reads.
+   * Checks a file of root certificates that another component reads.
    *
-   * @throws TlsFileException when there are none that can be read
+   * @throws TlsFileException if it has no readable certificate
    */
   public static void checkRoots(Path file) throws TlsFileException {
     TlsMaterial.certificates(file, bytes(file));
@@ -59,7 +59,7 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
     }
   }
 
-  /** What stood in the files at one time; not checked. */
+  /** The unchecked contents of the files at one time. */
   public static final class Contents {
     final TlsFiles files;
     final byte[] certificate;
@@ -73,7 +73,7 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
       this.clientCa = clientCa;
     }
 
-    /** The same for the same contents, without telling them. */
+    /** Returns a hash of the contents that does not reveal them. */
     public ByteBuffer fingerprint() {
       try {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -5,30 +5,30 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
 
-/** A port's certificate and key by its files, as they were when they were last right. */
+/** A port's certificate and key in force: the last valid contents of its files. */
 public final class TlsInForce {
   private final TlsFiles files;
   private final InstantSource clock;
   private final Use use;
-  // Of the one who reads the files anew.
+  // Confined to the reloading thread.
   private ByteBuffer inForce;
   private volatile Instant end;
 
-  /** What is done with them. */
+  /** Receives certificates and keys. */
   @FunctionalInterface
   public interface Use {
     /**
-     * Has new connections use these.
+     * Uses the material for new connections.
      *
-     * @throws IOException when they cannot be used; then nothing may have changed
+     * @throws IOException if it cannot be used; then nothing may have changed
      */
     void use(TlsMaterial material) throws IOException;
   }
 
   /**
-   * Has the files used as they are now.
+   * Reads the files and uses their contents.
    *
-   * @throws IOException when they cannot be read, or would not serve
+   * @throws IOException if they cannot be read or used
    */
   public TlsInForce(TlsFiles files, InstantSource clock, Use use) throws IOException {
     this.files = files;
@@ -37,16 +37,16 @@ public final class TlsInForce {
     take(files.read());
   }
 
-  /** When the certificate ends. Safe for any thread. */
+  /** Returns when the certificate expires. Safe for any thread. */
   public Instant end() {
     return end;
   }
 
   /**
-   * Has the files used as they are now. For one thread at a time.
+   * Reloads the files. Call from one thread at a time.
    *
-   * @return true if they are others
-   * @throws IOException when they would not serve; all stays as it was
+   * @return true if they have changed
+   * @throws IOException if they cannot be read or used; the previous contents stay in force
    */
   public boolean reload() throws IOException {
     TlsFiles.Contents contents = files.read();

@@ -13,10 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A certificate with its key, checked: they belong together, and it is valid now.
+ * A checked certificate with its key: they match, and the certificate is valid now.
  *
- * @param chain the certificate, after it those that lead to its root
- * @param clientCas roots of the senders' certificates; empty: they need none
+ * @param chain the certificate, followed by its intermediate certificates
+ * @param clientCas root certificates for clients; if empty, clients need no certificate
  */
 public record TlsMaterial(
     List<X509Certificate> chain, PrivateKey privateKey, List<X509Certificate> clientCas) {
@@ -26,9 +26,9 @@ public record TlsMaterial(
   }
 
   /**
-   * Checks what stood in the files.
+   * Checks the contents of the files.
    *
-   * @throws TlsFileException when it would not serve
+   * @throws TlsFileException if they cannot be used
    */
   public static TlsMaterial of(TlsFiles.Contents contents, Instant now) throws TlsFileException {
     TlsFiles files = contents.files;
@@ -62,7 +62,7 @@ public record TlsMaterial(
             : certificates(files.clientCa().get(), contents.clientCa));
   }
 
-  /** When the certificate ends. */
+  /** Returns when the certificate expires. */
   public Instant end() {
     return chain.getFirst().getNotAfter().toInstant();
   }

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The bearer tokens that a port admits. Of several, each is: a new one can be added before the old
- * one goes.
+ * The bearer tokens that a port admits. Several are allowed, so that a new one can be added before
+ * the old one is removed.
  *
  * @param value token that clients send as {@code Authorization: Bearer}; others get 401 or {@code
  *     UNAUTHENTICATED}; {@code /health} needs none. None admits every client; a variable that is
@@ -20,29 +20,28 @@ import java.util.regex.Pattern;
  *     Reloaded
  */
 public record TokenSource(String value, Optional<Path> file) {
-  /** More are refused: each is compared with each request's. */
+  /** Limit of tokens, because each is compared with each request's token. */
   private static final int MAX_TOKENS = 16;
 
   private static final int MAX_FILE_BYTES = 64 * 1024;
 
-  /** RFC 6750, which all senders can put into a header. */
+  /** The syntax of RFC 6750. */
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/-]+=*");
 
-  /** No tokens: everybody is admitted. */
+  /** Returns a source without tokens: every client is admitted. */
   public static TokenSource none() {
     return new TokenSource("", Optional.empty());
   }
 
-  /** True when everybody is admitted. */
+  /** Returns true if every client is admitted. */
   public boolean isNone() {
     return value.isEmpty() && file.isEmpty();
   }
 
   /**
-   * The tokens as they are now; none: everybody is admitted.
+   * Reads the tokens; if there are none, every client is admitted.
    *
-   * @throws IOException when the file has none, or what is none; nothing of what the file holds is
-   *     told
+   * @throws IOException if the file has no token or an invalid one; the message reveals no content
    */
   public List<String> read() throws IOException {
     if (file.isEmpty()) {

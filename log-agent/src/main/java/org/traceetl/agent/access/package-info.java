@@ -1,2 +1,2 @@
-/** Who may connect: certificates, keys and tokens in files, checked before they are used. */
+/** Controls who may connect: certificates, keys and tokens, checked before they are used. */
 package org.traceetl.agent.access;

@@ -9,21 +9,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Who sends the batches: the first two parts of their names.
+ * The agent's identity: the first two parts of the names of its batches.
  *
- * @param high first half of the agent's ID, drawn at its first start and kept since
+ * @param high first half of the agent's ID, a random UUID of its first start
  * @param low second half
- * @param epoch raised at each start, from 1
+ * @param epoch number of the start, from 1
  */
 public record AgentIdentity(long high, long low, long epoch) {
   private static final String FILE = "agent-id";
   private static final Pattern CONTENT = Pattern.compile("([0-9a-f-]{36}) ([0-9]{1,18})\\s*");
 
   /**
-   * Reads the identity, raises its epoch and writes it back: once this returns no earlier run used
-   * the epoch.
+   * Reads the identity, increments its epoch and stores it. No earlier run has used the returned
+   * epoch.
    *
-   * @throws IOException when the file cannot be read or written, or is not one of ours
+   * @throws IOException if the file cannot be read or written, or has no valid identity
    */
   public static AgentIdentity next(StateDirectory state) throws IOException {
     Optional<byte[]> content = state.read(FILE);
@@ -47,7 +47,7 @@ public record AgentIdentity(long high, long low, long epoch) {
     return new AgentIdentity(id.getMostSignificantBits(), id.getLeastSignificantBits(), epoch);
   }
 
-  /** The ID without the epoch, as text. */
+  /** Returns the ID without the epoch, as text. */
   public String id() {
     return new UUID(high, low).toString();
   }

@@ -8,7 +8,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Keeps a directory for one agent, until it is closed or its process ends. */
+/** Reserves a directory for one agent, until the lock is closed or the process ends. */
 public final class DirectoryLock implements Closeable {
   private final FileChannel file;
 
@@ -19,8 +19,8 @@ public final class DirectoryLock implements Closeable {
   /**
    * Takes the lock.
    *
-   * @param key of the configuration that names the directory, for the message
-   * @throws IOException when the directory cannot be written, or another agent has it
+   * @param key configuration key that names the directory, for the message
+   * @throws IOException if the directory cannot be written, or another agent has the lock
    */
   public static DirectoryLock take(Path directory, String key) throws IOException {
     FileChannel file =

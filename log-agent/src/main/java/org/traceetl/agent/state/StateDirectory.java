@@ -11,11 +11,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * A directory of small files, each written whole or not at all. One agent at a time: two with one
- * identity would give different batches the same name.
+ * A directory of small files that are replaced atomically. One agent at a time may use it, because
+ * two with one identity would give different batches the same name.
  */
 public final class StateDirectory implements AutoCloseable {
-  /** Given up when the disk is full, so that an agent can start and send what fills it. */
+  /** Deleted if the disk is full, so that the agent can start and send the batches that fill it. */
   private static final String RESERVE = "reserve";
 
   private static final int RESERVE_BYTES = 64 * 1024;
@@ -29,21 +29,20 @@ public final class StateDirectory implements AutoCloseable {
   }
 
   /**
-   * Opens the directory, makes it if it is missing, and locks it.
+   * Opens and locks the directory; creates it if it is missing.
    *
-   * @throws IOException when it cannot be written, or another agent has it
+   * @throws IOException if it cannot be written, or another agent uses it
    */
   public static StateDirectory open(Path directory) throws IOException {
     Files.createDirectories(directory);
     return new StateDirectory(directory, DirectoryLock.take(directory, "state-directory"));
   }
 
-  /** The directory. */
   public Path path() {
     return directory;
   }
 
-  /** The file's bytes; empty when there is no such file. */
+  /** Returns the file's bytes; empty if the file does not exist. */
   public Optional<byte[]> read(String name) throws IOException {
     try {
       return Optional.of(Files.readAllBytes(directory.resolve(name)));
@@ -52,7 +51,7 @@ public final class StateDirectory implements AutoCloseable {
     }
   }
 
-  /** Replaces the file; after a crash it holds either the old bytes or the new. */
+  /** Replaces the file; after a crash it has either the old or the new bytes. */
   public void write(String name, byte[] bytes) throws IOException {
     Path temporary = directory.resolve(name + ".new");
     try {
@@ -68,14 +67,14 @@ public final class StateDirectory implements AutoCloseable {
         directory.resolve(name),
         StandardCopyOption.ATOMIC_MOVE,
         StandardCopyOption.REPLACE_EXISTING);
-    // The rename itself is only safe once the directory is on disk.
+    // The rename is durable once the directory is on disk.
     try (FileChannel self = FileChannel.open(directory, StandardOpenOption.READ)) {
       self.force(true);
     }
     makeReserve();
   }
 
-  /** Into a new file: of one whose force failed, a later force would prove nothing. */
+  /** Writes a new file, because after a failed force a later force of that file proves nothing. */
   private static void writeWhole(Path path, byte[] bytes) throws IOException {
     Files.deleteIfExists(path);
     try (FileChannel file =
@@ -94,7 +93,7 @@ public final class StateDirectory implements AutoCloseable {
       try {
         writeWhole(reserve, new byte[RESERVE_BYTES]);
       } catch (IOException e) {
-        // On a full disk there is none; what there is of it serves as well.
+        // The disk is full; an incomplete reserve is useful too.
       }
     }
   }

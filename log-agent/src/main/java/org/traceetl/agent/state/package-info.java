@@ -1,2 +1,2 @@
-/** What the agent keeps on disk across its restarts. */
+/** Keeps the agent's identity and small files on disk across restarts. */
 package org.traceetl.agent.state;
