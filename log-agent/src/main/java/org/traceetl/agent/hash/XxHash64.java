@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * XXH64 as its specification has it, eight bytes at a time. The known implementations for Java read
- * that fast by {@code sun.misc.Unsafe} only, and byte by byte without it.
+ * XXH64 as specified, reading eight bytes at a time. Known Java implementations need {@code
+ * sun.misc.Unsafe} for that.
  */
 public final class XxHash64 {
   private static final long PRIME_1 = 0x9e3779b185ebca87L;
@@ -23,7 +23,7 @@ public final class XxHash64 {
 
   private XxHash64() {}
 
-  /** The hash of {@code bytes[offset, offset + length)}. */
+  /** Returns the hash of {@code bytes[offset, offset + length)}. */
   public static long hash(byte[] bytes, int offset, int length, long seed) {
     int end = offset + length;
     int at = offset;

@@ -1,2 +1,2 @@
-/** XXH64, for routing and for telling repeated requests. */
+/** Implements XXH64, for routing and for detecting repeated requests. */
 package org.traceetl.agent.hash;

@@ -6,11 +6,11 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaders;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeadersFactory;
 
 /**
- * The headers of a request, bounded in number: of a head full of the shortest ones each costs
- * thirty times its bytes.
+ * A request's headers, bounded in number, because a short header costs thirty times its bytes on
+ * the heap.
  */
 public final class FewHeaders extends DefaultHttpHeaders {
-  /** Exporters send ten, and proxies add as many. */
+  /** Limit of headers; exporters send ten, and proxies add as many. */
   public static final int MOST = 64;
 
   static final HttpHeadersFactory FACTORY =

@@ -16,16 +16,15 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpUtil;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpVersion;
 import org.traceetl.agent.access.BearerTokens;
 
-/** HTTP/1.1 as the agent's ports speak it. */
+/** Sets up HTTP/1.1 for the agent's ports. */
 public final class HttpSetup {
-  // What a head may cost, and the line before a chunk: an extension of it is read and kept like the
-  // chunk, and nobody counts it.
+  // Also bounds the line before a chunk, whose extension is buffered and not counted.
   private static final int MAX_LINE_BYTES = 1_024;
   private static final int MAX_HEAD_BYTES = 8 * 1_024;
 
   private HttpSetup() {}
 
-  /** A codec that bounds the memory of a request's head. */
+  /** Returns a codec that bounds the memory of a request's head. */
   public static HttpServerCodec codec() {
     return new HttpServerCodec(
         new HttpDecoderConfig()
@@ -35,18 +34,18 @@ public final class HttpSetup {
             .setTrailersFactory(FewHeaders.FACTORY));
   }
 
-  /** The path of a request, without its query. */
+  /** Returns the path of a request, without its query. */
   public static String path(String uri) {
     int query = uri.indexOf('?');
     return query < 0 ? uri : uri.substring(0, query);
   }
 
-  /** One line of text. */
+  /** Returns a response with one line of text. */
   public static FullHttpResponse text(HttpResponseStatus status, String line) {
     return response(status, "text/plain; charset=utf-8", (line + "\n").getBytes(UTF_8));
   }
 
-  /** A response with this body. */
+  /** Returns a response with this body. */
   public static FullHttpResponse response(
       HttpResponseStatus status, String contentType, byte[] body) {
     FullHttpResponse response =
@@ -55,7 +54,7 @@ public final class HttpSetup {
     return response;
   }
 
-  /** The response to a request without a valid bearer token. */
+  /** Returns the response to a request without a valid bearer token. */
   public static FullHttpResponse unauthorized() {
     FullHttpResponse response = text(HttpResponseStatus.UNAUTHORIZED, BearerTokens.REFUSED);
     response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");

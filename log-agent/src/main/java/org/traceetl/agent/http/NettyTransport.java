@@ -16,7 +16,7 @@ import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import jdk.net.ExtendedSocketOptions;
 
-/** How sockets are read: epoll where its native library loads, else NIO. */
+/** The implementation of sockets: epoll if its native library loads, else NIO. */
 public enum NettyTransport {
   EPOLL {
     @Override
@@ -51,20 +51,20 @@ public enum NettyTransport {
     }
   };
 
-  /** Epoll if its native library can be loaded, otherwise NIO. */
+  /** Returns epoll if its native library loads, else NIO. */
   public static NettyTransport best() {
     return Epoll.isAvailable() ? EPOLL : NIO;
   }
 
   abstract IoHandlerFactory handlers();
 
-  /** Makes the listening sockets. */
+  /** Returns the factory of listening sockets. */
   public abstract ChannelFactory<ServerChannel> serverChannels();
 
-  /** The option that acknowledges received data at once. */
+  /** Returns the option that acknowledges received data at once. */
   public abstract ChannelOption<Boolean> quickAck();
 
-  /** Daemon threads for the sockets. */
+  /** Creates daemon threads for the sockets. */
   public EventLoopGroup eventLoops(String threadName, int threads) {
     return new MultiThreadIoEventLoopGroup(
         threads, new DefaultThreadFactory(threadName, true), handlers());

@@ -12,16 +12,19 @@ import javax.net.ssl.SSLSessionContext;
 import org.traceetl.agent.access.TlsMaterial;
 
 /**
- * Gives each new connection the newest of the contexts it was told to use; a connection keeps the
- * one it began with. Sessions belong to a context, so none is resumed that was made under
- * certificates of before. Safe for any thread.
+ * A TLS context that can be replaced: new connections use the newest one, open ones keep theirs.
+ * Sessions belong to a context, so a session of earlier certificates is never resumed. Safe for any
+ * thread.
  */
 public final class RotatingTls extends SslContext {
   private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
 
   private volatile SslContext newest;
 
-  /** A server's context with these certificates, which asks for a client's if there are CAs. */
+  /**
+   * Returns a server's builder with these certificates; if there are CAs, clients must present a
+   * certificate.
+   */
   public static SslContextBuilder builder(TlsMaterial material) {
     SslContextBuilder builder =
         SslContextBuilder.forServer(
@@ -34,7 +37,7 @@ public final class RotatingTls extends SslContext {
             .clientAuth(ClientAuth.REQUIRE);
   }
 
-  /** To be called before the first connection. */
+  /** Sets the context for new connections. Call before the first connection. */
   public void use(SslContext next) {
     newest = next;
   }

@@ -1,2 +1,2 @@
-/** What all ports of the agent share: sockets, TLS, tokens and the form of HTTP answers. */
+/** Provides what all ports of the agent share: sockets, TLS, tokens and HTTP responses. */
 package org.traceetl.agent.http;

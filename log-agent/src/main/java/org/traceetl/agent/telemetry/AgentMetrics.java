@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 
 /**
- * The agent's own metrics, one set for each agent in a JVM. The books balance: for each source
- * spans received = accepted + filtered by reason + rejected by reason + failed; over all of them
+ * The agent's own metrics, one set per agent in a JVM. The books balance. For each source, spans
+ * received = accepted + filtered by reason + rejected by reason + failed. Over all sources,
  * accepted + recovered = published + in the spool + dropped by reason.
  */
 public final class AgentMetrics {
@@ -146,7 +146,7 @@ public final class AgentMetrics {
         .register(registry);
   }
 
-  /** Adds a gauge that is read at each scrape. The prefix is put before the name. */
+  /** Adds a gauge that is read at each scrape; the name gets the prefix. */
   public void gauge(String name, String help, DoubleSupplier value) {
     registry.register(
         new Collector() {
@@ -173,11 +173,10 @@ public final class AgentMetrics {
   }
 
   /**
-   * Adds a counter that someone else counts, read at each scrape. The prefix and {@code _total} are
-   * put around the name.
+   * Adds a counter whose value is read at each scrape; the name gets the prefix and {@code _total}.
    *
-   * @param label the one label, or empty
-   * @param values by the label's values; under any one key when there is no label
+   * @param label the only label, or empty
+   * @param values values by the label's values; without a label, one value under any key
    */
   public void counter(String name, String help, String label, Map<String, DoubleSupplier> values) {
     List<String> labels = label.isEmpty() ? List.of() : List.of(label);

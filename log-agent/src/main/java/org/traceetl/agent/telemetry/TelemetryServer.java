@@ -36,15 +36,15 @@ import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.http.RotatingTls;
 
 /**
- * Serves {@code /metrics}, {@code /health} and {@code /live}: one request for each connection,
- * which ends with its answer, and at its deadline in any case. No client can keep the one thread
- * from another, nor from ending: it waits for nobody.
+ * Serves {@code /metrics}, {@code /health} and {@code /live}: one request per connection, which
+ * closes after the answer or at a deadline. The only thread never waits, so no client can block
+ * another or the shutdown.
  */
 public final class TelemetryServer implements AutoCloseable {
-  /** A few scrapers and probes; further connections are closed. */
+  /** Limit of open connections; further ones are closed. */
   public static final int MAX_CONNECTIONS = 64;
 
-  /** From the connection to the end of its answer: beyond what scrapers wait by default. */
+  /** Deadline of a connection; longer than the default timeout of scrapers. */
   private static final int CONNECTION_MILLIS = 20_000;
 
   private final CollectorRegistry registry;
@@ -72,7 +72,7 @@ public final class TelemetryServer implements AutoCloseable {
             config.tls(),
             config.tokens(),
             wall,
-            // What the JDK's TLS holds is on the heap, and is gone with its connection.
+            // The JDK's TLS uses heap memory, which is freed with the connection.
             material ->
                 tls.use(RotatingTls.builder(material).sslProvider(SslProvider.JDK).build()));
     this.eventLoop = NettyTransport.NIO.eventLoops("telemetry", 1);
@@ -81,9 +81,9 @@ public final class TelemetryServer implements AutoCloseable {
   /**
    * Opens the port.
    *
-   * @param wall by which certificates end
-   * @param problem what keeps the agent from its work, empty when nothing does
-   * @throws IOException when the port, the certificate or the tokens cannot be had
+   * @param wall the clock that certificates are checked against
+   * @param problem why the agent cannot work; empty if it can
+   * @throws IOException if the port cannot be opened, or the certificate or tokens cannot be read
    */
   public static TelemetryServer start(
       TelemetryConfig config,
@@ -111,7 +111,7 @@ public final class TelemetryServer implements AutoCloseable {
         new ServerBootstrap()
             .group(eventLoop)
             .channelFactory(NettyTransport.NIO.serverChannels())
-            // Answers are few and far between: no memory is kept for them.
+            // Answers are rare, so no memory is pooled.
             .childOption(ChannelOption.ALLOCATOR, UnpooledByteBufAllocator.DEFAULT)
             .childHandler(new Connection())
             .bind(new InetSocketAddress(config.host(), config.port()))
@@ -154,12 +154,12 @@ public final class TelemetryServer implements AutoCloseable {
     }
   }
 
-  /** Ends it without a last word of TLS, which would have to wait as well. */
+  /** Closes a connection without TLS's closing message, which could block. */
   private static void cut(Channel channel) {
     channel.pipeline().firstContext().close();
   }
 
-  /** One request and its answer; what follows is read and forgotten. */
+  /** Answers the first request; later input is discarded. */
   private final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     private boolean answered;
 
@@ -173,7 +173,7 @@ public final class TelemetryServer implements AutoCloseable {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      // A scrape that fails is no page.
+      // A failed scrape gets no page.
       context.close();
     }
   }
@@ -189,7 +189,7 @@ public final class TelemetryServer implements AutoCloseable {
     return switch (HttpSetup.path(request.uri())) {
       case "/metrics" -> metrics(request);
       case "/health" -> health();
-      // Whether to end the agent: it ends itself when a thread of it has died.
+      // Always ok: if a thread fails, the agent exits by itself.
       case "/live" -> HttpSetup.text(HttpResponseStatus.OK, "ok");
       default ->
           HttpSetup.text(
@@ -216,24 +216,24 @@ public final class TelemetryServer implements AutoCloseable {
         : HttpSetup.text(HttpResponseStatus.SERVICE_UNAVAILABLE, what);
   }
 
-  /** The port's certificate and tokens. */
+  /** Returns the port's certificate and tokens. */
   public PortAccess access() {
     return access;
   }
 
-  /** The port in use. */
+  /** Returns the port in use. */
   public int port() {
     return ((InetSocketAddress) listening.localAddress()).getPort();
   }
 
-  /** Open connections, 0 to {@link #MAX_CONNECTIONS}. */
+  /** Returns the open connections, 0 to {@link #MAX_CONNECTIONS}. */
   int connections() {
     return connections;
   }
 
   @Override
   public void close() {
-    // Closes the port and all connections, whatever they have not sent or read.
+    // Closes the port and all connections, also those with unsent or unread data.
     eventLoop.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4, TimeUnit.SECONDS);
   }
 }

@@ -1,2 +1,2 @@
-/** The agent's own metrics, health and throttled log lines. */
+/** Provides the agent's own metrics and health. */
 package org.traceetl.agent.telemetry;
