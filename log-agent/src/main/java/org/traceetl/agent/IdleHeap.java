@@ -8,17 +8,20 @@ import org.traceetl.common.DutyCycle;
 import org.traceetl.common.DutyThread;
 
 /**
- * Gives memory back when a rush is over, be it that of the start. The collector shrinks the heap
- * when it collects, and an agent with nothing to do would not fill it for hours; so it is told to,
- * once after each rush.
+ * Returns memory to the system after a busy period, including the start. Only a collection shrinks
+ * the heap, and an idle agent would not fill its heap for hours. So one collection is requested
+ * after each busy period.
  */
 final class IdleHeap implements DutyCycle {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(15);
 
-  /** Allocated between two looks. An idle agent makes far less, and its start far more. */
+  /**
+   * Bytes allocated between two looks that mean busy. An idle agent allocates far less, its start
+   * far more.
+   */
   private static final long BUSY_BYTES = 8 << 20;
 
-  /** A heap that is not larger is left alone. */
+  /** A heap of at most this size is not collected. */
   private static final long SMALL_BYTES = 16 << 20;
 
   private final LongSupplier allocatedBytes;
@@ -28,8 +31,8 @@ final class IdleHeap implements DutyCycle {
   private boolean wasBusy = true;
 
   /**
-   * @param allocatedBytes by all threads since the start
-   * @param heapBytes taken from the system for the heap
+   * @param allocatedBytes bytes allocated by all threads since the start
+   * @param heapBytes committed bytes of the heap
    */
   IdleHeap(LongSupplier allocatedBytes, LongSupplier heapBytes, Runnable collection) {
     this.allocatedBytes = allocatedBytes;
@@ -59,7 +62,7 @@ final class IdleHeap implements DutyCycle {
     return LOOK_NANOS;
   }
 
-  /** Collects if this is the first quiet time after a busy one and there is much to give back. */
+  /** Collects if a busy period has just ended and the heap is large. */
   void look() {
     long allocated = allocatedBytes.getAsLong();
     boolean busy = allocated - allocatedAtLastLook > BUSY_BYTES;

@@ -14,7 +14,7 @@ import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.reload.Reloader;
 
-/** The configuration file while the agent runs: the files to follow may change, no other key. */
+/** Reloads the configuration file while the agent runs; only the files to follow may change. */
 final class LiveConfigFile implements Reloader.Source {
   private static final Logger log = LoggerFactory.getLogger(LiveConfigFile.class);
   private static final String LIVE = "files.paths";
@@ -27,9 +27,9 @@ final class LiveConfigFile implements Reloader.Source {
   private List<String> pathsInForce;
 
   /**
-   * @param yaml what the file held at the start
-   * @param inForce what was read from it
-   * @param paths told the files to follow when they change
+   * @param yaml the file's content at the start
+   * @param inForce the configuration read from it
+   * @param paths receives the files to follow when they change
    */
   LiveConfigFile(
       Path file,

@@ -15,23 +15,25 @@ import org.traceetl.agent.reload.FileWatch;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** The rules that may change while the agent runs: those of the routing and the filters file. */
+/**
+ * Holds the rules that may change while the agent runs: those of the routing and the filters file.
+ */
 final class LiveRules {
   private static final Logger log = LoggerFactory.getLogger(LiveRules.class);
 
   private final AgentConfig config;
   private final Consumer<RoutingRules> routingListener;
   private final Consumer<FilterRules> filterListener;
-  // Null where there is no such file.
+  // Null if no file is configured.
   private final FileWatch<RoutingRules> routingFile;
   private final FileWatch<FilterRules> filtersFile;
   private volatile RoutingRules routing;
   private volatile FilterRules filters;
 
   /**
-   * Reads the files for the first time. They are not looked at again until {@link #follow}.
+   * Reads the files once. They are not re-read until {@link #follow}.
    *
-   * @throws IOException when one of them cannot be read or is wrong
+   * @throws IOException if a file cannot be read or is invalid
    */
   LiveRules(
       AgentConfig config,
@@ -82,7 +84,7 @@ final class LiveRules {
     return watch != null && watch.isRefused() ? 1 : 0;
   }
 
-  /** Has the files looked at from now on. */
+  /** Adds the files to the reloader. */
   void follow(Reloader reloader) {
     config
         .routing()

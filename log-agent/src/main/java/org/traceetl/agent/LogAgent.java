@@ -62,7 +62,8 @@ public final class LogAgent implements Callable<Integer> {
   }
 
   public static void main(String[] args) {
-    // Not by the default name: where the agent runs inside another program, that one sets the log.
+    // Not Logback's default name, because a program that embeds the agent configures the log
+    // itself.
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "log-agent-logback.xml");
     }
@@ -100,11 +101,11 @@ public final class LogAgent implements Callable<Integer> {
       return CANNOT_START;
     }
     MemoryBounds.of(config.config()).tell();
-    // An agent that has lost one of its threads would look alive and do nothing.
+    // An agent without one of its threads would look alive but do nothing.
     Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
     IdleHeap.watch(Clocks.SYSTEM.nanoClock());
     Duration timeout = Duration.ofMillis(config.config().drainTimeoutMillis());
-    // SIGTERM and SIGINT end up here; the JVM exits when the hook returns.
+    // SIGTERM and SIGINT run this hook; the JVM exits when it returns.
     Runtime.getRuntime()
         .addShutdownHook(Thread.ofPlatform().name("drain").unstarted(() -> agent.drain(timeout)));
     if (configFile != null) {
@@ -117,13 +118,13 @@ public final class LogAgent implements Callable<Integer> {
     return 0;
   }
 
-  /** The JDK has no supported way to handle a signal: this one is kept in jdk.unsupported. */
+  /** Re-reads files on SIGHUP. The JDK's only API for signals is in jdk.unsupported. */
   private static void reloadOnHangUp(RunningAgent agent) {
     Logger log = LoggerFactory.getLogger(LogAgent.class);
     try {
       SignalHandler before = Signal.handle(new Signal("HUP"), signal -> agent.reload());
       if (before.equals(SignalHandler.SIG_IGN)) {
-        // A JVM leaves a SIGHUP that its parent had ignored as it is.
+        // If the parent process ignores SIGHUP, the JVM keeps ignoring it.
         log.warn(
             "SIGHUP is ignored because the parent process, such as nohup, ignores it; the agent"
                 + " re-reads changed files only at their intervals");

@@ -12,9 +12,8 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.telemetry.TelemetryServer;
 
 /**
- * What each stage of an agent may have in memory at most, by its configuration, against what its
- * JVM has. All stages are hardly ever at their bounds at once; but nothing that senders do takes
- * more.
+ * Compares the most memory that each stage may use, by configuration, with the JVM's limits. Stages
+ * rarely reach their bounds together, but senders cannot make them exceed the sum.
  */
 final class MemoryBounds {
   private static final Logger log = LoggerFactory.getLogger(MemoryBounds.class);
@@ -26,41 +25,41 @@ final class MemoryBounds {
   private static final int IO_THREADS = 2;
 
   /**
-   * What stands for a connection, and for its requests: four heads over HTTP, sixteen calls over
-   * gRPC, whose heads are not kept.
+   * A connection and its requests: four heads over HTTP, or sixteen calls over gRPC, whose heads
+   * are not kept.
    */
   private static final long CONNECTION_HEAP_BYTES = 64 * KIB;
 
-  /** One read that waits for an answer, or a record of TLS in and one out. */
+  /** One read that waits for an answer, or one TLS record in and one out. */
   private static final long CONNECTION_DIRECT_BYTES = 64 * KIB;
 
-  /** Batches of the spool by their names and places: {@code Spool}. */
+  /** The index entry of a batch in the spool. */
   private static final long SPOOLED_BATCH_BYTES = 150;
 
-  /** A request that was answered, by its hashes. */
+  /** An answered request, identified by its hashes. */
   private static final long ANSWERED_REQUEST_BYTES = 160;
 
-  /** A trace log that is followed, and a place in one. */
+  /** A followed trace log with its position. */
   private static final long FILE_BYTES = 4 * KIB;
 
-  /** A ring that is read, with what stands for its file. */
+  /** A ring that is read, with the state of its file. */
   private static final long RING_BYTES = 4 * KIB;
 
-  /** Records on their way into payloads: what is free is nobody's for long. */
+  /** Arrays that copy records of rings to payloads; unused ones are released soon. */
   private static final long RING_ARRAYS_BYTES = 2 * MIB;
 
-  /** A scrape: its head, its page, the page as bytes, and records of TLS. */
+  /** A scrape: its head, its page as text and as bytes, and TLS records. */
   private static final long SCRAPE_HEAP_BYTES = 192 * KIB;
 
-  /** The page on its way out. */
+  /** The page while it is sent. */
   private static final long SCRAPE_DIRECT_BYTES = 64 * KIB;
 
   /**
-   * What a stage may have.
+   * The most memory of a stage.
    *
-   * @param name as the documentation has it
-   * @param heapBytes on the heap
-   * @param directBytes outside of it
+   * @param name name in the documentation
+   * @param heapBytes bytes of heap
+   * @param directBytes bytes of direct memory
    */
   record Stage(String name, long heapBytes, long directBytes) {}
 
@@ -77,9 +76,9 @@ final class MemoryBounds {
           "connections",
           connections * CONNECTION_HEAP_BYTES,
           connections * CONNECTION_DIRECT_BYTES);
-      // Half of a long buffer may be what it has room for.
+      // Up to half of a long buffer may be unused capacity.
       bounds.add("requests being read", 0, 2 * inFlight);
-      // In pieces, and whole.
+      // Each request in pieces, and whole.
       bounds.add("decompression", 2L * IO_THREADS * config.otlp().maxRequestBytes(), 0);
     }
     bounds.add("payloads in flight", inFlight, 0);
@@ -93,7 +92,7 @@ final class MemoryBounds {
     bounds.add(
         "trace logs", 1_024 * FILE_BYTES + 3 * Math.max(MIB, config.files().maxLineBytes()), 0);
     if (config.ring().enabled()) {
-      // A dictionary's new strings, while they are read.
+      // The extra half is for a dictionary's new strings while they are read.
       bounds.add(
           "rings",
           config.ring().maxDictionaryBytes() * 3L / 2
@@ -127,7 +126,7 @@ final class MemoryBounds {
     return stages.stream().mapToLong(Stage::directBytes).sum();
   }
 
-  /** Says how the bounds and this JVM's memory go together: one line. */
+  /** Logs in one line whether the bounds fit this JVM's memory. */
   void tell() {
     String text = describe(Runtime.getRuntime().maxMemory(), maxDirectBytes());
     if (fit(Runtime.getRuntime().maxMemory(), maxDirectBytes())) {
@@ -162,7 +161,7 @@ final class MemoryBounds {
             ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
                 .getVMOption("MaxDirectMemorySize")
                 .getValue());
-    // As the JDK does where it is not set.
+    // The JDK's default.
     return set == 0 ? Runtime.getRuntime().maxMemory() : set;
   }
 }

@@ -10,7 +10,7 @@ import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** Makes metrics of what the OTLP receiver counts. */
+/** Registers the OTLP receiver's counts as metrics. */
 final class OtlpMetrics {
   private OtlpMetrics() {}
 

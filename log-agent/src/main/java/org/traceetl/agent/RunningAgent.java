@@ -37,8 +37,8 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 
 /**
- * An agent at work, from its start to its drain. Several can run in one JVM, each with its own
- * state directory.
+ * A running agent, from its start to its drain. Several can run in one JVM, each with its own state
+ * directory.
  */
 public final class RunningAgent implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunningAgent.class);
@@ -59,11 +59,11 @@ public final class RunningAgent implements AutoCloseable {
   private Boolean nothingLeft;
 
   /**
-   * Starts all parts. The broker need not be there: what is accepted waits for it in the spool.
-   * Only while the topic's queues were never known sources are told to wait.
+   * Starts all components. The broker need not be reachable, because accepted batches wait in the
+   * spool. Sources must wait only until the topic's queues are known.
    *
-   * @throws IOException when a port, the state directory, the spool or the RocketMQ client cannot
-   *     be had; what was started until then is closed
+   * @throws IOException if a file, port, directory or the RocketMQ client cannot be used; started
+   *     components are closed
    */
   public static RunningAgent start(AgentConfig config, Clocks clocks) throws IOException {
     return new RunningAgent(config, clocks);
@@ -219,7 +219,7 @@ public final class RunningAgent implements AutoCloseable {
     }
   }
 
-  /** Follows what the servers decide. */
+  /** Follows the servers' decisions. */
   private void follow(
       AgentConfig config,
       StateDirectory state,
@@ -258,26 +258,26 @@ public final class RunningAgent implements AutoCloseable {
     return part;
   }
 
-  /** Looks now at the files that may change while it runs. From any thread. */
+  /** Requests a re-read of the reloadable files. Safe for any thread. */
   public void reload() {
     reloader.request();
   }
 
   /**
-   * Has something else looked at with the files that may change while it runs.
+   * Adds a source to reload while the agent runs.
    *
-   * @param what as a metric label: lower case with underscores
+   * @param what its name in the log and as a metric label: lower case with underscores
    */
   void watch(String what, Reloader.Source source) {
     reloader.add(what, source);
   }
 
-  /** Follows these trace logs, and others no longer once they are read to their end. */
+  /** Sets the trace logs to follow; other followed ones are first read to their end. */
   void followFiles(List<String> globs) {
     files.follow(globs);
   }
 
-  /** It is there before the watches that tell it something are started. */
+  /** For listeners that are created before the pipeline, and called after. */
   private Pipeline pipeline() {
     return pipeline;
   }
@@ -286,33 +286,33 @@ public final class RunningAgent implements AutoCloseable {
     return routing;
   }
 
-  /** Why the agent cannot take spans now; empty when it can. */
+  /** Returns why the agent cannot accept spans now; empty if it can. */
   public String problem() {
     return pipeline.problem();
   }
 
-  /** The port of OTLP over gRPC in use, if it is open. */
+  /** Returns the port of OTLP over gRPC in use, if it is open. */
   public OptionalInt otlpGrpcPort() {
     return otlp == null ? OptionalInt.empty() : OptionalInt.of(otlp.grpcPort());
   }
 
-  /** The port of OTLP over HTTP in use, if it is open. */
+  /** Returns the port of OTLP over HTTP in use, if it is open. */
   public OptionalInt otlpHttpPort() {
     return otlp == null ? OptionalInt.empty() : OptionalInt.of(otlp.httpPort());
   }
 
-  /** The telemetry port in use, if it is open. */
+  /** Returns the telemetry port in use, if it is open. */
   public OptionalInt telemetryPort() {
     return telemetry == null ? OptionalInt.empty() : OptionalInt.of(telemetry.port());
   }
 
   /**
-   * Stops in the order of the flow: sources accept nothing more, what was accepted is put into the
-   * spool and answered, and published as far as the time allows; ports close. What the broker has
-   * not confirmed by then stays in the spool, and the next start sends it.
+   * Stops in the order of the flow. Sources stop accepting; accepted payloads are committed to the
+   * spool and answered; batches are published while the time allows; ports close. Unconfirmed
+   * batches stay in the spool, and the next start sends them.
    *
    * @param timeout longest wait for the broker's confirmations
-   * @return true if nothing is left in the spool; the same when it is called again
+   * @return true if the spool is empty; later calls return the same value
    */
   public synchronized boolean drain(Duration timeout) {
     if (nothingLeft == null) {
