@@ -38,9 +38,8 @@ public record Clocks(LongSupplier nanoClock, InstantSource wall, Pause pause) {
   }
 
   /**
-   * Milliseconds since 1970; after the wall clock was set back, what they would be otherwise.
-   *
-   * @return a clock that begins now
+   * Returns a clock of milliseconds since 1970. If the wall clock is set back, the returned clock
+   * advances by elapsed time.
    */
   public LongSupplier latestMillis() {
     long startMillis = wall.millis();

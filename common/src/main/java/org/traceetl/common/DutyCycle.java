@@ -20,7 +20,9 @@ public interface DutyCycle {
     parking.park(nanos);
   }
 
-  /** Ends a wait of its own {@link #idle}, because the thread is to end. Called by any thread. */
+  /**
+   * Ends a wait in an overridden {@link #idle}, because the thread must end. Called by any thread.
+   */
   default void endWait() {}
 
   /** Finishes the work after the last step, on the same thread. */

@@ -33,7 +33,8 @@ public final class DutyThread implements AutoCloseable {
   /**
    * Creates a thread that is not started.
    *
-   * @param builder of a daemon if a step may block for long: {@link #close} does not wait for it
+   * @param builder a daemon's builder if a step may block for long, because {@link #close} does not
+   *     wait for daemons
    */
   public DutyThread(Thread.Builder builder, DutyCycle work, LongSupplier nanoClock) {
     this.work = work;
@@ -48,19 +49,19 @@ public final class DutyThread implements AutoCloseable {
     }
   }
 
-  /** Has the thread do another step soon. Call it after the work has been handed over. */
+  /** Wakes the thread for another step. Call it after the work has been handed over. */
   public void wake() {
     if (!woken.get() && woken.compareAndSet(false, true)) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** Returns whether the thread is asked to end. */
+  /** Returns whether {@link #close} was called. */
   public boolean isEnded() {
     return ended;
   }
 
-  /** Ends the thread after the step under way, and waits for it unless it is a daemon. */
+  /** Ends the thread after the current step, and waits for it unless it is a platform daemon. */
   @Override
   public void close() {
     synchronized (this) {

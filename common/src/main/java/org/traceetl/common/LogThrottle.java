@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Permits one log line per interval, so that a lasting fault is reported and does not flood the
- * log. What it suppresses must be counted elsewhere. Any thread may ask.
+ * log. Suppressed events must be counted elsewhere. Safe for any thread.
  */
 public final class LogThrottle {
   private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(10);
@@ -27,14 +27,14 @@ public final class LogThrottle {
     this(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()));
   }
 
-  /** Permits the first line at once. */
+  /** Permits the first line at once, and one per interval. */
   public LogThrottle(Duration interval, LongSupplier nanoClock) {
     this.intervalNanos = interval.toNanos();
     this.nanoClock = nanoClock;
     this.nextNanos = new AtomicLong(nanoClock.getAsLong());
   }
 
-  /** Whether to log now; of several threads that ask at once, one is told yes. */
+  /** Returns whether to log now; of concurrent calls only one returns true. */
   public boolean permits() {
     long now = nanoClock.getAsLong();
     long next = nextNanos.get();

@@ -16,10 +16,10 @@ public final class RocketMqSecurity {
   private RocketMqSecurity() {}
 
   /**
-   * Signs a client's requests.
+   * Returns a hook that signs a client's requests.
    *
-   * @param accessKey empty if brokers ask for no credentials
-   * @return null if brokers ask for no credentials
+   * @param accessKey empty if brokers require no credentials
+   * @return null if brokers require no credentials
    */
   public static RPCHook signer(String accessKey, String secretKey) {
     return accessKey.isEmpty()
@@ -28,15 +28,15 @@ public final class RocketMqSecurity {
   }
 
   /**
-   * Has a client use TLS and check certificates. To be called before the client starts.
+   * Configures a client to use TLS and check certificates. Call before the client starts.
    *
    * <p>By default the client accepts any certificate. Its settings apply to the whole JVM, and it
-   * reads them when it starts. If it cannot read them, it connects without TLS; so they are all
-   * read here once before.
+   * reads them when it starts. If it cannot read them, it connects without TLS; so this method
+   * reads them first.
    *
-   * @param caFile PEM: roots that certificates must lead to; null: those of the JVM
+   * @param caFile PEM file of accepted root certificates; null for those of the JVM
    * @param prefix of the configuration's keys, such as {@code rocketmq.}
-   * @throws TlsRefused when TLS would not be as it is configured
+   * @throws TlsRefused if TLS cannot be used as configured
    */
   public static void useTls(ClientConfig client, Path caFile, String prefix) {
     client.setUseTLS(true);
@@ -63,7 +63,7 @@ public final class RocketMqSecurity {
               + TlsSystemConfig.tlsClientKeyPath,
           e);
     }
-    // That has read the client's own file of settings.
+    // The call above has read the client's own settings file.
     if (TlsSystemConfig.tlsTestModeEnable
         || !TlsSystemConfig.tlsClientAuthServer
         || !Objects.equals(TlsSystemConfig.tlsClientTrustCertPath, roots)) {

@@ -1,6 +1,8 @@
 package org.traceetl.common;
 
-/** RocketMQ's client would not use TLS as configured. The message is for the operator. */
+/**
+ * Thrown when RocketMQ's client would not use TLS as configured. The message is for the operator.
+ */
 public final class TlsRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -1,2 +1,2 @@
-/** What the agent and the server share besides the wire format. */
+/** Provides what the agent and the server share in addition to the wire format. */
 package org.traceetl.common;
