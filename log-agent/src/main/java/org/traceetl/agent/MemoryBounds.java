@@ -45,7 +45,7 @@ final class MemoryBounds {
   /** A ring that is read, with the state of its file. */
   private static final long RING_BYTES = 4 * KIB;
 
-  /** Arrays that copy records of rings to payloads; unused ones are released soon. */
+  /** Arrays that copy records of rings to payloads; free ones are held weakly. */
   private static final long RING_ARRAYS_BYTES = 2 * MIB;
 
   /** A scrape: its head, its page as text and as bytes, and TLS records. */
