@@ -16,7 +16,7 @@ final class IdleHeap implements DutyCycle {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(15);
 
   /**
-   * Bytes allocated between two looks that mean busy. An idle agent allocates far less, its start
+   * More bytes allocated between two checks mean busy. An idle agent allocates far less, its start
    * far more.
    */
   private static final long BUSY_BYTES = 8 << 20;

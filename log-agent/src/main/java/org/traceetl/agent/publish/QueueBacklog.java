@@ -38,8 +38,8 @@ final class QueueBacklog {
   /** The batches after the window, in the order of runs and sequences. */
   private final ArrayDeque<SpooledBatch> behind = new ArrayDeque<>();
 
-  // The window. It has batches of one run only: the server remembers the sequences of an agent's
-  // last two runs, so a run is sent after all batches of the previous one are confirmed.
+  // The window. It has batches of one run only. The server remembers the sequences of an agent's
+  // last two runs, so all batches of a run must be confirmed before the next run is sent.
   private final PriorityQueue<SpooledBatch> waiting =
       new PriorityQueue<>(Comparator.comparingLong(SpooledBatch::sequence));
   private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();

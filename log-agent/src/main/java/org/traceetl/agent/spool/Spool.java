@@ -180,8 +180,8 @@ public final class Spool implements AutoCloseable {
    *
    * @param agent this run
    * @param unixMillis read once, if earlier runs left no date to continue from
-   * @throws IOException if the directory cannot be read or written, or its disk is full and the
-   *     spool has no batch to publish; the message is for the operator
+   * @throws IOException if the directory cannot be used, or its disk is full and the spool has no
+   *     batch to publish, with a message for the operator
    */
   public static Spool open(
       SpoolConfig config,
