@@ -13,21 +13,21 @@ import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 
 /**
- * The senders by address, with what each of them has of the receiver: one that has its share waits,
- * so that the others need not. Safe for any thread.
+ * The senders by address, with the connections and bytes in flight of each. A sender at its limit
+ * waits, so that other senders can proceed. Safe for any thread.
  *
- * <p>One is known while it has a connection or bytes in flight, so there are no more of them than
- * there may be connections and payloads in the pipeline.
+ * <p>A sender is listed while it has a connection or bytes in flight. So the table is bounded by
+ * the limits of connections and of the pipeline.
  */
 final class Clients {
   static final String FULL = "this sender is at its bound of bytes in flight";
 
-  /** A request may come with a few bytes of framing, and counts for its head. */
+  /** Allowance for a request's head and a few bytes of framing. */
   private static final int FRAMING_BYTES = 8 * 1_024;
 
   /**
-   * What the pieces of a request may count for beyond its bytes: one of {@link ReadBudget#charge 1
-   * KiB} at the end of each 8 KiB.
+   * Short pieces add at most one part in this many to a request's charge: {@link ReadBudget#charge
+   * 1 KiB} at the end of each 8 KiB.
    */
   private static final int PIECES_SHARE = 8;
 
@@ -41,19 +41,19 @@ final class Clients {
 
   /**
    * @param maxBytes bytes in flight of all senders
-   * @param maxRequestBytes of which one at least is always let in
+   * @param maxRequestBytes each sender may always have one request of this size in flight
    */
   Clients(OtlpLimits limits, long maxBytes, int maxRequestBytes, OtlpCounters counters) {
     this.limits = limits;
     this.counters = counters;
     long share =
         limits.maxClientBytesInFlight() == 0 ? maxBytes / 2 : limits.maxClientBytesInFlight();
-    // The largest request counts for more than its bytes where its pieces end with short ones.
+    // The charge for the largest request exceeds its bytes if its pieces end with short ones.
     long largest = maxRequestBytes + maxRequestBytes / PIECES_SHARE;
     this.maxClientBytes = Math.max(share, largest) + FRAMING_BYTES;
   }
 
-  /** False if the connection is one too many: then it is counted, and to be closed. */
+  /** Counts a connection. If a limit is reached, counts a refusal and returns false. */
   boolean connect(Channel connection) {
     if (connections.incrementAndGet() > limits.maxConnections()) {
       connections.decrementAndGet();
@@ -66,8 +66,7 @@ final class Clients {
             addressOf(connection.remoteAddress()),
             (address, known) -> {
               Client its = known == null ? new Client(address) : known;
-              // Here, where no other connection is counted: two at once must not be in each
-              // other's way.
+              // Inside compute, so that a sender's connections are counted one at a time.
               if (its.connections < limits.maxClientConnections()) {
                 its.connections++;
               } else {
@@ -85,19 +84,19 @@ final class Clients {
     return true;
   }
 
-  /** Whose connection it is. */
+  /** Returns the sender of a connection. */
   static Client of(Channel connection) {
     return connection.attr(CLIENT).get();
   }
 
-  /** The sender of an address. */
+  /** Returns the sender of an address. */
   Client of(SocketAddress address) {
     Client known = byAddress.get(addressOf(address));
-    // It is unknown only when its last connection has just been closed.
+    // The address is unknown only if its last connection has just been closed.
     return known == null ? new Client(addressOf(address)) : known;
   }
 
-  /** How many are known. */
+  /** Returns the number of listed senders. */
   int size() {
     return byAddress.size();
   }
@@ -118,18 +117,18 @@ final class Clients {
         : InetAddress.getLoopbackAddress();
   }
 
-  /** One sender. */
+  /** A sender. */
   final class Client {
     private final InetAddress address;
     private final AtomicLong bytes = new AtomicLong();
-    // Written while the table holds its entry.
+    // Written only inside an update of the table.
     private volatile int connections;
 
     private Client(InetAddress address) {
       this.address = address;
     }
 
-    /** False when that would be more than its share; none are taken then. */
+    /** Takes bytes of the sender's share; returns false and takes none if it is used up. */
     boolean take(long more) {
       if (bytes.addAndGet(more) > maxClientBytes) {
         giveBack(more);

@@ -13,14 +13,14 @@ import io.grpc.netty.shaded.io.netty.util.concurrent.GlobalEventExecutor;
 import java.util.function.LongSupplier;
 
 /**
- * Sits on a listening socket, where accepted connections pass: closes those above the limits and
- * has the others acknowledge at once.
+ * Closes accepted connections above the limits; makes the kernel acknowledge the remaining ones
+ * immediately.
  *
- * <p>A sender that writes a request in parts with Nagle's algorithm on, as stock Java clients do,
- * sends the next part when the last one is acknowledged; the kernel delays acknowledgements by up
- * to 40 ms. {@code TCP_QUICKACK} ends that, but the kernel falls back whenever it takes the
- * conversation for interactive: the option is set again after each read, which also sends an
- * acknowledgement that is being held back.
+ * <p>A sender that writes a request in parts with Nagle's algorithm, as stock Java clients do,
+ * sends a part when the previous one is acknowledged. The kernel delays acknowledgements by up to
+ * 40 ms. {@code TCP_QUICKACK} prevents the delay until the kernel classifies the connection as
+ * interactive. So the option is set again after each read, which also sends a delayed
+ * acknowledgement.
  */
 @Sharable
 final class ConnectionGate extends ChannelInboundHandlerAdapter {
@@ -39,7 +39,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
     this.handshakes = new HandshakeWatch(counters, nanoClock);
   }
 
-  /** Listening sockets with this gate on them. */
+  /** Returns a factory of listening sockets that have this gate. */
   ChannelFactory<ServerChannel> guarding(ChannelFactory<ServerChannel> channels) {
     return () -> {
       ServerChannel channel = channels.newChannel();
@@ -48,7 +48,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
     };
   }
 
-  /** The open connections. */
+  /** Returns the open connections. */
   ChannelGroup connections() {
     return connections;
   }

@@ -28,21 +28,21 @@ import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
-/** {@code TraceService/Export} over gRPC; requests stay bytes. */
+/** {@code TraceService/Export} over gRPC. Requests stay encoded. */
 final class GrpcEndpoint {
   static final String SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService";
   private static final String SOURCE = "otlp_grpc";
   private static final int MAX_CALLS_PER_CONNECTION = 16;
 
-  // They would log, with its stack, what any sender can cause as often as it likes. Requests that
-  // are too large, or one too many; these are counted:
+  // These loggers write a stack trace for events that any sender can cause at any rate. This one:
+  // requests that are too large or exceed the number of calls; these are counted.
   private static final Logger STREAM_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerStream");
-  // Connections that do not speak HTTP/2, such as the HTTP/1 probe of a load balancer:
+  // This one: connections that do not speak HTTP/2, such as the HTTP/1 probe of a load balancer.
   private static final Logger CONNECTION_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
-  // Stand for requests that could not be read; told apart by identity.
+  // Placeholders for requests that could not be read; compared by identity.
   private static final Request TOO_LARGE = new Request(new byte[0], 0);
   private static final Request NO_ROOM = new Request(new byte[0], 0);
   private static final Request NOT_GZIP = new Request(new byte[0], 0);
@@ -93,7 +93,7 @@ final class GrpcEndpoint {
             .channelFactory(parts.gate().guarding(parts.transport().serverChannels()))
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
-            // Offering to the pipeline never blocks.
+            // Offering a payload to the pipeline never blocks.
             .directExecutor()
             .maxInboundMessageSize(maxRequestBytes)
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
@@ -120,12 +120,12 @@ final class GrpcEndpoint {
     return server.getPort();
   }
 
-  /** Takes no further connections and calls; those under way are answered. */
+  /** Stops accepting connections and calls; calls in progress are answered. */
   void stopAccepting() {
     server.shutdown();
   }
 
-  /** Waits a little for the calls under way, then ends them. */
+  /** Waits briefly for calls in progress, then cancels them. */
   void close() throws InterruptedException {
     if (lookingForLateCalls != null) {
       lookingForLateCalls.cancel(false);
@@ -139,7 +139,7 @@ final class GrpcEndpoint {
 
   private void export(Request request, StreamObserver<byte[]> observer) {
     ServerCallStreamObserver<byte[]> call = (ServerCallStreamObserver<byte[]>) observer;
-    // With a handler, an answer to a sender that has gone is dropped instead of thrown.
+    // With a handler, gRPC drops an answer to a disconnected sender instead of throwing.
     call.setOnCancelHandler(() -> {});
     if (request == TOO_LARGE) {
       counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
@@ -203,7 +203,7 @@ final class GrpcEndpoint {
     }
   }
 
-  /** Requests as the bytes they are. */
+  /** Passes requests as encoded bytes. */
   private final class Requests implements MethodDescriptor.Marshaller<Request> {
     @Override
     public InputStream stream(Request value) {
@@ -213,17 +213,17 @@ final class GrpcEndpoint {
     @Override
     public Request parse(InputStream stream) {
       try {
-        // Compressed messages do not say how long they will be; grpc-java holds them to the limit.
+        // Compressed messages do not declare their length; grpc-java enforces the limit.
         return stream instanceof KnownLength ? readKnown(stream) : readAll(stream);
       } catch (StatusRuntimeException e) {
-        // Grown beyond the limit while it was decompressed, or beyond the budget.
+        // The message exceeded the size limit or the budget during decompression.
         return e.getStatus().getCode() == Status.Code.UNAVAILABLE ? NO_ROOM : TOO_LARGE;
       } catch (IOException e) {
         return NOT_GZIP;
       }
     }
 
-    /** Into one array: the stream's own method collects pieces first, which costs twice. */
+    /** Reads into one array; the stream's own method collects pieces, at twice the cost. */
     private Request readKnown(InputStream stream) throws IOException {
       int length = stream.available();
       byte[] array = arrays.take(length);
@@ -236,7 +236,7 @@ final class GrpcEndpoint {
     }
   }
 
-  /** Answers as the bytes they are. */
+  /** Passes answers as encoded bytes. */
   private static final class Answer implements MethodDescriptor.Marshaller<byte[]> {
     @Override
     public InputStream stream(byte[] value) {

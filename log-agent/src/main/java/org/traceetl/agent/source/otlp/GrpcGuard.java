@@ -17,15 +17,15 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.access.BearerTokens;
 
 /**
- * Turns calls away before they are read, and ends those that are not sent whole in time. Safe for
- * any thread.
+ * Refuses calls before they are read, and ends calls that are not complete in time. Safe for any
+ * thread.
  */
 final class GrpcGuard implements ServerInterceptor {
   private static final Logger log = LoggerFactory.getLogger(GrpcGuard.class);
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** It is not known by then which of the two bounds it was. */
+  /** The text for both bounds; the guard does not know which one was reached. */
   static final String NO_ROOM = ReadBudget.EXHAUSTED + ", or " + Clients.FULL;
 
   private final BearerTokens tokens;
@@ -33,12 +33,12 @@ final class GrpcGuard implements ServerInterceptor {
   private final long timeoutNanos;
   private final LongSupplier nanoClock;
   private final OtlpCounters counters;
-  // No more than connections times calls of each.
+  // At most connections times calls per connection.
   private final Set<Reading<?>> beingRead = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param room takes what the current call costs before its message; false if there is none, which
-   *     is counted by then
+   * @param room takes what the current call costs before its message; if it returns false, the
+   *     refusal is already counted
    */
   GrpcGuard(
       BearerTokens tokens,
@@ -70,7 +70,7 @@ final class GrpcGuard implements ServerInterceptor {
     return reading;
   }
 
-  /** Ends the calls that take too long. To be called now and then. */
+  /** Ends calls that exceed the timeout. Call this periodically. */
   void endLate() {
     long now = nanoClock.getAsLong();
     for (Reading<?> reading : beingRead) {
@@ -78,18 +78,18 @@ final class GrpcGuard implements ServerInterceptor {
         try {
           reading.end();
         } catch (RuntimeException e) {
-          // It was closed for another reason meanwhile: the others' turn comes all the same.
+          // The call was closed for another reason; continue with the next call.
           log.debug("Could not cancel a call that exceeded its time", e);
         }
       }
     }
   }
 
-  /** A call until it is read whole. */
+  /** A call that is not completely read. */
   private final class Reading<Q> extends SimpleForwardingServerCallListener<Q> {
     private final ServerCall<Q, ?> call;
     private final long sinceNanos = nanoClock.getAsLong();
-    // Who sets it decides what becomes of the call: it is handled, or it was too late.
+    // Set once: by the end of the request, which is then handled, or by the timeout.
     private final AtomicBoolean decided = new AtomicBoolean();
 
     Reading(ServerCall<Q, ?> call, ServerCall.Listener<Q> handler) {

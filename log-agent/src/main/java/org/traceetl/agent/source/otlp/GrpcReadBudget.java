@@ -9,13 +9,13 @@ import io.grpc.StatusRuntimeException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Takes the bytes of each gRPC call from the budget and from its sender's share while they arrive,
- * and ends calls beyond either.
+ * Takes the bytes of each gRPC call, as they arrive, from the budget and the sender's share. Ends
+ * calls that exceed either.
  */
 final class GrpcReadBudget extends ServerStreamTracer.Factory {
   private static final Context.Key<Call> CALL = Context.key("read-budget");
 
-  /** What a call counts for besides its message: its head, and what stands for it. */
+  /** Charge of a call beyond its message: its head and its objects. */
   private static final int CALL_BYTES = 4 * 1_024;
 
   private final ReadBudget budget;
@@ -29,25 +29,25 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
   }
 
   /**
-   * Takes what the current call costs before anything of its message has come. To be called once.
+   * Takes what the current call costs before its message. Call this once per call.
    *
-   * @return false if there is no room for it: then it is counted, and to be closed
+   * @return false if there is no room; the refusal is counted, and the caller closes the call
    */
   static boolean admit() {
     return CALL.get().admit();
   }
 
-  /** What a call has taken of its sender's share. */
+  /** The bytes that a call has taken from its sender's share. */
   record Taken(Clients.Client client, long bytes) {
-    /** To be called once. */
+    /** Returns the bytes to the share. Call this once. */
     void giveBack() {
       client.giveBack(bytes);
     }
   }
 
   /**
-   * Gives back what the current call has taken of the budget: someone else counts its bytes from
-   * now on. What it has taken of its sender's share is the caller's to give back.
+   * Returns the current call's bytes to the budget because another component counts them from now
+   * on. The caller must give back the bytes of the sender's share.
    */
   static Taken handOver() {
     return CALL.get().handOver();
@@ -60,10 +60,10 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
 
   private final class Call extends ServerStreamTracer {
     private final AtomicLong taken = new AtomicLong();
-    // Called by the connection's event loop only, as are the two that count.
+    // Used only by the connection's event loop, which also calls the two counting methods.
     private long wireBytes;
     private long uncompressedBytes;
-    // Null for a method that is not served.
+    // Null if the method is not served.
     private Clients.Client client;
 
     @Override
@@ -73,7 +73,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
 
     @Override
     public void serverCallStarted(ServerCallInfo<?, ?> call) {
-      // Before anything of its message.
+      // Runs before any byte of the message arrives.
       client = clients.of(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
     }
 
@@ -103,7 +103,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
       }
     }
 
-    /** A request is held either as it came or decompressed. */
+    /** Charges the larger size, encoded or decompressed; memory holds only one. */
     private void hold() {
       long more = CALL_BYTES + Math.max(wireBytes, uncompressedBytes) - taken.get();
       if (more <= 0) {
@@ -119,7 +119,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
       taken.addAndGet(more);
     }
 
-    /** Senders repeat this one without being told when. Thrown on, it ends the call. */
+    /** Returns an error that ends the call; senders retry it without a given delay. */
     private StatusRuntimeException refused(OtlpCounters.Refusal reason, String text) {
       counters.requestRefused(reason);
       return Status.UNAVAILABLE.withDescription(text).asRuntimeException();

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
 
-/** Counts the handshakes of TLS that failed, and tells of one now and then. */
+/** Counts failed TLS handshakes and logs one of them from time to time. */
 @Sharable
 final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   private static final Logger log = LoggerFactory.getLogger(HandshakeWatch.class);
@@ -27,7 +27,7 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    // Those behind put TLS into the pipeline, at the latest now.
+    // The handlers that follow have added TLS to the pipeline when this returns.
     context.fireChannelActive();
     SslHandler tls = context.pipeline().get(SslHandler.class);
     if (tls != null) {
@@ -48,7 +48,7 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** What is no TLS is not told: the exception quotes it, and it may hold a token. */
+  /** Omits text that quotes bytes other than TLS, which may contain a token. */
   private static String reason(Throwable cause) {
     if (cause instanceof NotSslRecordException) {
       return "it does not speak TLS";

@@ -54,7 +54,7 @@ final class HttpEndpoint {
             .option(ChannelOption.SO_BACKLOG, 512)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
-            // Requests are taken one by one: their answers come later and must keep the order.
+            // Reads are explicit: a request's answer comes later, and answers must keep the order.
             .childOption(ChannelOption.AUTO_READ, false)
             .childHandler(new Connection());
   }
@@ -73,7 +73,7 @@ final class HttpEndpoint {
     return ((InetSocketAddress) listening.localAddress()).getPort();
   }
 
-  /** Takes no further connections; requests on open ones meet the pipeline's own answer. */
+  /** Stops accepting connections; the pipeline answers requests on open connections. */
   void stopAccepting() {
     listening.close().awaitUninterruptibly();
   }
@@ -101,7 +101,7 @@ final class HttpEndpoint {
     }
   }
 
-  /** Stands before the codec, which is silent until a request's head is whole. */
+  /** Starts the deadline at the first byte; the codec emits only complete heads. */
   private static final class FirstBytes extends ChannelInboundHandlerAdapter {
     private final RequestAssembly assembly;
 
@@ -116,7 +116,7 @@ final class HttpEndpoint {
     }
   }
 
-  /** Puts a request together, within a size, a time and the budget of all connections. */
+  /** Assembles a request within the size limit, the deadline and the budget of all connections. */
   private final class RequestAssembly extends HttpObjectAggregator {
     private final HttpExchange exchange;
     private Future<?> deadline;
@@ -149,8 +149,8 @@ final class HttpEndpoint {
         }
         taken += bytes;
         if (!(body instanceof LastHttpContent)) {
-          // Parts have 8 KiB at most, as the codec makes them, and are views of what they came in,
-          // which may be many times longer.
+          // The codec's parts have at most 8 KiB, but are views of read buffers that may be many
+          // times larger.
           HttpContent copy = body.replace(body.content().copy());
           try {
             super.decode(context, copy, out);
@@ -163,7 +163,7 @@ final class HttpEndpoint {
       super.decode(context, part, out);
     }
 
-    /** From a request's first byte on; it goes on if it runs already. */
+    /** Starts the deadline at a request's first byte; a running deadline continues. */
     void startDeadline() {
       if (deadline == null) {
         deadline =
@@ -179,7 +179,7 @@ final class HttpEndpoint {
     private void endIfLate() {
       deadline = null;
       if (exchange.isAnswering()) {
-        // The bytes are of the next request, and it is we who let it wait.
+        // The bytes belong to the next request, which waits for this endpoint's answer.
         startDeadline();
         return;
       }
@@ -216,12 +216,12 @@ final class HttpEndpoint {
       return response;
     }
 
-    /** Answers instead of the pipeline. */
+    /** Answers the request without offering it to the pipeline. */
     private void refuse(
         ChannelHandlerContext context, OtlpCounters.Refusal reason, FullHttpResponse response) {
       counters.requestRefused(reason);
       HttpSetup.write(context, response, false);
-      // The rest is read and forgotten for a while: closing at once could lose the answer.
+      // Reads and discards the rest for a while: an immediate close could lose the answer.
       context.pipeline().remove(FirstBytes.class);
       context.pipeline().remove(HttpExchange.class);
       context.pipeline().remove(this);
@@ -236,7 +236,7 @@ final class HttpEndpoint {
       super.handlerRemoved(context);
     }
 
-    /** Nothing is being put together any more. */
+    /** Ends the assembly of a request and gives back its bytes. */
     private void end() {
       cancelDeadline();
       if (taken > 0) {

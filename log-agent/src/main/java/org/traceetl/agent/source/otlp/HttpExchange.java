@@ -22,12 +22,12 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.http.HttpSetup;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
-/** Takes the requests of one connection, one at a time, and answers in the request's format. */
+/** Reads the requests of one connection, one at a time, and answers in the request's format. */
 final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final String PATH = "/v1/traces";
   private static final String SOURCE = "otlp_http";
 
-  /** No exporter writes a request before the last one is answered, let alone several. */
+  /** Most requests that may wait on a connection; exporters wait for each answer. */
   private static final int MOST_WAITING = 3;
 
   private enum Format {
@@ -45,11 +45,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final int maxRequestBytes;
   private final PayloadArrays arrays;
   private final OtlpCounters counters;
-  // Event loop only. What a sender wrote before it was answered waits here: a few, which came with
-  // the read of the request under way, for nothing further is read until then.
+  // Event loop only. Holds the few requests that arrived in the same read as the request in
+  // progress; nothing more is read until that one is answered.
   private final Deque<FullHttpRequest> waiting = new ArrayDeque<>();
   private boolean answering;
-  // What is left of the read after its connection was closed for it.
+  // True after the connection was closed for too many requests; the rest of the read is ignored.
   private boolean tooMany;
 
   HttpExchange(ReceiverParts parts) {
@@ -64,7 +64,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     context.read();
   }
 
-  /** True while a request is answered and the next one has to wait. Event loop only. */
+  /** Returns whether a request is being answered and the next one waits. Event loop only. */
   boolean isAnswering() {
     return answering;
   }
@@ -79,7 +79,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     } else if (waiting.size() < MOST_WAITING) {
       waiting.add(request.retain());
     } else {
-      // Thousands fit into one read, and their heads would be held without having been counted.
+      // One read can contain thousands of requests, whose heads are not charged.
       tooMany = true;
       counters.requestRefused(OtlpCounters.Refusal.NO_ROOM);
       context.close();
@@ -195,7 +195,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    // Resets and the like: the sender has gone.
+    // The sender disconnected, for example with a reset.
     context.close();
   }
 
@@ -214,7 +214,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     answer(context, HttpSetup.text(status, text), false);
   }
 
-  /** Answers, from any thread, and lets the next request in. */
+  /** Answers from any thread, and starts the next request. */
   private void answer(ChannelHandlerContext context, FullHttpResponse response, boolean keepAlive) {
     ChannelFuture written = HttpSetup.write(context, response, keepAlive);
     if (keepAlive) {

@@ -3,9 +3,9 @@ package org.traceetl.agent.source.otlp;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
-/** What the receiver left out or turned away before the pipeline saw it. Safe for any thread. */
+/** Counts what the receiver left out or refused before the pipeline. Safe for any thread. */
 public final class OtlpCounters {
-  /** Why a request was turned away. */
+  /** Why a request was refused. */
   public enum Refusal {
     /** Larger than allowed, compressed or not. */
     TOO_LARGE,
@@ -13,21 +13,21 @@ public final class OtlpCounters {
     UNSUPPORTED,
     /** HTTP that cannot be parsed, or a body that is not the gzip it claims to be. */
     MALFORMED,
-    /** Not read whole in time. */
+    /** Not complete within the timeout. */
     TIMEOUT,
-    /** The bytes being read, over all connections, were at their bound. */
+    /** The bytes being read, over all connections, were at the limit. */
     NO_ROOM,
-    /** The bytes in flight of its sender were at their bound. */
+    /** The sender's bytes in flight were at the limit. */
     CLIENT_FULL,
-    /** It showed no token, or none that is known. */
+    /** The request had no token, or an unknown one. */
     UNAUTHENTICATED
   }
 
-  /** Why a connection was turned away. */
+  /** Why a connection was refused. */
   public enum ConnectionRefusal {
-    /** The most allowed were open. */
+    /** The limit of all connections was reached. */
     ALL,
-    /** The most allowed of its sender were open. */
+    /** The limit of connections of one sender was reached. */
     CLIENT
   }
 
@@ -40,32 +40,32 @@ public final class OtlpCounters {
 
   OtlpCounters() {}
 
-  /** Attributes that were left out because they were too many, too deeply nested or too long. */
+  /** Returns the attributes left out because they were too many, too deeply nested or too long. */
   public long attributesLeftOut() {
     return attributesLeftOut.sum();
   }
 
-  /** Connections closed at once because the most allowed were open. */
+  /** Returns the connections closed immediately because a limit was reached. */
   public long connectionsRefused(ConnectionRefusal reason) {
     return connectionsRefused[reason.ordinal()].sum();
   }
 
-  /** Requests turned away before the pipeline was asked. */
+  /** Returns the requests refused before they were offered to the pipeline. */
   public long requestsRefused(Refusal reason) {
     return requestsRefused[reason.ordinal()].sum();
   }
 
-  /** Requests identical to one in progress; they get its outcome and are not counted again. */
+  /** Returns the requests that shared the outcome of an identical one in progress. */
   public long requestsJoined() {
     return requestsJoined.sum();
   }
 
-  /** Requests equal to one answered of late, which got the same answer. */
+  /** Returns the requests that got the answer of an identical one answered recently. */
   public long requestsRepeated() {
     return requestsRepeated.sum();
   }
 
-  /** Connections that ended because the TLS handshake failed. */
+  /** Returns the connections that ended because the TLS handshake failed. */
   public long handshakesFailed() {
     return handshakesFailed.sum();
   }

@@ -21,14 +21,14 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads OTLP/JSON by turning it into OTLP/protobuf, which is then decoded as any other: one place
- * decides what a span is. JSON is the format of browsers and of trials, so the copy is paid gladly.
+ * Decodes OTLP/JSON by converting it to OTLP/protobuf, so that one decoder defines what a span is.
+ * Browsers and experiments send JSON, so the cost of the copy is acceptable.
  *
- * <p>Unknown fields are passed over. An ID that is not hexadecimal costs its span; a value of the
- * wrong type costs the payload.
+ * <p>Unknown fields are skipped. If an ID is not hexadecimal, its span is rejected; if a value has
+ * the wrong type, the payload is malformed.
  */
 public final class OtlpJsonDecoder implements SpanDecoder {
-  /** Enough for values nested as deep as the protobuf decoder writes them out. */
+  /** Sufficient for the deepest values that the protobuf decoder accepts. */
   private static final int MAX_NESTING = 64;
 
   private static final int MAX_KEPT_BYTES = 1024 * 1024;
@@ -67,7 +67,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     }
   }
 
-  /** The fields that the protobuf decoder looks at, by their JSON names. */
+  /** The fields that the protobuf decoder reads, by their JSON names. */
   private enum Message {
     REQUEST,
     RESOURCE_SPANS,
@@ -81,7 +81,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     ARRAY_VALUE,
     KEY_VALUE_LIST;
 
-    // A switch, not a constructor argument: values contain values.
+    // A switch instead of a constructor argument because values contain values.
     private Map<String, Field> describe() {
       return switch (this) {
         case REQUEST -> Map.of("resourceSpans", Field.many(1, RESOURCE_SPANS));
@@ -132,7 +132,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
             .collect(Collectors.toUnmodifiableMap(Function.identity(), Message::describe));
   }
 
-  // The specification wants numbers; senders that use protobuf's own JSON mapping write names.
+  // The specification requires numbers; senders that use protobuf's own JSON mapping write names.
   private static final Map<String, Integer> KINDS =
       Map.of(
           "SPAN_KIND_UNSPECIFIED", 0,
@@ -163,7 +163,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
         throw new MalformedPayloadException("JSON goes on after the OTLP trace request");
       }
     } catch (JacksonException e) {
-      // Its message quotes the payload; only the place is told, where there is one.
+      // The exception's message quotes the payload, so only the location is reported.
       TokenStreamLocation place = e.getLocation();
       throw new MalformedPayloadException(
           place == null
@@ -227,7 +227,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
   }
 
   /**
-   * What is not hexadecimal becomes an ID of a wrong length, which the protobuf decoder rejects.
+   * Returns an ID's bytes; for invalid digits, a wrong length, which the protobuf decoder rejects.
    */
   private static byte[] hex(String digits) {
     try {
@@ -245,7 +245,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     }
   }
 
-  /** A 64-bit integer, signed or not, as a number or in a string. */
+  /** Reads a 64-bit integer, signed or unsigned, from a number or a string. */
   private static long integer(JsonParser json) throws MalformedPayloadException {
     JsonToken token = json.currentToken();
     expect(token == JsonToken.VALUE_STRING || token == JsonToken.VALUE_NUMBER_INT, json);

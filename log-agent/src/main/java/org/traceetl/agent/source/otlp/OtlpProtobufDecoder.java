@@ -17,20 +17,22 @@ import org.traceetl.agent.source.payload.Utf8Text;
 import org.traceetl.agent.source.payload.ValueText;
 
 /**
- * Walks the protobuf bytes of an {@code ExportTraceServiceRequest}.
+ * Decodes the protobuf bytes of an {@code ExportTraceServiceRequest} in place.
  *
- * <p>A first pass checks the frames down to the spans' lengths, and the resources whole: what fails
- * there is a malformed payload and nothing is emitted. A fault inside a span costs that span alone.
- * Strings are slices of the payload; other values are text in a reused array, as OpenTelemetry
+ * <p>A first pass checks the framing down to the spans' lengths, and the complete resources. If
+ * that pass fails, the payload is malformed and nothing is emitted. An error inside a span rejects
+ * only that span.
+ *
+ * <p>Strings are slices of the payload. Other values are text in a reused array, as OpenTelemetry
  * writes them for protocols without types: numbers and booleans as in JSON, bytes in base64, arrays
- * and maps as JSON. Nothing is allocated per span, but for doubles of more than 15 digits and for
- * strings that are not UTF-8, which are repaired.
+ * and maps as JSON. Spans cause no allocation, except doubles of more than 15 digits and strings
+ * that are not UTF-8, which are repaired.
  */
 public final class OtlpProtobufDecoder implements SpanDecoder {
-  /** Most attributes of a span or a resource; those after them are left out. */
+  /** Most attributes of a span or a resource; further ones are left out. */
   static final int MAX_ATTRIBUTES = 128;
 
-  /** Deepest nesting of arrays and maps in a value; an attribute that goes deeper is left out. */
+  /** Deepest nesting of arrays and maps in a value; deeper attributes are left out. */
   static final int MAX_VALUE_DEPTH = 8;
 
   private static final int REQUEST_RESOURCE_SPANS = tagOf(1, LENGTH_DELIMITED);
@@ -67,10 +69,10 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private static final int VALUE_BYTES = tagOf(7, LENGTH_DELIMITED);
   private static final int LIST_VALUES = tagOf(1, LENGTH_DELIMITED);
 
-  /** Tag and length of the value, tag and length of the string, or the first byte of a number. */
+  /** Tag and length of the value, tag and length of the string or first byte of a number. */
   private static final int LEAST_VALUE_BYTES = 4;
 
-  /** Tag and length of the key, and the value. */
+  /** Shortest attribute, bytes: tag and length of the key, and the value. */
   private static final int LEAST_ATTRIBUTE_BYTES = 2 + LEAST_VALUE_BYTES;
 
   private static final int MAX_KIND = 5;
@@ -82,13 +84,13 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private final ValueText text = new ValueText();
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
-  // The text of the resource's values stays below this while its spans reuse what is above.
+  // Text of the resource's values is below this position; spans reuse the rest of the array.
   private int spanTextStart;
   private int leftOut;
-  // Of spans' attributes, null for all.
+  // Keys of the span attributes to decode; null for all.
   private KeySet wanted;
   private WantedEvents wantedEvents = WantedEvents.NONE;
-  // Of the event at hand.
+  // The current event.
   private final Attributes eventAttributes = new Attributes();
 
   // The slice read last.
@@ -96,7 +98,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private int sliceOffset;
   private int sliceLength;
 
-  /** A decoder that counts for itself. */
+  /** Creates a decoder with counters of its own. */
   public OtlpProtobufDecoder() {
     this(new LongAdder());
   }
@@ -105,7 +107,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     this.attributesLeftOut = attributesLeftOut;
   }
 
-  /** Attributes left out so far because there were too many, or they were too deep or too long. */
+  /** Returns the attributes left out so far because they were too many, too deep or too long. */
   public long droppedAttributes() {
     return attributesLeftOut.sum();
   }
@@ -133,7 +135,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
   }
 
-  /** Lets go of the payload, which would be kept until the next one comes. */
+  /** Releases the references to the payload, which would otherwise live until the next one. */
   private void forget() {
     in.reset(EMPTY);
     sliceBytes = EMPTY;
@@ -180,7 +182,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     int start = in.position;
     resource.clear();
     text.rewind(0);
-    // The resource may come after the spans it belongs to.
+    // The resource may follow its spans.
     while (in.position < end) {
       int tag = in.tag(end);
       if (tag == RESOURCE_SPANS_RESOURCE) {
@@ -232,7 +234,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
   }
 
-  /** Reads a span into the view; returns why it cannot be accepted, or null. */
+  /** Reads a span into the view; returns the reason if it is rejected, else null. */
   private String span(int end) {
     SpanView view = span;
     view.traceIdHigh = 0;
@@ -315,7 +317,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     if (view.startUnixNanos <= 0) {
       return "invalid_start_time";
     }
-    // Unsigned on the wire: from 2^63 on it is no time, and the difference would wrap.
+    // An unsigned field: from 2^63 on it is not a time, and the difference would overflow.
     if (endUnixNanos < 0) {
       return "invalid_end_time";
     }
@@ -323,7 +325,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     return null;
   }
 
-  /** Reads an event if it is wanted. Its name, which decides, may stand behind its attributes. */
+  /** Reads an event if its name is configured. The name may follow the attributes. */
   private void event(int end) {
     int start = in.position;
     find(EVENT_NAME, end);
@@ -345,7 +347,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
   }
 
-  /** The key decides: values that are not wanted, such as stack traces, are not looked at. */
+  /** Reads an attribute if its key is needed; other values, such as stack traces, are skipped. */
   private void eventAttribute(int end) {
     int start = in.position;
     find(KEY_VALUE_KEY, end);
@@ -366,7 +368,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
   }
 
-  /** Reads the last string of a field into the slice; an empty one if there is none. */
+  /** Reads the last string of a field into the slice; without one, the slice is empty. */
   private void find(int field, int end) {
     sliceBytes = EMPTY;
     sliceOffset = 0;
@@ -397,16 +399,15 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
   }
 
-  /** Values that are not known yet count as unspecified. */
+  /** Unknown values count as unspecified. */
   private int enumeration(int end, int max) {
     long value = in.varint(end);
     return value >= 0 && value <= max ? (int) value : 0;
   }
 
   /**
-   * Reads attributes that follow one another as long as they are as nearly all are: a key, then a
-   * string or an integer, nothing else, none of them longer than 127 bytes. The first that is
-   * another, or no attribute, is still to be read. Returns where.
+   * Reads consecutive attributes of the most common form: a key, then a string or an integer, at
+   * most 127 bytes. Stops before the first field of another form and returns its position.
    */
   private int plainAttributes(int end, Attributes into) {
     byte[] bytes = in.bytes;
@@ -416,7 +417,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         && bytes[at] == SPAN_ATTRIBUTES
         && into.size() < MAX_ATTRIBUTES) {
       int start = at + 2;
-      // Negative when it goes on in a second byte; so are those below, which then differ.
+      // A length of more than one byte is negative here; such lengths fail the checks.
       int length = bytes[at + 1];
       if (length < LEAST_ATTRIBUTE_BYTES || length > end - start) {
         break;
@@ -432,7 +433,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     return at;
   }
 
-  /** What follows the key of such a one is not looked at. */
+  /** Returns whether the key is not needed; the value is not read. */
   private static boolean isNotWanted(KeySet wanted, byte[] bytes, int start, int length) {
     int keyLength = bytes[start + 1];
     return bytes[start] == KEY_VALUE_KEY
@@ -456,7 +457,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     int type = bytes[value + 2];
     if (type == VALUE_STRING) {
       int text = value + LEAST_VALUE_BYTES;
-      // In one go with what is between them, which is below 128 as well.
+      // One check covers key, text and the bytes between, which are below 128 as well.
       if (bytes[text - 1] != end - text || !Utf8Text.isAscii(bytes, key, end)) {
         return false;
       }
@@ -475,7 +476,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
       number = number & 0x7f | bytes[at + 1] << 7;
       at++;
     }
-    // Negative if it goes on.
+    // A negative byte continues in another one.
     if (number < 0 || at != end - 1) {
       return false;
     }
@@ -525,7 +526,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
   }
 
-  /** Reads an {@code AnyValue} into the slice; false if it is too deep or too long. */
+  /** Reads an {@code AnyValue} into the slice; returns false if it is too deep or too long. */
   private boolean value(int end) {
     sliceBytes = EMPTY;
     sliceOffset = 0;
@@ -572,7 +573,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     return true;
   }
 
-  /** Writes an {@code ArrayValue} or {@code KeyValueList} as JSON; false if it is too deep. */
+  /** Writes an {@code ArrayValue} or {@code KeyValueList} as JSON; returns false if too deep. */
   private boolean list(int listTag, int enclosingEnd, int depth) {
     int end = in.enter(enclosingEnd);
     if (depth > MAX_VALUE_DEPTH) {
@@ -639,7 +640,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     int start = text.position();
     while (in.position < end) {
       int tag = in.tag(end);
-      // Of several alternatives the last one counts.
+      // If several alternatives are set, the last one counts.
       text.rewind(start);
       if (tag == VALUE_STRING) {
         quoted(in.enter(end));
@@ -666,7 +667,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     return whole;
   }
 
-  /** JSON has no number for what is not finite. */
+  /** Writes a finite double as a JSON number, any other one as a string. */
   private void jsonReal(double value) {
     boolean finite = Double.isFinite(value);
     if (!finite) {

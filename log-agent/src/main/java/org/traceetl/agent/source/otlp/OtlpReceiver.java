@@ -18,8 +18,8 @@ import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.common.Clocks;
 
 /**
- * Receives OTLP over gRPC and over HTTP and offers the payloads to the pipeline. A request is
- * answered when the pipeline knows what became of it.
+ * Receives OTLP over gRPC and HTTP and offers the payloads to the pipeline. A request is answered
+ * when the pipeline reports its outcome.
  */
 public final class OtlpReceiver implements AutoCloseable {
   private static final int IO_THREADS = 2;
@@ -33,13 +33,13 @@ public final class OtlpReceiver implements AutoCloseable {
   private final HttpEndpoint http;
 
   /**
-   * A receiver that does not listen yet. The configuration must be one that is enabled.
+   * Creates a receiver that does not listen yet. The configuration must be enabled.
    *
-   * @param maxBytesBeingRead bytes of requests that are not yet read whole, over all connections;
-   *     above it senders are told to come back
-   * @param answered the requests answered of late, also by an earlier run; a repeat of one of them
-   *     is answered the same
-   * @throws IOException when the certificates or tokens would not serve
+   * @param maxBytesBeingRead limit of the bytes of incomplete requests, over all connections; above
+   *     it, senders are asked to retry
+   * @param answered the recently answered requests, also of an earlier run; a repeat gets the same
+   *     answer
+   * @throws IOException if the certificates or tokens are not valid
    */
   public OtlpReceiver(
       OtlpConfig config,
@@ -100,7 +100,7 @@ public final class OtlpReceiver implements AutoCloseable {
   /**
    * Opens both ports.
    *
-   * @throws IOException when one of them cannot be opened; the other one is closed again
+   * @throws IOException if a port cannot be opened; the other one is closed again
    */
   public void start() throws IOException {
     try {
@@ -112,13 +112,13 @@ public final class OtlpReceiver implements AutoCloseable {
     }
   }
 
-  /** Takes no further connections; what was accepted is still answered. */
+  /** Stops accepting connections; accepted requests are still answered. */
   public void stopAccepting() {
     grpc.stopAccepting();
     http.stopAccepting();
   }
 
-  /** Ends the connections. To be called when the pipeline has answered what it accepted. */
+  /** Closes the connections. Call this when the pipeline has answered all accepted payloads. */
   @Override
   public void close() {
     try {
@@ -130,37 +130,37 @@ public final class OtlpReceiver implements AutoCloseable {
     }
   }
 
-  /** The port that gRPC is received on, after {@link #start}. */
+  /** Returns the gRPC port, after {@link #start}. */
   public int grpcPort() {
     return grpc.port();
   }
 
-  /** The port that HTTP is received on, after {@link #start}. */
+  /** Returns the HTTP port, after {@link #start}. */
   public int httpPort() {
     return http.port();
   }
 
-  /** The certificates and tokens of both ports. */
+  /** Returns the certificates and tokens of both ports. */
   public PortAccess access() {
     return access;
   }
 
-  /** Senders that have a connection or bytes in flight. */
+  /** Returns the number of senders that have a connection or bytes in flight. */
   public int clients() {
     return clients.size();
   }
 
-  /** Bytes of requests that are not read whole; each piece of one counts for 1 KiB at least. */
+  /** Returns the bytes of incomplete requests; each piece counts for at least 1 KiB. */
   public long bytesBeingRead() {
     return budget.taken();
   }
 
-  /** What was left out or turned away. */
+  /** Returns the counters of what was left out or refused. */
   public OtlpCounters counters() {
     return counters;
   }
 
-  /** A decoder for any number of pipeline threads: each has its own. */
+  /** Returns a decoder that gives each pipeline thread an instance of its own. */
   private static SpanDecoder perThread(Supplier<SpanDecoder> decoders) {
     ThreadLocal<SpanDecoder> own = ThreadLocal.withInitial(decoders);
     return (payload, length, sink) -> own.get().decode(payload, length, sink);

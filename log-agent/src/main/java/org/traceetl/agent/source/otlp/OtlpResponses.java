@@ -11,12 +11,12 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** The bodies and statuses that OTLP answers with. */
+/** The bodies and statuses of OTLP answers. */
 final class OtlpResponses {
-  /** Senders come back after this long when the pipeline is full, seconds. */
+  /** Delay that senders are given when the pipeline is full, seconds. */
   static final int RETRY_FULL_SECONDS = 1;
 
-  /** Senders come back after this long when the broker or the agent is away, seconds. */
+  /** Delay that senders are given when the broker or the agent is unavailable, seconds. */
   static final int RETRY_AWAY_SECONDS = 5;
 
   private static final Metadata.Key<byte[]> STATUS_DETAILS =
@@ -26,7 +26,7 @@ final class OtlpResponses {
 
   private OtlpResponses() {}
 
-  /** An {@code ExportTraceServiceResponse}; empty when nothing was rejected. */
+  /** Returns an {@code ExportTraceServiceResponse}; empty if no span was rejected. */
   static byte[] exported(int rejected, String reason) {
     if (rejected == 0) {
       return new byte[0];
@@ -36,7 +36,7 @@ final class OtlpResponses {
     return new ProtobufBuffer(64).bytes(1, partialSuccess).toByteArray();
   }
 
-  /** The same as JSON. */
+  /** Returns the same response as JSON. */
   static byte[] exportedJson(int rejected, String reason) {
     return json(generator -> {
       if (rejected > 0) {
@@ -49,7 +49,7 @@ final class OtlpResponses {
   }
 
   /**
-   * A {@code google.rpc.Status}.
+   * Returns a {@code google.rpc.Status}.
    *
    * @param retrySeconds 0: no {@code RetryInfo}
    */
@@ -67,7 +67,7 @@ final class OtlpResponses {
     return body.toByteArray();
   }
 
-  /** The same as JSON. */
+  /** Returns the same status as JSON. */
   static byte[] statusJson(Status status, int retrySeconds) {
     return json(generator -> {
       generator.writeNumberProperty("code", status.getCode().value());
@@ -83,10 +83,7 @@ final class OtlpResponses {
     });
   }
 
-  /**
-   * A gRPC error. {@code RESOURCE_EXHAUSTED} is repeated by senders only when it says after how
-   * long.
-   */
+  /** Returns a gRPC error. Senders retry {@code RESOURCE_EXHAUSTED} only if it has a delay. */
   static StatusRuntimeException error(Status status, int retrySeconds) {
     Metadata trailers = new Metadata();
     if (retrySeconds > 0) {

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes protobuf bytes. A message opened in place keeps five bytes for its length, written as a
- * varint of that width, so that nothing is moved when it is closed. Not thread-safe.
+ * Writes protobuf bytes. Each opened message reserves five bytes for its length, a varint of that
+ * width, so closing it moves no bytes. Not thread-safe.
  */
 final class ProtobufBuffer {
   private static final int LENGTH_BYTES = 5;
@@ -17,17 +17,17 @@ final class ProtobufBuffer {
     bytes = new byte[initialCapacity];
   }
 
-  /** The array that is written to, until the next write. */
+  /** Returns the array with the bytes, valid until the next write. */
   byte[] bytes() {
     return bytes;
   }
 
-  /** Bytes written. */
+  /** Returns the number of bytes written. */
   int length() {
     return position;
   }
 
-  /** Forgets what was written. */
+  /** Discards the written bytes. */
   void clear() {
     position = 0;
   }
@@ -65,7 +65,7 @@ final class ProtobufBuffer {
     return bytes(field, value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Opens a message; what is written until {@link #close} belongs to it. */
+  /** Opens a message, to which all bytes written until {@link #close} belong. */
   int open(int field) {
     reserve(10 + LENGTH_BYTES);
     rawVarint(ProtobufCursor.tagOf(field, ProtobufCursor.LENGTH_DELIMITED));
@@ -73,7 +73,7 @@ final class ProtobufBuffer {
     return position;
   }
 
-  /** Closes the message that {@link #open} returned this mark for. */
+  /** Closes the message with this mark. */
   void close(int mark) {
     int length = position - mark;
     for (int at = mark - LENGTH_BYTES; at < mark - 1; at++) {

@@ -5,12 +5,12 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * A position in protobuf bytes. Every read is given the end of the enclosing message and never
- * crosses it.
+ * A position in protobuf bytes. Every read takes the end of the enclosing message and never crosses
+ * it.
  *
- * <p>Faults are sticky and not exceptions: a read that cannot be made sets {@link #broken}, moves
- * to the end it was given and returns 0, so that loops of the form {@code while (position < end)}
- * end by themselves and their owner looks at {@code broken} once. Not thread-safe.
+ * <p>Errors set a flag and do not throw. A read that fails sets {@link #broken}, moves to the given
+ * end and returns 0. So loops of the form {@code while (position < end)} end, and the caller checks
+ * {@code broken} once. Not thread-safe.
  */
 final class ProtobufCursor {
   static final int VARINT = 0;
@@ -28,7 +28,7 @@ final class ProtobufCursor {
   int position;
   boolean broken;
 
-  /** A field's tag, as {@link #tag} returns it. */
+  /** Returns a field's tag as {@link #tag} returns it. */
   static int tagOf(int field, int wireType) {
     return field << 3 | wireType;
   }
@@ -39,7 +39,7 @@ final class ProtobufCursor {
     broken = false;
   }
 
-  /** The next field's number and wire type. */
+  /** Reads the next field's number and wire type. */
   int tag(int end) {
     long tag = varint(end);
     if (tag >>> 3 == 0 || tag >>> 32 != 0) {
@@ -49,7 +49,7 @@ final class ProtobufCursor {
     return (int) tag;
   }
 
-  /** A varint of at most 10 bytes. */
+  /** Reads a varint of at most 10 bytes. */
   long varint(int end) {
     int at = position;
     if (at < end && bytes[at] >= 0) {
@@ -70,7 +70,7 @@ final class ProtobufCursor {
     return 0;
   }
 
-  /** Reads a length and returns where what it measures ends: at most {@code end}. */
+  /** Reads a length and returns the end of the bytes it covers, at most {@code end}. */
   int enter(int end) {
     long length = varint(end);
     if (length < 0 || length > end - position) {
@@ -90,12 +90,12 @@ final class ProtobufCursor {
     return value;
   }
 
-  /** Eight bytes at {@code offset}, most significant first; the position stays. */
+  /** Returns eight bytes at {@code offset}, most significant first; the position does not move. */
   long bigEndian(int offset) {
     return (long) BIG_ENDIAN.get(bytes, offset);
   }
 
-  /** Passes over the value of a field; groups are faults. */
+  /** Skips the value of a field; a group is an error. */
   void skip(int tag, int end) {
     switch (tag & 7) {
       case VARINT -> varint(end);

@@ -3,15 +3,15 @@ package org.traceetl.agent.source.otlp;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bytes of requests being read, bounded over all connections: they are held before the pipeline can
- * refuse them. Safe for any thread.
+ * The limit of bytes of incomplete requests, over all connections: they use memory before the
+ * pipeline can refuse them. Safe for any thread.
  */
 final class ReadBudget {
   static final String EXHAUSTED = "the agent is at its bound of bytes being read";
 
   /**
-   * What a piece of a request counts for at least. Whoever sends a body byte by byte has as many
-   * objects made to hold them, of some hundred bytes each.
+   * Least charge for a piece of a request, bytes. A body sent byte by byte costs an object of some
+   * hundred bytes for each piece.
    */
   private static final int LEAST_PIECE_BYTES = 1_024;
 
@@ -22,17 +22,17 @@ final class ReadBudget {
     this.maxBytes = maxBytes;
   }
 
-  /** What a piece of a request counts for; nothing for none. */
+  /** Returns the charge for a piece of a request; 0 for an empty one. */
   static int charge(int bytes) {
     return bytes == 0 ? 0 : Math.max(bytes, LEAST_PIECE_BYTES);
   }
 
-  /** Bytes taken and not given back. */
+  /** Returns the bytes taken and not given back. */
   long taken() {
     return taken.get();
   }
 
-  /** False when there is no room for these; none are taken then. */
+  /** Takes bytes. Returns false, and takes none, if there is no room. */
   boolean take(long bytes) {
     if (taken.addAndGet(bytes) > maxBytes) {
       giveBack(bytes);

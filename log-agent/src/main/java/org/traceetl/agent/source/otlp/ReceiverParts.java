@@ -10,9 +10,9 @@ import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
 /**
- * What both endpoints of a receiver share.
+ * The parts that both endpoints of a receiver share.
  *
- * @param budget of the bytes being read over all connections
+ * @param budget limits the bytes of incomplete requests, over all connections
  */
 record ReceiverParts(
     OtlpConfig config,

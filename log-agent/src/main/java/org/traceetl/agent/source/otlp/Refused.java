@@ -4,9 +4,9 @@ import io.grpc.Status;
 import org.traceetl.agent.flow.Intake;
 
 /**
- * What a sender is told when the pipeline does not take a payload.
+ * The answer to a sender if the pipeline does not accept its payload.
  *
- * @param retrySeconds when to come back
+ * @param retrySeconds delay before a retry
  */
 record Refused(Status status, int retrySeconds) {
   private static final Refused FULL =
@@ -14,7 +14,7 @@ record Refused(Status status, int retrySeconds) {
           Status.RESOURCE_EXHAUSTED.withDescription("the agent or its spool is full"),
           OtlpResponses.RETRY_FULL_SECONDS);
 
-  /** The one who sends has its share in flight. */
+  /** The sender has its full share in flight. */
   static final Refused CLIENT_FULL =
       new Refused(
           Status.RESOURCE_EXHAUSTED.withDescription(Clients.FULL),
@@ -30,7 +30,7 @@ record Refused(Status status, int retrySeconds) {
           Status.UNAVAILABLE.withDescription("the agent is stopping"),
           OtlpResponses.RETRY_AWAY_SECONDS);
 
-  /** Null when the payload was taken. */
+  /** Returns the refusal; null if the payload was accepted. */
   static Refused of(Intake.Admission admission) {
     return switch (admission) {
       case ACCEPTED -> null;
@@ -40,7 +40,7 @@ record Refused(Status status, int retrySeconds) {
     };
   }
 
-  /** For a payload that was taken and could not be kept. */
+  /** Returns the refusal of a payload that was accepted and could not be stored. */
   static Refused failed(String reason) {
     return new Refused(
         Status.UNAVAILABLE.withDescription(reason), OtlpResponses.RETRY_AWAY_SECONDS);

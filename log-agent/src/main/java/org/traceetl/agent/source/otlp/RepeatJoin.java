@@ -16,19 +16,19 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.hash.XxHash64;
 
 /**
- * Lets a payload that is sent again count once. Spans have identities, so equal bytes are a repeat:
- * of one under way it shares the outcome, of one answered of late it gets the same answer. A sender
- * repeats when its patience ends before the answer comes, or when the answer is lost, as when the
- * agent is killed just before it.
+ * Counts a payload once if its sender repeats it. Spans have identities, so equal bytes are a
+ * repeat. A repeat of a payload in progress shares its outcome; a repeat of a recently answered one
+ * gets the same answer. A sender repeats if it times out before the answer or the answer is lost,
+ * for example when the agent is killed.
  *
- * <p>As many payloads are remembered as the pipeline has under way, and those that were answered
- * within their own bounds.
+ * <p>The payloads in progress are bounded by the pipeline, the answered ones by {@link
+ * AnsweredRequests}.
  */
 final class RepeatJoin implements Intake {
-  /** Copies of one payload that wait for its outcome; one more is told to come back. */
+  /** Most copies of one payload that wait for its outcome; a further sender is asked to retry. */
   static final int MAX_WAITING = 64;
 
-  /** Two hashes that have nothing in common: what one of them confuses the other tells apart. */
+  /** Identifies a payload by two independent hashes and its length. */
   private static Checkpoint.Request requestOf(byte[] payload, int length) {
     CRC32C crc = new CRC32C();
     crc.update(payload, 0, length);
@@ -43,9 +43,9 @@ final class RepeatJoin implements Intake {
   private final Map<Checkpoint.Request, Waiting> underWay = new HashMap<>();
 
   /**
-   * @param answered the requests answered of late; whoever answers them adds them before
-   * @param joined counts the payloads joined to one under way
-   * @param repeated counts the payloads answered as before
+   * @param answered the recently answered requests; an outcome is added there before it is reported
+   * @param joined counts payloads joined to one in progress
+   * @param repeated counts payloads answered with an earlier answer
    */
   RepeatJoin(Intake intake, AnsweredRequests answered, LongAdder joined, LongAdder repeated) {
     this.intake = intake;
@@ -64,7 +64,7 @@ final class RepeatJoin implements Intake {
       if (first != null) {
         return first.join(payload, completion);
       }
-      // After those under way: what has left them is remembered by then.
+      // After the lookup in underWay: a request that has left underWay is already in answered.
       answer = answered.find(request);
       if (answer == null) {
         Waiting waiting = new Waiting(request, completion);
@@ -81,11 +81,11 @@ final class RepeatJoin implements Intake {
     return Admission.ACCEPTED;
   }
 
-  /** Those who wait for the outcome of one payload. */
+  /** The senders that wait for the outcome of one payload. */
   private final class Waiting implements Completion {
     private final Checkpoint.Request request;
     private final Completion first;
-    // Guarded by underWay while it is in there.
+    // Guarded by underWay until the entry leaves it.
     private final List<Completion> completions = new ArrayList<>(1);
 
     Waiting(Checkpoint.Request request, Completion first) {
@@ -111,7 +111,7 @@ final class RepeatJoin implements Intake {
 
     @Override
     public void released(byte[] payload) {
-      // The first is there from the beginning, so nobody has to be waited for.
+      // The first completion is present from the constructor on, so no lock is needed.
       first.released(payload);
     }
 
@@ -131,7 +131,7 @@ final class RepeatJoin implements Intake {
     }
 
     private void tell(Consumer<Completion> outcome) {
-      // The pipeline's threads tell it: they wait here until the offer has put it there.
+      // Pipeline threads call this: the lock makes them wait until offer has added the entry.
       synchronized (underWay) {
         underWay.remove(request);
       }

@@ -3,8 +3,8 @@ package org.traceetl.agent.source.otlp;
 import org.traceetl.agent.flow.SpanView;
 
 /**
- * Reads what a W3C tracestate says of sampling: the rejection threshold and the randomness of
- * {@code ot=th:HEX;rv:HEX}.
+ * Reads the sampling values of a W3C tracestate: rejection threshold and randomness of {@code
+ * ot=th:HEX;rv:HEX}.
  */
 final class TraceState {
   private static final int MAX_DIGITS = 14;
@@ -13,8 +13,8 @@ final class TraceState {
   private TraceState() {}
 
   /**
-   * Reads {@code bytes[from, to)}. What is not there is left as it is; a threshold that is not
-   * well-formed is 0, the span then stands for itself alone, and a randomness is -1.
+   * Reads {@code bytes[from, to)}. Absent values do not change the span. A malformed threshold is
+   * 0, so that the span represents only itself; a malformed randomness is -1.
    */
   static void read(byte[] bytes, int from, int to, SpanView span) {
     for (int at = from; at < to; ) {
@@ -57,14 +57,14 @@ final class TraceState {
         && bytes[at + 2] == ':';
   }
 
-  /** Digits left out at the end are zeros. */
+  /** Parses a threshold; omitted trailing digits are zeros. */
   private static long threshold(byte[] bytes, int from, int to) {
     int end = withoutSpace(bytes, from, to);
     long value = hex(bytes, from, end);
     return value < 0 ? 0 : value << 4 * (MAX_DIGITS - (end - from));
   }
 
-  /** All digits are there. */
+  /** Parses a randomness, which must have all digits. */
   private static long randomness(byte[] bytes, int from, int to) {
     int end = withoutSpace(bytes, from, to);
     return end - from == MAX_DIGITS ? hex(bytes, from, end) : -1;
@@ -78,7 +78,7 @@ final class TraceState {
     return end;
   }
 
-  /** The number of 1 to 14 lower-case digits, or -1. */
+  /** Parses 1 to 14 lower-case digits; returns -1 for other input. */
   private static long hex(byte[] bytes, int from, int end) {
     if (end == from || end - from > MAX_DIGITS) {
       return -1;
