@@ -6,24 +6,22 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Arrays for payloads, used again and again: they are the largest things that the agent makes, and
- * one that was just read is still in the processor's cache. What is free is held weakly, so that a
- * collection takes what nobody uses, and an agent with nothing to do keeps none. Safe for any
- * thread.
+ * A pool of arrays for payloads, the largest objects of the agent; a recently used array is still
+ * in the processor's cache. The pool holds free arrays weakly, so a garbage collection frees them
+ * and an idle agent keeps none. Safe for any thread.
  */
 public final class PayloadArrays {
-  /** Smaller ones cost as little as to look for one. */
+  /** Allocating a smaller array costs no more than a lookup. */
   private static final int SMALLEST = 4 * 1024;
 
-  /** Free arrays of one size; more only after a rush. */
+  /** Most free arrays of one size; only a burst frees more. */
   private static final int MOST_FREE = 64;
 
-  /** By length, the one given back last first. Guarded by itself. */
+  /** Free arrays by length, the last one returned first. Guarded by itself. */
   private final Map<Integer, ArrayDeque<WeakReference<byte[]>>> free = new HashMap<>();
 
   /**
-   * An array with room for so many bytes, and at most a quarter more. Its content is what was
-   * there.
+   * Returns an array of at least this length and at most a quarter more. Its content is undefined.
    *
    * @param least at least 0, and at most 2^30
    */
@@ -44,7 +42,7 @@ public final class PayloadArrays {
     return new byte[length];
   }
 
-  /** Gives back an array that nobody reads or writes any more, wherever it is from. */
+  /** Gives an array to the pool, wherever it is from; nothing may use it any more. */
   public void give(byte[] array) {
     if (array.length < SMALLEST || sizeFor(array.length) != array.length) {
       return;
@@ -59,7 +57,7 @@ public final class PayloadArrays {
     }
   }
 
-  /** The next of the sizes there are: four between a power of two and the next. */
+  /** Rounds up to a size of the pool; there are four between consecutive powers of two. */
   static int sizeFor(int least) {
     int step = Integer.highestOneBit(Math.max(least - 1, SMALLEST)) / 4;
     return Math.ceilDiv(least, step) * step;

@@ -6,7 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Tells UTF-8 from what only claims to be: one bad byte would spoil a whole page of metrics. */
+/** Validates and repairs UTF-8: one malformed byte would spoil a page of metrics. */
 public final class Utf8Text {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -14,7 +14,7 @@ public final class Utf8Text {
 
   private Utf8Text() {}
 
-  /** Whether {@code bytes[from, to)} are all below 128. */
+  /** Returns whether {@code bytes[from, to)} are all below 128. */
   public static boolean isAscii(byte[] bytes, int from, int to) {
     int last = to - Long.BYTES;
     if (last < from) {
@@ -24,7 +24,7 @@ public final class Utf8Text {
       }
       return all >= 0;
     }
-    // The last eight bytes, some of them a second time.
+    // Starts with the last eight bytes, which may overlap those of the loop.
     long all = (long) LONG.get(bytes, last);
     for (int at = from; at < last; at += Long.BYTES) {
       all |= (long) LONG.get(bytes, at);
@@ -36,7 +36,7 @@ public final class Utf8Text {
     return isAscii(bytes, offset, offset + length) || Utf8.isWellFormed(bytes, offset, length);
   }
 
-  /** A copy with U+FFFD in the place of what is malformed. */
+  /** Returns a copy with U+FFFD in place of malformed bytes. */
   public static byte[] repaired(byte[] bytes, int offset, int length) {
     return new String(bytes, offset, length, StandardCharsets.UTF_8)
         .getBytes(StandardCharsets.UTF_8);

@@ -4,11 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Text of attribute values that are not strings, written into one reused array.
+ * Writes attribute values that are not strings as text, into one reused array.
  *
- * <p>Growing replaces the array and leaves the old one to the slices that were cut from it, so a
- * slice stays right until {@link #rewind} and the next write. One value is at most {@link
- * #MAX_VALUE_BYTES}; what goes beyond sets {@link #overflowed}. Not thread-safe.
+ * <p>When the array grows, a new one replaces it; existing slices keep the old one. So a slice is
+ * valid until {@link #rewind} and the next write. A value has at most {@link #MAX_VALUE_BYTES}; a
+ * longer one sets {@link #overflowed}. Not thread-safe.
  */
 public final class ValueText {
   /** Longest value, bytes. */
@@ -20,7 +20,7 @@ public final class ValueText {
   private static final byte[] HEX = ascii("0123456789abcdef");
   private static final byte[] BASE64 =
       ascii("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
-  // Numbers of at most 15 digits are told apart by a double, so a match of 15 is the shortest.
+  // A double distinguishes numbers of 15 digits, so a match of 15 digits is the shortest.
   private static final long MAX_EXACT_DIGITS = 1_000_000_000_000_000L;
 
   private byte[] bytes = new byte[4096];
@@ -28,7 +28,7 @@ public final class ValueText {
   private int valueStart;
   private boolean overflowed;
 
-  /** The array that holds what was written since the last growth and before it. */
+  /** Returns the current array; it holds all text before {@link #position}. */
   public byte[] bytes() {
     return bytes;
   }
@@ -37,7 +37,7 @@ public final class ValueText {
     return position;
   }
 
-  /** Forgets what was written from {@code to} on. */
+  /** Discards text from {@code to} on. */
   public void rewind(int to) {
     position = to;
   }
@@ -48,7 +48,7 @@ public final class ValueText {
     overflowed = false;
   }
 
-  /** True if the value started last is longer than a value may be; it is cut. */
+  /** Returns whether the current value exceeds the limit; its text is cut. */
   public boolean overflowed() {
     return overflowed;
   }
@@ -63,7 +63,7 @@ public final class ValueText {
     ascii(value ? TRUE : FALSE);
   }
 
-  /** As {@link Long#toString(long)}. */
+  /** Writes a long as {@link Long#toString(long)} does. */
   public void integer(long value) {
     if (value == Long.MIN_VALUE) {
       ascii(LONG_MIN);
@@ -76,8 +76,8 @@ public final class ValueText {
   }
 
   /**
-   * The shortest decimal that reads back as the value: without an exponent from 0.001 to below
-   * 10^15, else as {@link Double#toString(double)}. Allocates only where that is asked.
+   * Writes the shortest decimal that reads back as the value. From 0.001 to below 10^15 it has no
+   * exponent; outside, it is {@link Double#toString(double)}. Only that call allocates.
    */
   public void real(double value) {
     double magnitude = Math.abs(value);
@@ -103,7 +103,7 @@ public final class ValueText {
     ascii(ascii(Double.toString(value)));
   }
 
-  /** Standard alphabet, padded. */
+  /** Writes base64 with the standard alphabet and padding. */
   public void base64(byte[] in, int from, int to) {
     int at = from;
     for (; to - at >= 3; at += 3) {
@@ -123,7 +123,7 @@ public final class ValueText {
     }
   }
 
-  /** UTF-8 as a JSON string in quotes. */
+  /** Writes UTF-8 as a JSON string in quotes. */
   public void quoted(byte[] in, int from, int to) {
     put('"');
     for (int at = from; at < to && !overflowed; at++) {

@@ -1,2 +1,2 @@
-/** What several sources make payloads and texts of values with. */
+/** Payload arrays and value texts, shared by several sources. */
 package org.traceetl.agent.source.payload;
