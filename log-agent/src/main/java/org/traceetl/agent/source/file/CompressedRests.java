@@ -16,28 +16,28 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.source.file.TailedFile.Fingerprint;
 
 /**
- * Finds files that were compressed before they were read to their end, among the compressed ones of
- * their directory, by how they begin. For one thread.
+ * Finds the compressed copies of files that were not read to their end before compression. It
+ * compares the first bytes of the files in a directory. For one thread.
  */
 final class CompressedRests {
   private static final Logger log = LoggerFactory.getLogger(CompressedRests.class);
   static final String SUFFIX = ".gz";
 
-  /** Less of a beginning tells nothing apart. */
+  /** Shorter fingerprints do not identify a file. */
   private static final int LEAST_BYTES = 64;
 
   /**
-   * What is left of a file.
+   * The unread remainder of a compressed file.
    *
-   * @param place where its reading stopped
+   * @param place where reading stopped
    * @param path of the compressed file
-   * @param attempts how often it could not be opened
+   * @param attempts failed attempts to open it
    */
   record Rest(FilePosition place, Path path, int attempts) {
     /**
-     * Opens it, if it is still the file with the place.
+     * Opens the file, if it is still the one with the position.
      *
-     * @throws IOException when it is another by now, or cannot be read
+     * @throws IOException if it is another file now, or cannot be read
      */
     TailedFile open(String key, int windowBytes) throws IOException {
       GzipContent content = new GzipContent(path, windowBytes);
@@ -53,7 +53,7 @@ final class CompressedRests {
       }
     }
 
-    /** The same for another attempt: its path is looked for anew. */
+    /** Returns the remainder for another attempt; its path is searched again. */
     Rest again(Set<Path> neighbours) {
       Optional<Path> now = new CompressedRests().find(place, neighbours);
       return new Rest(place, now.orElse(path), attempts + 1);
@@ -64,23 +64,23 @@ final class CompressedRests {
   private final Map<Path, List<FilePosition>> found = new LinkedHashMap<>();
 
   /**
-   * Notes the compressed file that begins as what the place is of.
+   * Records the compressed file that begins like the file of the position, if there is one.
    *
-   * @param among files
+   * @param among files to search
    */
   void add(FilePosition place, Collection<Path> among) {
     find(place, among)
         .ifPresent(path -> found.computeIfAbsent(path, p -> new ArrayList<>()).add(place));
   }
 
-  /** The compressed files that were noted, in the order of their first places. */
+  /** Returns the recorded compressed files, in the order of their first positions. */
   List<Path> paths() {
     return List.copyOf(found.keySet());
   }
 
   /**
-   * The places in a compressed file, the furthest at the end. There are several when the file had
-   * several keys, and when its rest was being read.
+   * Returns the positions in a compressed file, the furthest one last. A file has several if it had
+   * several keys, or if its remainder was already being read.
    */
   List<FilePosition> places(Path path) {
     return found.get(path).stream()
@@ -106,22 +106,19 @@ final class CompressedRests {
     try {
       return GzipContent.head(path, TailedFile.FINGERPRINT_BYTES);
     } catch (IOException e) {
-      // Others may put files of any kind there.
+      // Other programs may put files of any kind in the directory.
       log.debug("Ignored {}: {}", path, e.toString());
       return new byte[0];
     }
   }
 
-  /**
-   * Whether there is more in a compressed file than what is before the position. Most were read
-   * whole: that is seen without decompressing them.
-   */
+  /** Returns whether the declared length of a compressed file differs from the position. */
   static boolean isLonger(Path path, long position) {
     try {
       return GzipContent.declaredLength(path) != (int) position;
     } catch (IOException e) {
       log.warn("{} cannot be read now: {}", path, e.toString());
-      // Its place is to be kept.
+      // The position must be kept.
       return true;
     }
   }

@@ -5,22 +5,22 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 
-/** What is read of a trace log. */
+/** The readable content of a trace log. */
 interface FileContent extends Closeable {
-  /** Bytes there are now; one more than is known of while the end is not. */
+  /** Returns the current size, bytes; while the end is unknown, one more than the known bytes. */
   long size() throws IOException;
 
   /**
-   * Reads from a position on.
+   * Reads from a position.
    *
-   * @return bytes read, 0 when there are none yet, -1 at the end
+   * @return bytes read, 0 if there are none yet, -1 at the end
    */
   int read(ByteBuffer into, long position) throws IOException;
 
-  /** True if nobody writes to it any more. */
+  /** Returns whether no program writes to the content any more. */
   boolean isFinal();
 
-  /** A file as it is. */
+  /** An uncompressed file. */
   record Plain(FileChannel channel) implements FileContent {
     @Override
     public long size() throws IOException {

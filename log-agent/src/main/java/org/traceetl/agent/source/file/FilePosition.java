@@ -7,9 +7,9 @@ import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.source.file.TailedFile.Fingerprint;
 
 /**
- * Where reading of a file stopped. As a note it is named by the file's key, and its content is the
- * place, the length and CRC-32 of the fingerprint, and the path, separated by tabs. The path is
- * written as a URI: it may hold any byte, line ends and such that are no text included.
+ * The position up to which a file was read. In the spool, a note has the file's key as name. Its
+ * content is position, length and CRC-32 of the fingerprint, and path, separated by tabs. The path
+ * is a URI because it may contain any byte, including line ends and bytes that are not text.
  *
  * @param path absolute
  */
@@ -19,7 +19,7 @@ record FilePosition(Path path, String key, long position, Fingerprint fingerprin
   /**
    * Reads a note.
    *
-   * @throws IOException when it is none of ours; starting over in silence would send the file again
+   * @throws IOException if the note is malformed; ignoring it would send the file again
    */
   static FilePosition of(Checkpoint.Position note) throws IOException {
     String[] fields = note.content().split("\t", FIELDS);
@@ -41,7 +41,7 @@ record FilePosition(Path path, String key, long position, Fingerprint fingerprin
         position + "\t" + fingerprint.length() + "\t" + fingerprint.crc() + "\t" + path.toUri());
   }
 
-  /** Ends what is kept of it. */
+  /** Returns the checkpoint that deletes this note. */
   Checkpoint.Position forgotten() {
     return new Checkpoint.Position(key, "");
   }

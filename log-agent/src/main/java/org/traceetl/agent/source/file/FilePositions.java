@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * Places in files that are not open: not found yet since the start, or left when they were gone
- * from their path. Whatever comes back goes on from its place. Owned by the source's thread.
+ * Positions in files that are not open: not found since the start, or no longer at their path. A
+ * file that returns continues at its position. Owned by the source's thread.
  */
 final class FilePositions {
-  /** Above it the oldest is forgotten: should its file come back, it is read again. */
+  /** Above this number the oldest is forgotten; if its file returns, it is read again. */
   static final int MOST = 1_024;
 
   private final SequencedMap<String, FilePosition> byKey = new LinkedHashMap<>();
@@ -22,7 +22,7 @@ final class FilePositions {
     byKey.put(place.key(), place);
   }
 
-  /** Takes out the oldest when there are too many; else null. */
+  /** Removes and returns the oldest position if there are too many; otherwise returns null. */
   FilePosition pollSurplus() {
     return byKey.size() > MOST ? byKey.pollFirstEntry().getValue() : null;
   }
@@ -31,16 +31,16 @@ final class FilePositions {
     byKey.remove(place.key());
   }
 
-  /** True if there is one under the key. */
+  /** Returns whether a position has the key. */
   boolean contains(String key) {
     return byKey.containsKey(key);
   }
 
   /**
-   * Lets the file go on from its place: one under its key, or under its path, since all keys are
-   * others once a disk was mounted anew. Of several the furthest counts.
+   * Moves the file to the furthest position under its key or its path. The path is needed because a
+   * remounted disk changes all keys.
    *
-   * @return false if it has none
+   * @return false if the file has no position
    */
   boolean resume(TailedFile file) throws IOException {
     List<FilePosition> its = new ArrayList<>();
@@ -55,7 +55,7 @@ final class FilePositions {
     return !its.isEmpty();
   }
 
-  /** All of them, oldest first. */
+  /** Returns all positions, oldest first. */
   Collection<FilePosition> all() {
     return List.copyOf(byKey.values());
   }

@@ -36,40 +36,40 @@ import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Follows trace logs by glob. One thread owns the files; outcomes reach it through a queue. A line
- * is a span as soon as its end is written. A file's place travels with its lines: it is on disk
- * when their spans are.
+ * Follows trace logs that match globs. One thread owns the files and receives outcomes through a
+ * queue. A line is read as soon as its line end is written. A file's position travels with its
+ * lines, so both reach the spool together.
  *
- * <p>A file that was renamed or deleted is read to its end first. A file whose start is another
- * than what was read, or that is shorter than its place, was truncated and starts anew. One that
- * was compressed while the agent was down, before it was read to its end, is found by how it
- * begins, and its rest is read before anything newer.
+ * <p>A renamed or deleted file is first read to its end. If a file's start has changed or the file
+ * is shorter than its position, it was truncated and is read from its start. If a file was
+ * compressed while the agent was down, its first bytes identify the copy, whose unread remainder is
+ * read before newer lines.
  */
 public final class FileSource implements DutyCycle, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FileSource.class);
   private static final String NAME = "file";
 
-  /** Ends the key of what is read of a compressed file: the number may be another's by now. */
+  /** Suffix of the key of a compressed file's remainder; another file may have the plain key. */
   private static final String REST = "#rest";
 
-  /** Most bytes of lines in a chunk, unless one line is longer. */
+  /** Most bytes of lines in a chunk, unless a single line is longer. */
   private static final int CHUNK_BYTES = 1024 * 1024;
 
-  /** More are not followed until others are gone. */
+  /** Most open files; further files wait until others are closed. */
   private static final int MOST_OPEN = FilePositions.MOST;
 
-  /** How long a writer may still hold a file that has left its path. */
+  /** How long a writer may keep a file open after the file has left its path. */
   private static final long GONE_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** To open what is left of a compressed file, a second apart; then the next start tries. */
+  /** Attempts to open a compressed file's remainder, a second apart, until the next start. */
   private static final int MOST_ATTEMPTS = 10;
 
-  /** Looks that find nothing new take a fiftieth of a processor at most, however many files. */
+  /** Pause in lengths of an idle look, so that idle looks take at most 1/50 of a processor. */
   private static final long PAUSE_PER_IDLE_LOOK = 49;
 
-  /** But a slow disk is not waited for longer. */
+  /** Longest pause, also if the disk is slow. */
   private static final long MOST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final FilesConfig config;
@@ -78,14 +78,14 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   private final LongSupplier nanoClock;
   private final LogThrottle rejectedLog;
   private final LogThrottle failureLog;
-  // What to do about the outcomes, no more of them than of what is in the pipeline.
+  // Actions after outcomes; at most as many as payloads in the pipeline.
   private final Queue<Runnable> outcomes = new ConcurrentLinkedQueue<>();
   private final DutyThread thread;
 
   // Used on the pipeline's thread.
   private final TraceLineDecoder decoder = new TraceLineDecoder();
 
-  // Owned by the thread, once it has started.
+  // Owned by the thread after its start.
   private final Map<String, TailedFile> files = new LinkedHashMap<>();
   private final FilePositions places = new FilePositions();
   private final Deque<Rest> rests = new ArrayDeque<>();
@@ -105,10 +105,10 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   private volatile long unreadBytes;
 
   /**
-   * A source that reads nothing yet.
+   * Creates a source that does not read yet.
    *
-   * @param notes where earlier runs stopped, those that moved last at the end
-   * @throws IOException when they cannot be read
+   * @param notes positions of earlier runs, the most recently changed last
+   * @throws IOException if a note cannot be read
    */
   public FileSource(
       FilesConfig config,
@@ -147,9 +147,9 @@ public final class FileSource implements DutyCycle, AutoCloseable {
         Map.of("", truncations::get));
   }
 
-  /** Finds files that were rotated since the last run, and starts to follow. */
+  /** Finds files that were rotated since the last run, then starts to follow files. */
   public void start() {
-    // An agent without files is not to pay for a thread.
+    // An agent without files starts no thread.
     boolean needed = !globs.isEmpty() || !places.all().isEmpty();
     Map<Path, PathGlob> directories = new HashMap<>();
     Map<FilePosition, Map<Path, Seen>> neighbours = new LinkedHashMap<>();
@@ -164,13 +164,13 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** From now on these are followed; others no longer, once they are read to their end. */
+  /** Follows these globs from now on; other files are read to their end and closed. */
   public void follow(List<String> others) {
     globs = List.copyOf(others);
     thread.start();
   }
 
-  /** Reads nothing more; what is under way still counts. */
+  /** Stops reading; payloads in progress still count. */
   public void stopAccepting() {
     reading = false;
   }
@@ -190,7 +190,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     return config.maxLineBytes();
   }
 
-  /** Shows now and then the beginning of a bad line. */
+  /** Logs the beginning of a rejected line from time to time. */
   void tellOfRejected(TailedFile file, long offset, String reason, byte[] bytes, int from, int to) {
     if (rejectedLog.permits()) {
       log.warn(
@@ -203,11 +203,10 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Finds what is left of files that were compressed before they were read to their end, and
-   * forgets places in them that mean nothing any more.
+   * Finds compressed files with an unread remainder, and forgets their obsolete positions.
    *
-   * @param neighbours the places, with what is in their directories
-   * @return the places that need no further search
+   * @param neighbours the positions, with the files in their directories
+   * @return the positions that need no further search
    */
   private Set<FilePosition> findRests(Map<FilePosition, Map<Path, Seen>> neighbours) {
     CompressedRests compressed = new CompressedRests();
@@ -219,7 +218,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
         compressed.add(place, files.keySet());
       }
     });
-    // A file may be beside its compressed copy, and be known by an older place as well.
+    // A file may exist next to its compressed copy, and have an older position as well.
     List<Path> paths = compressed.paths();
     for (FilePosition place : there) {
       compressed.add(
@@ -246,13 +245,13 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Opens a file that an earlier run had not finished and that has another name by now, and forgets
-   * the place of one that was deleted.
+   * Opens a file that an earlier run had not finished and that was renamed; forgets the position of
+   * a deleted file.
    *
-   * @param neighbours what is in its directory
+   * @param neighbours the files in its directory
    */
   private void findAgain(FilePosition place, Map<Path, Seen> neighbours) {
-    // While a whole directory is missing its places are kept.
+    // Positions are kept while the whole directory is missing.
     boolean found = neighbours.isEmpty() || neighbours.containsKey(place.path());
     for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
@@ -271,7 +270,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** True if the file of the place is still there, under its number or its name. */
+  /** Returns whether the position's file still exists, under its key or its path. */
   private static boolean isThere(FilePosition place, Map<Path, Seen> neighbours) {
     for (Map.Entry<Path, Seen> neighbour : neighbours.entrySet()) {
       Path path = neighbour.getKey();
@@ -290,7 +289,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     return false;
   }
 
-  /** Reads what is left of compressed files, one after the other. True while there is some. */
+  /** Reads the remainders of compressed files one by one; returns true while one is unfinished. */
   private boolean catchUp(long nowNanos) {
     while (rest != null || !rests.isEmpty()) {
       if (!reading) {
@@ -332,7 +331,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
           place.path(),
           e.toString());
       if (!last) {
-        // It may have been rotated once more.
+        // The file may have been rotated again.
         rests.add(found.again(PathGlob.in(place.path().getParent()).files().keySet()));
         restPausedUntilNanos = nowNanos + RETRY_NANOS;
       }
@@ -344,7 +343,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     rest = null;
     rejectIncomplete(finished);
     places.forget(restPlace);
-    // While the place of the rest is kept, that of the file means nothing.
+    // While the remainder's position is stored, the original file's position has no meaning.
     forgetInOrder(
         restPlace.key().equals(finished.key)
             ? List.of(restPlace)
@@ -353,17 +352,17 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     log.info("Finished the rest of {} at byte {}", finished.path, finished.position());
   }
 
-  /** Looks for new lines if it is time to, and takes one outcome if there is one. */
+  /** Looks for new lines if it is time to, and runs one outcome if one is queued. */
   @Override
   public int doWork() {
     if (buffer == null) {
-      // One byte more than the longest line, for its end.
+      // One byte more than the longest line, for its line end.
       buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
     }
     long now = nanoClock.getAsLong();
     if (now - nextLookNanos >= 0) {
       look(now);
-      // Not from its start: outcomes need their turn, however long a look takes.
+      // Measured from the end of the look, so that outcomes run however long a look takes.
       nextLookNanos =
           nanoClock.getAsLong()
               + Math.max(TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis()), pauseNanos);
@@ -388,20 +387,20 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** Hands over what to do about an outcome. From the pipeline's thread. */
+  /** Queues an action after an outcome. Called on the pipeline's thread. */
   private void later(Runnable outcome) {
     outcomes.add(outcome);
     thread.wake();
   }
 
-  /** Finds the files and reads what is new in them. */
+  /** Finds the files and reads new lines in them. */
   private void look(long nowNanos) {
     waiting = false;
     pauseNanos = 0;
     long start = nanoClock.getAsLong();
     PathGlob found = PathGlob.find(globs);
     if (reading) {
-      // Also before the rests are read: by then they may have left their path.
+      // Open new files before reading the remainders; later they may have left their path.
       followNew(found.files());
     }
     if (catchUp(nowNanos)) {
@@ -411,7 +410,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     Map<String, Seen> atTheirPath = new HashMap<>();
     found.files().values().forEach(seen -> atTheirPath.put(seen.key(), seen));
     boolean idle = true;
-    // From another one each time, so that no file takes all the room there is in the pipeline.
+    // Start with another file each time, so that no file takes all the room in the pipeline.
     List<TailedFile> inTurn = new ArrayList<>(files.values());
     Collections.rotate(inTurn, (int) (nowNanos >>> 8 & 0xffff));
     for (TailedFile file : inTurn) {
@@ -452,7 +451,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     for (Map.Entry<Path, Seen> entry : found.entrySet()) {
       String key = entry.getValue().key();
       if (entry.getKey().toString().endsWith(CompressedRests.SUFFIX)) {
-        // No line could be read in it; what is left of it is found at the start.
+        // Compressed files contain no readable lines; their remainders are found at the start.
         continue;
       }
       if (!files.containsKey(key) && !follow(entry.getKey(), key)) {
@@ -462,7 +461,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     unfollowedFiles = unfollowed;
   }
 
-  /** False if it is not followed for now. */
+  /** Returns false if the file cannot be followed now. */
   private boolean follow(Path path, String key) {
     String problem = MOST_OPEN + " files are already open";
     if (files.size() < MOST_OPEN) {
@@ -479,10 +478,10 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Opens a file and follows it from its place.
+   * Opens a file and follows it from its position.
    *
-   * @param evenIfNew whether to follow one that has none, from its start
-   * @return true if it is followed
+   * @param evenIfNew whether to follow a file without a position, from its start
+   * @return true if the file is followed
    */
   private boolean open(Path path, String key, boolean evenIfNew) throws IOException {
     TailedFile file = TailedFile.open(path, key);
@@ -503,8 +502,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Offers the complete lines that are new, unless some are under way. False if it could not look
-   * for them.
+   * Offers new complete lines, unless lines are in progress. Returns false if it could not read.
    */
   private boolean read(TailedFile file, long nowNanos) {
     if (!reading || waiting || nowNanos - file.pausedUntilNanos < 0) {
@@ -570,13 +568,13 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     if (intake.offer(NAME, lines, chunk, chunk) == Admission.ACCEPTED) {
       file.sent(chunk);
     } else {
-      // There is no room for this file's lines, so there is none for the others'.
+      // The pipeline is full; it would refuse other files as well.
       waiting = true;
       file.readAgain();
     }
   }
 
-  /** Counts a line that never gets to the pipeline. */
+  /** Counts a line that is rejected before the pipeline. */
   private void reject(TailedFile file, String reason, byte[] bytes, int length) {
     metrics.spansReceived.labels(NAME).inc();
     metrics.spansRejected.labels(NAME, reason).inc();
@@ -596,7 +594,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     boolean _ = read(file, nanoClock.getAsLong());
   }
 
-  /** Lets go of files that are gone from their path and read to the end. */
+  /** Closes files that have left their path and are read to the end. */
   private void leaveFinished(long nowNanos) {
     Iterator<TailedFile> all = files.values().iterator();
     while (all.hasNext()) {
@@ -614,12 +612,12 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     try {
       return file.isAtEnd();
     } catch (IOException e) {
-      // It can be neither read nor measured, and has no path to be found by again.
+      // The file can be neither read nor measured, and has no path to find it by.
       return true;
     }
   }
 
-  /** True for one that is not to be followed any more: it may still be written. */
+  /** Returns whether the file is at its path; an unfollowed file may still be written. */
   private static boolean isAtItsPath(TailedFile file) {
     try {
       return Seen.at(file.path).key().equals(file.key);
@@ -644,7 +642,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     }
     places.add(file.place());
     FilePosition surplus = places.pollSurplus();
-    // The number of a deleted file is given out again, and may be that of one being read.
+    // A deleted file's key is reused, possibly by a file that is being read.
     if (surplus != null && !files.containsKey(surplus.key())) {
       boolean _ = forget(surplus);
     }
@@ -666,7 +664,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
       try {
         unread += file.readAt == null ? file.unreadBytes() : file.readAt.size() - file.position();
       } catch (IOException e) {
-        // Told when it is read.
+        // Logged when the file is read.
       }
     }
     unreadBytes = unread;
@@ -674,20 +672,19 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Ends what is kept of a place. When there is no room for that now it is known a little longer:
-   * the next start finds that it is of no use.
+   * Deletes a position from the spool. If the pipeline has no room, the position stays, and the
+   * next start finds that it is obsolete.
    *
-   * @return false when there was none
+   * @return false if there was no room
    */
   private boolean forget(FilePosition place) {
     return forget(place, () -> {});
   }
 
   /**
-   * The same.
+   * Deletes a position from the spool.
    *
-   * @param then done by the thread once the place is forgotten, so that a crash cannot bring it
-   *     back
+   * @param then runs on the thread when the deletion is stored and survives a crash
    */
   private boolean forget(FilePosition place, Runnable then) {
     Completion forgotten = new Forgotten(place, () -> later(then));
@@ -696,8 +693,8 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Ends what is kept of each place once nothing is kept of those before it. Where that cannot be
-   * done now it ends: the next start goes on.
+   * Deletes positions one by one, each after the previous deletion is stored. Stops if the pipeline
+   * has no room; the next start continues.
    */
   private void forgetInOrder(List<FilePosition> useless) {
     if (!useless.isEmpty() && !isOfAnother(useless.getFirst())) {
@@ -706,17 +703,17 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** Ends what is kept of the file under the keys it had before. */
+  /** Deletes the file's positions under its earlier keys. */
   private void forgetReplaced(TailedFile file) {
     file.replaced.removeIf(place -> isOfAnother(place) || forget(place));
   }
 
-  /** The number of a file is given out again: what is kept under it by now is not the place's. */
+  /** Returns whether another file reuses the key, so that the stored position is that file's. */
   private boolean isOfAnother(FilePosition place) {
     return files.containsKey(place.key()) || places.contains(place.key());
   }
 
-  /** A payload without spans, that a place goes with. */
+  /** A payload without spans that deletes a position. */
   private record Forgotten(FilePosition place, Runnable then) implements Completion {
     @Override
     public Checkpoint checkpoint() {

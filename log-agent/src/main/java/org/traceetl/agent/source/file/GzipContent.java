@@ -13,16 +13,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A compressed trace log, decompressed from its start on into a window that only moves forward. One
- * that is damaged ends where it cannot be read further.
+ * A compressed trace log, decompressed from its start into a window that only moves forward. If the
+ * file is damaged, the content ends at the first unreadable byte.
  */
 final class GzipContent implements FileContent {
   private static final Logger log = LoggerFactory.getLogger(GzipContent.class);
 
-  /** Passed over in one call at most, so that the thread has its other turns. */
+  /** Most bytes skipped in one call, so that the thread can do other work. */
   private static final long MOST_SKIPPED_BYTES = 64L << 20;
 
-  /** Decompressed behind the first position asked for at most: what is more is no trace log. */
+  /** Most bytes decompressed after the first position read; trace logs are shorter. */
   static final long MOST_BYTES = 4L << 30;
 
   private final Path path;
@@ -34,7 +34,7 @@ final class GzipContent implements FileContent {
   private boolean ended;
 
   /**
-   * @param windowBytes most bytes that are read at once
+   * @param windowBytes most bytes of one read
    */
   GzipContent(Path path, int windowBytes) throws IOException {
     this.path = path;
@@ -42,20 +42,20 @@ final class GzipContent implements FileContent {
     this.window = new byte[windowBytes];
   }
 
-  /** The first bytes, decompressed; fewer if there are no more. */
+  /** Returns the first decompressed bytes; fewer if the file is shorter. */
   static byte[] head(Path path, int bytes) throws IOException {
     try (InputStream in = open(path)) {
       return in.readNBytes(bytes);
     }
   }
 
-  /** The first bytes; fewer if there are no more. To be asked for before all others. */
+  /** Returns the first bytes; fewer if the file is shorter. Call this before any read. */
   byte[] head(int bytes) throws IOException {
     windowLength = in.readNBytes(window, 0, bytes);
     return Arrays.copyOf(window, windowLength);
   }
 
-  /** The lower 32 bits of its decompressed length, as it says itself at its end. */
+  /** Returns the lower 32 bits of the decompressed length, which the file declares at its end. */
   static int declaredLength(Path path) throws IOException {
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
       file.seek(Math.max(file.length() - Integer.BYTES, 0));

@@ -7,8 +7,8 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 
 /**
- * Complete lines of a file on their way through the pipeline. Made by the source's thread, decoded
- * on the pipeline's, and handed back to the source once its outcome is known.
+ * Complete lines of a file on their way through the pipeline. The source's thread creates a chunk,
+ * the pipeline's thread decodes it, and the source gets it back with its outcome.
  */
 final class LineChunk implements SpanDecoder, Completion {
   static final String LINE_TOO_LONG = "line_too_long";
@@ -24,7 +24,7 @@ final class LineChunk implements SpanDecoder, Completion {
   /**
    * @param start offset of the first byte in the file
    * @param end offset after the last line's end
-   * @param settled told once when the outcome is known, on the pipeline's thread
+   * @param settled called once on the pipeline's thread when the outcome is known
    */
   LineChunk(TailedFile file, long start, long end, FileSource source, Consumer<LineChunk> settled) {
     this.file = file;
@@ -60,7 +60,7 @@ final class LineChunk implements SpanDecoder, Completion {
     }
   }
 
-  /** True if the file's place moves past these lines; false if they are to be read again. */
+  /** Returns true if the file's position moves past these lines, false to read them again. */
   boolean isDone() {
     return done;
   }
@@ -77,7 +77,7 @@ final class LineChunk implements SpanDecoder, Completion {
 
   @Override
   public void malformed(String reason) {
-    // A repeat cannot help, and would keep all later lines waiting.
+    // A retry cannot succeed, and would block all later lines.
     settle(true);
   }
 

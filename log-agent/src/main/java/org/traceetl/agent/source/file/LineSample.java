@@ -3,13 +3,13 @@ package org.traceetl.agent.source.file;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * The beginning of a line, for the log: cut short, and before the attributes, which may hold what
- * is nobody else's. What could steer a terminal or look like a line of the log is escaped.
+ * The beginning of a line, for the log. It is short and ends before the attributes, which may be
+ * confidential. Characters that could control a terminal or forge a log line are escaped.
  */
 final class LineSample {
   private static final int MOST_BYTES = 200;
 
-  /** Of the fields before the attributes. */
+  /** Most separators before the attributes. */
   private static final int MOST_SEPARATORS = 8;
 
   private LineSample() {}
@@ -27,7 +27,7 @@ final class LineSample {
         }
       }
     }
-    // JSON begins the attributes, wherever it stands in a line that is out of order.
+    // JSON starts the attributes, wherever it is in a malformed line.
     for (int i = from; i < end; i++) {
       if (bytes[i] == '{' || bytes[i] == '[') {
         end = i;

@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import org.traceetl.agent.source.file.TailedFile.Seen;
 
 /**
- * The files that patterns find, directory by directory; {@code *} stays within one name. Knows what
- * could not be seen from what is not there.
+ * The files that match patterns, found directory by directory; {@code *} matches within one name.
+ * Distinguishes unreadable paths from missing ones.
  */
 final class PathGlob {
   private final Map<Path, Seen> files = new TreeMap<>();
@@ -25,7 +25,7 @@ final class PathGlob {
 
   private PathGlob() {}
 
-  /** What matches any of the patterns. */
+  /** Returns the files that match any of the patterns. */
   static PathGlob find(List<String> patterns) {
     PathGlob found = new PathGlob();
     for (String pattern : patterns) {
@@ -35,19 +35,19 @@ final class PathGlob {
     return found;
   }
 
-  /** What is in a directory. */
+  /** Returns the files of a directory. */
   static PathGlob in(Path directory) {
     PathGlob found = new PathGlob();
     found.descend(directory, Path.of("*"), 0);
     return found;
   }
 
-  /** The regular files by absolute path, in order. */
+  /** Returns the regular files by absolute path, in order. */
   Map<Path, Seen> files() {
     return files;
   }
 
-  /** True if the file may be there all the same: it, or a directory above it, cannot be read. */
+  /** Returns whether the file may exist although it was not found: a path to it is unreadable. */
   boolean hides(Path file) {
     for (Path at = file; at != null; at = at.getParent()) {
       if (hidden.contains(at)) {

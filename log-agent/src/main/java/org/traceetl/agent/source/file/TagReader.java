@@ -9,8 +9,8 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
 /**
- * Reads the JSON fields of a line into attributes whose bytes are in this reader's scratch, and
- * undoes what their writer put for line ends, tabs and quotes. One thread at a time.
+ * Reads the JSON fields of a line into attributes, whose bytes are in this reader's scratch array.
+ * Restores line ends, tabs and quotes that the writer escaped. One thread at a time.
  */
 final class TagReader {
   private static final String KEY = "key";
@@ -20,24 +20,26 @@ final class TagReader {
   private static final String SPAN_ID = "spanID";
   private static final int ASCII_END = 0x80;
 
-  // Values are cut after they were escaped: half an escape can stand at their end.
+  // The writer cuts values after escaping them, so half an escape can be at their end.
   private final JsonFactory json =
       JsonFactory.builder()
           .enable(JsonReadFeature.ALLOW_BACKSLASH_ESCAPING_ANY_CHARACTER)
           .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
           .build();
 
-  // The texts of a line, one after the other. Attributes keep the array itself, so it is not grown
-  // but replaced when it is full.
+  // The texts of a line, one after the other. Attributes refer to the array, so a full array is
+  // replaced instead of grown.
   private byte[] scratch = new byte[64 * 1024];
   private int used;
 
-  /** Forgets the texts of the last line. */
+  /** Discards the texts of the last line. */
   void reset() {
     used = 0;
   }
 
-  /** Adds the entries of {@code [{"key":…,"type":…,"value":…},…]}. False when it is not that. */
+  /**
+   * Adds the entries of {@code [{"key":…,"type":…,"value":…},…]}; returns false for other input.
+   */
   boolean read(byte[] bytes, int offset, int end, Attributes to) {
     if (offset == end) {
       return true;
@@ -49,7 +51,7 @@ final class TagReader {
     }
   }
 
-  /** Adds the tags of {@code {"serviceName":…,"tags":[…]}}. False when it is not that. */
+  /** Adds the tags of {@code {"serviceName":…,"tags":[…]}}; returns false for other input. */
   boolean readResource(byte[] bytes, int offset, int end, Attributes to) {
     if (offset == end) {
       return true;
@@ -82,7 +84,7 @@ final class TagReader {
    */
   boolean lastReferenceOf(
       byte[] bytes, int offset, int end, int traceIdOffset, int traceIdLength, byte[] spanId) {
-    // Most lines are of two kinds: no reference, or the parent alone.
+    // Fast paths for most lines: no reference, or only the parent.
     if (end - offset <= 2) {
       return false;
     }
@@ -194,7 +196,7 @@ final class TagReader {
         scratch[used++] = (byte) (0x80 | ((codePoint >> 6) & 0x3f));
         scratch[used++] = (byte) (0x80 | (codePoint & 0x3f));
       } else {
-        // Half a pair, left by a cut in its middle, is no character.
+        // A surrogate without its other half, after a cut, is not a character.
         int unit = Character.isSurrogate(c) ? 0xfffd : c;
         scratch[used++] = (byte) (0xe0 | (unit >> 12));
         scratch[used++] = (byte) (0x80 | ((unit >> 6) & 0x3f));
@@ -204,7 +206,7 @@ final class TagReader {
     return start;
   }
 
-  /** Undoes {@code ##n ##r ##t ##' ##r'} in place from there to the end; returns the length. */
+  /** Restores {@code ##n ##r ##t ##' ##r'} in place from {@code start} on; returns the length. */
   private int unescape(int start) {
     int to = start;
     for (int from = start; from < used; from++) {

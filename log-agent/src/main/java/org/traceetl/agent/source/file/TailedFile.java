@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.zip.CRC32;
 
 /**
- * A file being read, whatever its name is by now. Owned by the source's thread.
+ * A file being read, whatever its current name is. Owned by the source's thread.
  *
- * <p>One chunk of it is under way at a time, so its place is one number: all before it is kept.
+ * <p>One chunk is in progress at a time, so one position suffices: all bytes before it are stored.
  */
 final class TailedFile implements AutoCloseable {
   static final int FINGERPRINT_BYTES = 256;
 
-  /** The start of a file: tells it from a later one that got the same number. */
+  /** The start of a file; distinguishes it from a later file with the same inode number. */
   record Fingerprint(int length, long crc) {
     static Fingerprint of(byte[] bytes, int length) {
       CRC32 crc = new CRC32();
@@ -39,21 +39,21 @@ final class TailedFile implements AutoCloseable {
   private boolean skippingLine;
   private LineChunk underWay;
 
-  /** The file's start as it was read, which may be another than what is there now. */
+  /** The file's start as it was read; the file may have changed since. */
   private final byte[] start = new byte[FINGERPRINT_BYTES];
 
   private int startLength;
 
-  /** Places under other keys, which mean nothing once one under this key is kept. */
+  /** Positions under other keys; obsolete once a position under this key is stored. */
   final List<FilePosition> replaced = new ArrayList<>();
 
-  /** When it was first seen to have left its path; {@link Long#MIN_VALUE} while it has not. */
+  /** When the file was first missing from its path; {@link Long#MIN_VALUE} while it is there. */
   long goneSinceNanos = Long.MIN_VALUE;
 
-  /** How it was seen before all its complete lines were read and kept; null while some are not. */
+  /** The file's state before all its complete lines were read and stored; otherwise null. */
   Seen readAt;
 
-  /** Not read before this moment. */
+  /** The file is not read before this time. */
   long pausedUntilNanos;
 
   private TailedFile(Path path, String key, FileContent content) {
@@ -63,15 +63,15 @@ final class TailedFile implements AutoCloseable {
   }
 
   /**
-   * A file as it was seen at its path. Nobody has written to it while it is seen the same.
+   * The state of a file at its path. If the state is unchanged, nothing was written to the file.
    *
-   * @param key tells it from others while it exists, also after a rename
+   * @param key distinguishes it from other existing files, also after a rename
    */
   record Seen(String key, long size, FileTime modified) {
     /**
-     * The file at a path.
+     * Reads the state of the file at a path.
      *
-     * @throws NoSuchFileException when there is no regular file
+     * @throws NoSuchFileException if there is no regular file
      */
     static Seen at(Path path) throws IOException {
       BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -83,7 +83,7 @@ final class TailedFile implements AutoCloseable {
     }
   }
 
-  /** Opens it at its start, if it is still the one with the key. */
+  /** Opens a file at its start, if it is still the one with the key. */
   static TailedFile open(Path path, String key) throws IOException {
     FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
     if (!Seen.at(path).key().equals(key)) {
@@ -93,7 +93,7 @@ final class TailedFile implements AutoCloseable {
     return new TailedFile(path, key, new FileContent.Plain(channel));
   }
 
-  /** Of the same name as the place, which moves on with what is read. */
+  /** Opens content under the position's name; the position moves with what is read. */
   static TailedFile open(FilePosition place, String key, FileContent content, byte[] head) {
     TailedFile file = new TailedFile(place.path(), key, content);
     file.position = place.position();
@@ -102,10 +102,10 @@ final class TailedFile implements AutoCloseable {
   }
 
   /**
-   * Goes on from where an earlier run was, if this is the same file still and no other place was
+   * Continues at a position of an earlier run, if the file is the same and no other position is
    * further.
    *
-   * @return true if it is the same
+   * @return true if it is the same file
    */
   boolean resume(FilePosition place) throws IOException {
     byte[] now = startNow();
@@ -123,7 +123,7 @@ final class TailedFile implements AutoCloseable {
     return true;
   }
 
-  /** True if it begins as what the place is of did. */
+  /** Returns whether the file's start matches the position's fingerprint. */
   boolean begins(FilePosition place) throws IOException {
     return begins(startNow(), place.fingerprint());
   }
@@ -132,24 +132,24 @@ final class TailedFile implements AutoCloseable {
     return known.length() <= start.length && Fingerprint.of(start, known.length()).equals(known);
   }
 
-  /** Where to go on another time. */
+  /** Returns the position to continue from later. */
   FilePosition place() {
     return placeAt(position);
   }
 
-  /** The place after bytes that were read. */
+  /** Returns the position after bytes that were read. */
   FilePosition placeAt(long offset) {
-    // Of as much of the start as is before it: the rest may be half a line.
+    // The fingerprint covers only bytes before the offset; later ones may be half a line.
     int length = (int) Math.min(offset, FINGERPRINT_BYTES);
     return new FilePosition(path, key, offset, Fingerprint.of(start, length));
   }
 
-  /** Offset up to which all is kept. */
+  /** Returns the offset up to which all bytes are stored. */
   long position() {
     return position;
   }
 
-  /** Bytes not yet kept. */
+  /** Returns the number of bytes not yet stored. */
   long unreadBytes() throws IOException {
     return Math.max(content.size() - position, 0);
   }
@@ -158,14 +158,12 @@ final class TailedFile implements AutoCloseable {
     return underWay != null;
   }
 
-  /** The chunk is on its way through the pipeline. */
+  /** Records that the chunk was accepted by the pipeline. */
   void sent(LineChunk chunk) {
     underWay = chunk;
   }
 
-  /**
-   * The chunk's outcome is known. False when it is of no interest: the file was truncated since.
-   */
+  /** Takes a chunk's outcome. Returns false if the file was truncated meanwhile. */
   boolean settled(LineChunk chunk) {
     if (underWay != chunk) {
       return false;
@@ -178,33 +176,33 @@ final class TailedFile implements AutoCloseable {
     return true;
   }
 
-  /** Skips bytes that hold no line. */
+  /** Skips bytes that contain no line. */
   void skip(int bytes) {
     position += bytes;
     readAgain();
   }
 
-  /** What was read last could not be offered. */
+  /** Forgets the last read, so that its bytes are read again. */
   void readAgain() {
     sizeAtLastRead = 0;
   }
 
   /**
-   * After a read: whether there is nothing more to do until the file is seen differently.
+   * After a read, records whether there is nothing to do until the file's state changes.
    *
-   * @param seen the file before the read; null when it was not at its path
+   * @param seen the file before the read; null if it was not at its path
    */
   void noteRead(Seen seen) {
     boolean done = seen != null && underWay == null && sizeAtLastRead == seen.size();
     readAt = done && goneSinceNanos == Long.MIN_VALUE ? seen : null;
   }
 
-  /** True when all complete lines are read and kept. */
+  /** Returns whether all complete lines are read and stored. */
   boolean isAtEnd() throws IOException {
     return underWay == null && sizeAtLastRead == content.size();
   }
 
-  /** True while the rest of a line that is too long has to be skipped. */
+  /** Returns whether the rest of a line that is too long must be skipped. */
   boolean isSkippingLine() {
     return skippingLine;
   }
@@ -214,8 +212,8 @@ final class TailedFile implements AutoCloseable {
   }
 
   /**
-   * Looks whether what was read is still there: a truncated file may have grown past its place
-   * again. True if the file starts anew.
+   * Compares the file's start with what was read, because a truncated file may have grown past its
+   * position again. Returns true if the file is read from its start again.
    */
   boolean startOverIfTruncated() throws IOException {
     if (content.isFinal()) {
@@ -236,7 +234,7 @@ final class TailedFile implements AutoCloseable {
   }
 
   /**
-   * Reads from the place on, if there is more than at the last time.
+   * Reads from the position on, if the file has changed in size since the last read.
    *
    * @return bytes read into the buffer, from its start
    */
@@ -262,7 +260,7 @@ final class TailedFile implements AutoCloseable {
   private byte[] startNow() throws IOException {
     ByteBuffer now = ByteBuffer.allocate(FINGERPRINT_BYTES);
     while (now.hasRemaining() && content.read(now, now.position()) > 0) {
-      // Reads on.
+      // The loop condition reads.
     }
     return Arrays.copyOf(now.array(), now.position());
   }

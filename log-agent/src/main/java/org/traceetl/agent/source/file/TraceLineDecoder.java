@@ -13,7 +13,7 @@ import org.traceetl.proto.TraceId;
  * Reads one line of a trace log. A line is {@code <time> ||| } (earlier {@code <time> | }, or
  * nothing) and twelve fields, each followed by {@code " ### "}: start (ns since 1970), duration
  * (ns), ip, application, span name, status, trace ID, span ID, tags, events, resource, references.
- * The last four are JSON. Reuses its scratch: one thread at a time.
+ * The last four are JSON. One thread at a time, because it reuses its buffers.
  */
 final class TraceLineDecoder {
   /** Rejection reasons; they are metric labels. */
@@ -33,7 +33,7 @@ final class TraceLineDecoder {
   private static final byte[] TRUE = "true".getBytes(US_ASCII);
   private static final byte[] STATUS_ERROR = "ERROR".getBytes(US_ASCII);
   private static final byte[] STATUS_OK = "OK".getBytes(US_ASCII);
-  // Indexes are the kinds' numbers in OTLP.
+  // Indexes are the numbers of the kinds in OTLP.
   private static final byte[][] KINDS = {
     "unspecified".getBytes(US_ASCII),
     "internal".getBytes(US_ASCII),
@@ -63,18 +63,18 @@ final class TraceLineDecoder {
   private final SpanView span = new SpanView();
   private final Attributes resource = new Attributes();
   private final byte[] parent = new byte[SpanId.HEX_LENGTH];
-  // The resource's attributes in force, as the line's bytes that they were made of.
+  // The bytes of the line from which the current resource was read.
   private byte[] resourceSource = new byte[0];
 
-  /** The sink's resource is another's from here on. */
+  /** Forgets the resource: another decoder may have changed the sink's resource. */
   void startPayload() {
     resourceSource = new byte[0];
   }
 
   /**
-   * Reads the line and gives its span to the sink.
+   * Reads the line and emits its span.
    *
-   * @return null, or why there is no span in it
+   * @return null, or the reason if the line contains no span
    */
   String decode(byte[] bytes, int offset, int end, SpanSink sink) {
     if (!split(bytes, offset, end)) {
@@ -127,7 +127,7 @@ final class TraceLineDecoder {
     return true;
   }
 
-  /** Where the first field begins: behind the time, unless the line has none. */
+  /** Returns the start of the first field: after the time, if the line has one. */
   private static int beginning(byte[] bytes, int offset, int end) {
     int prefixEnd = indexOf(PREFIX_END, bytes, offset, end);
     if (prefixEnd >= 0) {
@@ -148,7 +148,7 @@ final class TraceLineDecoder {
   private static int indexOf(byte[] sought, byte[] bytes, int from, int end) {
     int last = end - sought.length;
     for (int i = from; i <= last; i++) {
-      // The second byte is rarer than the first, a space.
+      // The second byte is rarer than the first one, a space.
       if (bytes[i + 1] == sought[1]
           && Arrays.equals(bytes, i, i + sought.length, sought, 0, sought.length)) {
         return i;
@@ -157,13 +157,13 @@ final class TraceLineDecoder {
     return -1;
   }
 
-  /** A number from 0, or a negative one when it is none or too large. */
+  /** Reads a number from 0 on; returns a negative one if it is malformed or too large. */
   private long number(byte[] bytes, int field) {
     int length = ends[field] - starts[field];
     if (length < 1 || length > 19) {
       return -1;
     }
-    // 19 digits above the range wrap around once, to a negative number.
+    // A 19-digit number above the range overflows once, to a negative number.
     long value = 0;
     for (int i = starts[field]; i < ends[field]; i++) {
       int digit = bytes[i] - '0';
@@ -189,7 +189,7 @@ final class TraceLineDecoder {
     return bits != 0;
   }
 
-  /** The span's parent is the last reference: links to other spans stand before it. */
+  /** Returns the parent, which is the last reference; links to other spans precede it. */
   private long parentSpanId(byte[] bytes) {
     boolean found =
         tags.lastReferenceOf(
@@ -240,12 +240,12 @@ final class TraceLineDecoder {
   }
 
   /**
-   * Tells the sink of the resource when it is not the last line's. A resource whose JSON is broken
-   * (its writer does not escape it) is made of the line's application and ip alone: the span
-   * counts.
+   * Sets the sink's resource if it differs from the last line's. If its JSON is malformed (the
+   * writer does not escape it), the resource consists of the line's application and ip, and the
+   * span counts.
    */
   private void resource(byte[] bytes, SpanSink sink) {
-    // Between the two stand the fields of the span itself, so both parts are compared.
+    // The span's own fields are between the two parts, so each part is compared.
     int hostLength = ends[APPLICATION] - starts[HOST_IP];
     int jsonLength = ends[RESOURCE] - starts[RESOURCE];
     boolean same =
