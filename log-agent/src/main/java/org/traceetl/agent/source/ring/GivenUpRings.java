@@ -13,13 +13,13 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
 /**
- * Rings that are not read any more because something is wrong with them. Their files stay as long
- * as somebody may write into them.
+ * Rings that the agent stopped reading because of an error. Their files remain while a process may
+ * write to them.
  */
 final class GivenUpRings {
   private static final Logger log = LoggerFactory.getLogger(GivenUpRings.class);
 
-  /** Above it the oldest would be tried again. */
+  /** Most rings listed; a further one is not listed, and is tried again. */
   private static final int MOST = 4_096;
 
   private static final int MOST_REMOVED_AT_ONCE = 64;
@@ -44,10 +44,10 @@ final class GivenUpRings {
   }
 
   /**
-   * Gives one up.
+   * Stops reading a ring.
    *
-   * @param cause a rule of the format that it breaks, a failed system call, a fault in its memory,
-   *     or a fault of the agent's own
+   * @param cause a broken rule of the format, a failed system call, a fault in its memory, or an
+   *     error of the agent
    */
   void add(String name, Throwable cause) {
     counters.giveUp(reason(cause));
@@ -79,15 +79,15 @@ final class GivenUpRings {
     };
   }
 
-  /** Those with other names are gone. */
+  /** Forgets rings whose files no longer exist. */
   void retain(Set<String> there) {
     names.retainAll(there);
   }
 
   /**
-   * Removes files that nobody writes any more.
+   * Removes files that have no writer any more.
    *
-   * @return those that are gone
+   * @return the names of the removed files
    */
   List<String> removeDead(RingFiles files) {
     List<String> gone = new ArrayList<>();
@@ -96,7 +96,7 @@ final class GivenUpRings {
       if (isRemoved(files, name)) {
         gone.add(name);
       } else {
-        // Behind the others.
+        // Moves to the end of the queue.
         names.add(name);
       }
     }

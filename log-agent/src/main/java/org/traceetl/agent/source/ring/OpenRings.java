@@ -11,11 +11,11 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.proto.ring.MalformedRingException;
 import org.traceetl.proto.ring.RingHeader;
 
-/** The rings that are read. Opens them, and lets go of them. Owned by the source's thread. */
+/** The rings that are being read. Opens and closes them. Owned by the source's thread. */
 final class OpenRings {
   private static final Logger log = LoggerFactory.getLogger(OpenRings.class);
 
-  /** Faults in a row that no ring can be found guilty of end the one at hand. */
+  /** Consecutive memory faults without a known cause after which the current ring is given up. */
   private static final int MOST_FAULTS = 3;
 
   private final Shares shares;
@@ -46,7 +46,7 @@ final class OpenRings {
     return rings.values();
   }
 
-  /** Those there are now, whatever becomes of them. */
+  /** Returns a copy that later changes do not affect. */
   List<Ring> copy() {
     return List.copyOf(rings.values());
   }
@@ -55,15 +55,15 @@ final class OpenRings {
     return rings.containsKey(name);
   }
 
-  /** Whether it is still read. */
+  /** Returns whether the ring is still read. */
   boolean contains(Ring ring) {
     return rings.get(ring.name) == ring;
   }
 
   /**
-   * Reads one more, or gives it up.
+   * Opens a ring, or gives it up.
    *
-   * @return false if it has to wait for room
+   * @return false if it must wait for room
    */
   boolean open(RingFiles files, String name, long now) {
     try {
@@ -116,7 +116,7 @@ final class OpenRings {
     return true;
   }
 
-  /** The ring of a file, whatever its name is; null if it is not read. */
+  /** Returns the ring of a file, whatever its name is; null if it is not open. */
   private Ring of(RingFiles.Status file) {
     for (Ring ring : rings.values()) {
       if (ring.file.isSameFile(file)) {
@@ -126,7 +126,7 @@ final class OpenRings {
     return null;
   }
 
-  /** It is read on under its new name: opened once more, its spans would count twice. */
+  /** Continues under the new name; opening the file again would count its spans twice. */
   private void rename(Ring ring, String name, RingFiles.Status file) {
     log.info("Ring {} was renamed to {}", ring.name, name);
     rings.remove(ring.name);
@@ -138,7 +138,7 @@ final class OpenRings {
     rings.put(name, ring);
   }
 
-  /** Lets go of its memory. */
+  /** Closes the ring and unmaps its memory. */
   void drop(Ring ring) {
     rings.remove(ring.name);
     shares.remove(ring);
@@ -156,11 +156,11 @@ final class OpenRings {
   }
 
   /**
-   * After a fault in memory, which may be told late: gives up the rings whose files lack memory.
-   * Where there is none, the one at hand if that goes on.
+   * Handles a memory fault, which the JVM may report late: gives up all rings whose files lack
+   * memory. If none does, counts the fault for the current ring.
    *
    * @param files null while there is no directory
-   * @param atHand null for none
+   * @param atHand the current ring; null for none
    */
   void giveUpGuilty(RingFiles files, Ring atHand, InternalError fault) {
     boolean found = false;
@@ -175,7 +175,7 @@ final class OpenRings {
     }
   }
 
-  /** Also where it was cut and made as long again, or cannot be looked at. */
+  /** Returns true also if the file was cut and extended again, or cannot be read. */
   private static boolean lacksMemory(RingFiles files, Ring ring) {
     try {
       return ring.isCut()

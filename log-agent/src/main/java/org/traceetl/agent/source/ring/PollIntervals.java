@@ -3,14 +3,14 @@ package org.traceetl.agent.source.ring;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How often the source looks at what.
+ * The intervals of the source.
  *
- * @param pauseNanos between two looks while spans come; half of what a span may wait
- * @param awakeNanos how long nothing has to come before it sleeps: writers pay for waking it
- * @param listNanos between two looks into the directory while it is awake
- * @param checkNanos longest sleep, and between two looks whether a ring's writers live
- * @param openNanos between two attempts to have the directory
- * @param retryNanos after which what was refused or failed is tried again
+ * @param pauseNanos between two looks while spans arrive; on average a span waits half of it
+ * @param awakeNanos time without spans before the source sleeps; writers pay for waking it
+ * @param listNanos between two looks into the directory while awake
+ * @param checkNanos longest sleep, and time between two checks of a ring's writers
+ * @param openNanos between two attempts to open the directory
+ * @param retryNanos after a refusal or failure
  */
 record PollIntervals(
     long pauseNanos,

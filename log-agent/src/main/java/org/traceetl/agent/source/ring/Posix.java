@@ -16,8 +16,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 
 /**
- * The system calls of Linux that the JDK does not have. A failed one is an {@link IOException} with
- * its number.
+ * Linux system calls that the JDK does not provide. A failed call throws an {@link IOException}
+ * with the error number.
  */
 final class Posix {
   static final int O_RDONLY = 0;
@@ -25,7 +25,7 @@ final class Posix {
   static final int O_NONBLOCK = 0x800;
   static final int O_CLOEXEC = 0x80000;
 
-  /** Exclusive, and without waiting. */
+  /** Exclusive and non-blocking. */
   private static final int LOCK_EX_NB = 2 | 4;
 
   private static final int SEEK_HOLE = 4;
@@ -67,7 +67,7 @@ final class Posix {
     return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), descriptor, options);
   }
 
-  /** The user that this process acts as. */
+  /** Returns the effective user ID of this process. */
   static int effectiveUser() {
     try {
       return (int) GETEUID.invokeExact();
@@ -76,7 +76,7 @@ final class Posix {
     }
   }
 
-  /** Makes a FIFO that its owner alone may use. */
+  /** Creates a FIFO that only its owner may use. */
   static void makeFifo(Path path) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
@@ -103,7 +103,7 @@ final class Posix {
     }
   }
 
-  /** Locks what is open for this descriptor alone; false if another one has it. */
+  /** Locks the open file for this descriptor; returns false if another descriptor has the lock. */
   static boolean lock(int descriptor) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       return (int) FLOCK.invokeExact(arena.allocate(STATE), descriptor, LOCK_EX_NB) == 0;
@@ -112,11 +112,11 @@ final class Posix {
     }
   }
 
-  /** Waits until there is something to read, or a signal came; true if there is. */
+  /** Waits for data to read or a signal; returns true if there is data. */
   static boolean awaitReadable(int descriptor, int mostMillis) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      // struct pollfd: the descriptor, 2 bytes of what is awaited, 2 of what is there.
+      // struct pollfd: the descriptor, 2 bytes of requested events, 2 of returned events.
       MemorySegment poll = arena.allocate(8, 4);
       poll.set(JAVA_INT, 0, descriptor);
       poll.set(ValueLayout.JAVA_SHORT, 4, POLLIN);
@@ -131,7 +131,7 @@ final class Posix {
     }
   }
 
-  /** Reads what is there and forgets it, up to 4 KiB. */
+  /** Reads and discards up to 4 KiB. */
   static void discard(int descriptor) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(4_096);
@@ -141,7 +141,7 @@ final class Posix {
     }
   }
 
-  /** Writes one byte, unless there is no room. */
+  /** Writes one byte, unless the FIFO is full. */
   static void writeByte(int descriptor) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       long _ = (long) WRITE.invokeExact(arena.allocate(STATE), descriptor, arena.allocate(1), 1L);
@@ -150,7 +150,7 @@ final class Posix {
     }
   }
 
-  /** Where the file has no memory or disk for the first time: at its end if it has all. */
+  /** Returns the offset of the file's first hole; its length if it has none. */
   static long firstHole(int descriptor) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
@@ -176,7 +176,7 @@ final class Posix {
     }
   }
 
-  /** A call's own failure, or what a handle cannot throw. */
+  /** Returns the call's own failure, or an error for what a method handle cannot throw. */
   private static IOException failure(Throwable thrown) {
     if (thrown instanceof IOException e) {
       return e;

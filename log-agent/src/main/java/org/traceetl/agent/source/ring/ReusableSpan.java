@@ -8,10 +8,9 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.ring.RingSpanReader;
 
 /**
- * A span's view, and the bytes that its first attributes were made of. Spans of an operation have
- * most attributes in common: where the bytes of one are those of the span before, what was made of
- * them is still in its place, and only counts. It is true of one dictionary, and until other
- * attributes are {@linkplain #forget forgotten}.
+ * A span's view, and the bytes from which its first attributes were decoded. Spans of an operation
+ * have most attributes in common: an attribute with the same bytes as in the last span keeps its
+ * decoded entry. Valid for one dictionary, until {@link #forget}.
  */
 final class ReusableSpan {
   private static final VarHandle LONG =
@@ -19,15 +18,15 @@ final class ReusableSpan {
 
   private static final byte[] EMPTY = new byte[0];
 
-  /** The entry of an attribute that has none, since nobody wants it. */
+  /** The entry of an attribute that is not needed. */
   private static final int NONE = -1;
 
-  /** Attributes that are remembered, from the first on. */
+  /** Most attributes remembered, from the first on. */
   private static final int REMEMBERED = 32;
 
   final SpanView view = new SpanView();
 
-  // By attribute, wanted or not, as the last spans had them.
+  // By attribute of the last spans, needed or not.
   private final long[] bits = new long[REMEMBERED];
   private final long[] masks = new long[REMEMBERED];
   private final int[] lengths = new int[REMEMBERED];
@@ -37,11 +36,11 @@ final class ReusableSpan {
   // By entry: the attribute that was added there last.
   private final int[] owners = new int[REMEMBERED];
 
-  // The span at hand.
+  // The current span.
   private int attribute;
   private int known;
 
-  /** A new span. What is known of the last one's attributes remains. */
+  /** Starts a span; remembered attributes remain. */
   void begin() {
     view.attributes.clear();
     view.attributesNotWanted = 0;
@@ -50,12 +49,12 @@ final class ReusableSpan {
     attribute = 0;
   }
 
-  /** Passes over the attributes that are as they were in the last span, up to one that is not. */
+  /** Skips attributes that are the same as in the last span, up to the first different one. */
   void repeat(byte[] bytes, RingSpanReader in) {
     int i = attribute;
     int at = in.position();
     int end = in.end();
-    // Eight bytes are looked at, also where less belong to the attribute.
+    // Compares eight bytes, also if the attribute has fewer.
     int last = bytes.length - Long.BYTES;
     int most = (int) Math.min(known, i + in.attributesLeft());
     Attributes attributes = view.attributes;
@@ -85,9 +84,9 @@ final class ReusableSpan {
   }
 
   /**
-   * The attribute {@code bytes[from, to)}, of which nothing was known, is the last one of the view.
+   * Remembers the attribute {@code bytes[from, to)}, which is the last one of the view.
    *
-   * @param isFixed whether what was made of it depends on its bytes and the dictionary alone
+   * @param isFixed whether the decoded value depends only on its bytes and the dictionary
    */
   void added(byte[] bytes, int from, int to, boolean isFixed) {
     Attributes attributes = view.attributes;
@@ -103,12 +102,12 @@ final class ReusableSpan {
     }
   }
 
-  /** Nobody wants it. */
+  /** Remembers that the attribute is not needed. */
   void notWanted(byte[] bytes, int from, int to) {
     remember(bytes, from, to, NONE, 0);
   }
 
-  /** Nothing is known of it the next time, either. */
+  /** Remembers nothing of the attribute. */
   void leftOut() {
     if (attribute < REMEMBERED) {
       lengths[attribute] = 0;
@@ -130,7 +129,7 @@ final class ReusableSpan {
     }
   }
 
-  /** Lets go of all arrays. */
+  /** Releases the references to all arrays. */
   void forget() {
     known = 0;
     view.attributes.forget();

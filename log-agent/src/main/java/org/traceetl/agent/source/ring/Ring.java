@@ -13,10 +13,10 @@ import org.traceetl.proto.ring.RingLayout;
 
 /** A ring that is being read. Owned by the source's thread. */
 final class Ring implements AutoCloseable {
-  /** As the file is called now: its owner may have renamed it. */
+  /** The file's current name: its owner may rename it. */
   String name;
 
-  /** Its file, as it was when its name was last looked at. */
+  /** The file's status when its name was last checked. */
   RingFiles.Status file;
 
   final RingHeader header;
@@ -24,40 +24,40 @@ final class Ring implements AutoCloseable {
   final RingDictionary dictionary;
   final RingPayload payload;
 
-  /** Consumed, and free for the writers. */
+  /** End of the consumed bytes, which writers may reuse. */
   long head;
 
-  /** Read: at least the head; beyond it is what is under way. */
+  /** End of the bytes read; those beyond the head are in progress. */
   long position;
 
-  /** Claims up to here that were passed over have been counted. */
+  /** Abandoned claims before this position are already counted. */
   long passedUntil;
 
-  /** What was passed over last was a claim of which nothing is there, and it may go on. */
+  /** True if the last abandoned claim was empty and may continue. */
   boolean inEmptyClaim;
 
-  /** Nothing is read before. */
+  /** The ring is not read before this time. */
   long pausedUntilNanos;
 
-  /** When it is looked at next whether its writers live. */
+  /** When the writers are checked next. */
   long nextCheckNanos;
 
-  /** What is counted of its dictionary's and its resource's bytes. */
+  /** Bytes of the dictionary and resource that count towards the shares. */
   long chargedBytes;
 
-  /** What is under way of it. */
+  /** Bytes of records in the pipeline. */
   int bytesUnderWay;
 
-  /** Faults in memory, one after the other, that no ring could be found guilty of. */
+  /** Consecutive memory faults without a known cause. */
   int faults;
 
   long droppedRingFull;
   long droppedTooLarge;
 
-  /** The writers' lock is the agent's now: nobody writes any more. */
+  /** True if the agent holds the writers' lock: no process writes any more. */
   boolean dead;
 
-  /** Something about it is in the spool. */
+  /** True if the spool has a position of the ring. */
   boolean saved;
 
   private final FileChannel channel;
@@ -81,15 +81,15 @@ final class Ring implements AutoCloseable {
     this.payload = payload;
   }
 
-  /** Makes the payload of a ring with this resource. */
+  /** Creates the payload of a ring with this resource. */
   interface Payloads {
     RingPayload of(RingSpanDecoder.Resource resource);
   }
 
   /**
-   * Reads and checks the header, without having the file in memory.
+   * Reads and checks the header, without mapping the file.
    *
-   * @throws MalformedRingException when it is wrong, or the file has another length
+   * @throws MalformedRingException if the header is malformed or the file has another length
    */
   static RingHeader header(FileChannel channel) throws IOException, MalformedRingException {
     RingHeader header =
@@ -103,11 +103,11 @@ final class Ring implements AutoCloseable {
   }
 
   /**
-   * Maps it. The file is the ring's from here on, also when this fails.
+   * Maps the file. Takes ownership of the channel, and closes it on failure.
    *
    * @param header as read and checked
-   * @param saved where earlier runs stopped; null for nowhere
-   * @param mostDictionaryBytes that its strings may take
+   * @param saved position of an earlier run; null for none
+   * @param mostDictionaryBytes limit of the memory for the ring's strings
    */
   static Ring map(
       String name,
@@ -147,12 +147,12 @@ final class Ring implements AutoCloseable {
   private static byte[] read(FileChannel channel, long from, int length) throws IOException {
     ByteBuffer into = ByteBuffer.allocate(length);
     while (into.hasRemaining() && channel.read(into, from + into.position()) > 0) {
-      // What is missing at the end stays zero.
+      // Missing bytes at the end remain zero.
     }
     return into.array();
   }
 
-  /** Goes on from where earlier runs stopped, or from the head if that is further. */
+  /** Continues at the position of an earlier run, or at the head if that is further. */
   private void begin(RingPosition before) throws MalformedRingException {
     head = cursor.head();
     long tail = cursor.tail(head, head);
@@ -174,22 +174,22 @@ final class Ring implements AutoCloseable {
     cursor.asleep(false);
   }
 
-  /** Whose file it is. */
+  /** Returns the ID of the file's owner. */
   int user() {
     return file.user();
   }
 
-  /** Whether nothing was written and nothing is under way. */
+  /** Returns whether there is nothing to read and nothing in progress. */
   boolean isQuiet() {
     return !dead && cursor.tail() == position && payload.isSettled() && position == head;
   }
 
-  /** Whether the file has become shorter than what is mapped of it. */
+  /** Returns whether the file is now shorter than the mapping. */
   boolean isCut() throws IOException {
     return channel.size() < header.fileBytes();
   }
 
-  /** Checks that it has not: where it has, its memory is not touched. */
+  /** Fails if the file was cut, so that unmapped memory is not used. */
   void checkLength() throws IOException, MalformedRingException {
     if (isCut()) {
       throw new MalformedRingException(
@@ -198,7 +198,7 @@ final class Ring implements AutoCloseable {
   }
 
   /**
-   * Takes the writers' lock if nobody has it: then it is dead.
+   * Marks the ring as dead if no writer holds the lock, and takes the lock.
    *
    * @param files null while there is no directory
    */
@@ -210,8 +210,8 @@ final class Ring implements AutoCloseable {
     if (lock == null) {
       return;
     }
-    // What is passed over of the dead is looked through, and would have to have memory for it. To
-    // look for it ends the lock, so that it has to be taken again.
+    // Scanning abandoned claims requires a file without holes. The check for holes closes a
+    // descriptor, which drops the lock, so the lock is taken again.
     lock.release();
     if (files != null && !files.isWhole(name, file, header.fileBytes())) {
       throw new MalformedRingException(MalformedRingException.Part.HEADER, "its file has holes");
@@ -219,7 +219,7 @@ final class Ring implements AutoCloseable {
     dead = RingFiles.lockOfWriter(channel) != null;
   }
 
-  /** Where it is read on after the payload that ends there. */
+  /** Returns the position to store for a payload that ends here. */
   RingPosition savedAt(long end) {
     return new RingPosition(name, end, droppedRingFull, droppedTooLarge);
   }

@@ -8,20 +8,20 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** What the source counts. */
+/** Counters of the ring source. */
 final class RingCounters {
-  /** Why a ring is not read any more. */
+  /** Why the agent stopped reading a ring. */
   enum GivenUp {
     HEADER,
-    /** It was cut, or memory of it could not be had. */
+    /** It was cut, or its memory could not be read. */
     TRUNCATED,
     RESOURCE,
     POSITION,
     RECORD,
     DICTIONARY,
-    /** It cannot be opened or mapped, or is no plain file. */
+    /** It cannot be opened or mapped, or is not a regular file. */
     UNREADABLE,
-    /** The agent's own fault. */
+    /** An error of the agent. */
     UNEXPECTED
   }
 

@@ -10,8 +10,8 @@ import org.traceetl.agent.config.RingConfig;
 import org.traceetl.common.LogThrottle;
 
 /**
- * The directory, as long as it can be had: it is tried again and again. Owned by the source's
- * thread, but for {@link #wake}.
+ * The directory of rings; opening is retried while the directory is not available. Owned by the
+ * source's thread, except {@link #wake}.
  */
 final class RingDirectory implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RingDirectory.class);
@@ -19,7 +19,7 @@ final class RingDirectory implements AutoCloseable {
   private final RingConfig config;
   private final long openNanos;
   private final LogThrottle throttle;
-  // Guards the end of a sleep against the end of the directory.
+  // Prevents the directory from being closed while another thread ends the sleep.
   private final Object sleeping = new Object();
   private RingFiles files;
   private long nextOpenNanos;
@@ -31,12 +31,12 @@ final class RingDirectory implements AutoCloseable {
     this.nextOpenNanos = nanoClock.getAsLong();
   }
 
-  /** What is in it; null while it cannot be had. */
+  /** Returns the files; null while the directory is not available. */
   RingFiles files() {
     return files;
   }
 
-  /** Tries to have it, if it is time to; true if it is another one than before. */
+  /** Opens the directory if it is time to; returns true if it is a new one. */
   boolean open(long now) {
     if (now - nextOpenNanos < 0) {
       return false;
@@ -64,14 +64,14 @@ final class RingDirectory implements AutoCloseable {
     }
   }
 
-  /** Ends a sleep in it, from another thread. */
+  /** Ends a sleep from another thread. */
   void wake() {
     synchronized (sleeping) {
       if (files != null) {
         try {
           files.wake();
         } catch (IOException e) {
-          // Who sleeps looks up within a second anyway.
+          // The sleep ends within a second without it.
         }
       }
     }

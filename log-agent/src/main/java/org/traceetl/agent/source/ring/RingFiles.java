@@ -24,25 +24,26 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The directory that applications make their rings in, kept for this agent, with the FIFO that they
- * wake it by. Anyone of the host may put anything there, so nothing in it is followed or believed.
+ * The directory in which applications create rings, locked for this agent, and the FIFO that wakes
+ * the agent. Any process of the host may put files there: links are not followed, nothing is
+ * trusted.
  */
 final class RingFiles implements AutoCloseable {
   private static final String WAKE = "wake";
   private static final Pattern RING = Pattern.compile("\\d{1,20}-[0-9a-f]{16}\\.ring");
   private static final Pattern UNFINISHED = Pattern.compile("\\.\\d{1,20}-[0-9a-f]{16}\\.tmp");
 
-  /** Above it the rest is not looked at: one who makes more keeps others from being found. */
+  /** Most entries examined; a process that creates more hides other rings. */
   private static final int MOST_ENTRIES = 16_384;
 
-  // Of st_mode.
+  // Bits of st_mode.
   private static final int TYPE = 0170000;
   private static final int TYPE_DIRECTORY = 0040000;
   private static final int TYPE_REGULAR = 0100000;
   private static final int TYPE_FIFO = 0010000;
   private static final int PERMISSIONS = 07777;
 
-  /** What the file system says of a file itself, links not followed. */
+  /** Status of a file; of a link, not of its target. */
   record Status(int mode, int user, int links, long device, long number) {
     static Status of(Path path) throws IOException {
       Map<String, Object> all =
@@ -65,13 +66,13 @@ final class RingFiles implements AutoCloseable {
   }
 
   /**
-   * The names that are there.
+   * The names in the directory.
    *
-   * @param all false when there were too many to look at
+   * @param all false if there were too many to examine
    */
   record Found(List<String> rings, List<String> unfinished, boolean all) {}
 
-  /** A ring's file. */
+  /** An open ring file. */
   record Opened(FileChannel channel, Status status) {}
 
   private final Path path;
@@ -88,10 +89,10 @@ final class RingFiles implements AutoCloseable {
   }
 
   /**
-   * Makes the directory if it is missing, checks it and takes it.
+   * Creates the directory if it is missing, checks it and locks it.
    *
-   * @param group of those who may make rings in it; empty: all may
-   * @throws IOException when it cannot be had: what is wrong, and what to do
+   * @param group whose members may create rings; empty: everyone
+   * @throws IOException if it is not usable; the message says why and what to do
    */
   static RingFiles open(Path path, Optional<String> group) throws IOException {
     int user = Posix.effectiveUser();
@@ -105,7 +106,7 @@ final class RingFiles implements AutoCloseable {
       throw new IOException(path + " is not a directory");
     }
     if (status.user() != user) {
-      // Who is no owner could neither list it nor remove others' files.
+      // Only the owner can list the directory and remove files of other users.
       throw new IOException(
           path
               + " belongs to user "
@@ -129,7 +130,7 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  /** One that is there already is kept: writers may have it open. */
+  /** Opens the FIFO; keeps an existing one because writers may have it open. */
   private static int openWake(Path path, Optional<String> group, int user) throws IOException {
     boolean there = false;
     try {
@@ -139,13 +140,13 @@ final class RingFiles implements AutoCloseable {
         Files.delete(path);
       }
     } catch (NoSuchFileException e) {
-      // As at the first start.
+      // Normal at the first start.
     }
     if (!there) {
       Posix.makeFifo(path);
     }
     permit(path, group, Status.of(path), group.isPresent() ? 0620 : 0622);
-    // For writing as well: then opening it does not wait, and it has no end.
+    // Opening for writing as well does not block, and reads never reach the end.
     return Posix.open(path, Posix.O_RDWR | Posix.O_NONBLOCK | Posix.O_CLOEXEC);
   }
 
@@ -176,7 +177,7 @@ final class RingFiles implements AutoCloseable {
     return path;
   }
 
-  /** Whether its path still leads to it. */
+  /** Returns whether the path still leads to this directory. */
   boolean isInPlace() {
     try {
       return Status.of(path).isSameFile(status);
@@ -185,9 +186,7 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  /**
-   * Whether files were made or removed in it since {@link #list} was called, as far as it shows.
-   */
+  /** Returns whether the modification time has changed since {@link #list}. */
   boolean hasChanged() throws IOException {
     return !Files.getLastModifiedTime(path).equals(listed);
   }
@@ -218,7 +217,7 @@ final class RingFiles implements AutoCloseable {
   /**
    * Opens a ring for reading and writing.
    *
-   * @throws IOException when it cannot be, or is no plain file with this one name
+   * @throws IOException if it cannot be opened, or is not a regular file with exactly one name
    */
   Opened openRing(String name) throws IOException {
     Path ring = path.resolve(name);
@@ -226,7 +225,7 @@ final class RingFiles implements AutoCloseable {
     FileChannel channel = open(ring);
     try {
       Status status = plain(ring);
-      // Who took its place by something else could not put it back: that would not be theirs.
+      // A user who replaces the file cannot put it back, because it belongs to another user.
       if (!status.isSameFile(before)) {
         throw new IOException("the file was replaced while the agent opened it");
       }
@@ -245,16 +244,16 @@ final class RingFiles implements AutoCloseable {
     return status;
   }
 
-  /** For both, also where only one is needed: then not even a FIFO can make it wait. */
+  /** Opens for reading and writing in any case: even a FIFO then opens without blocking. */
   private static FileChannel open(Path file) throws IOException {
     return FileChannel.open(
         file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
   }
 
   /**
-   * Whether all of a ring has memory: reading what has none takes it, on the reader's account.
+   * Returns whether the file has no holes: reading a hole allocates memory, charged to the reader.
    *
-   * @param status of the file that is meant
+   * @param status of the expected file
    * @param bytes its length
    */
   boolean isWhole(String name, Status status, long bytes) throws IOException {
@@ -272,23 +271,23 @@ final class RingFiles implements AutoCloseable {
   }
 
   /**
-   * The lock that a writer holds while it lives.
+   * Takes the lock that a writer holds while it lives.
    *
-   * @return null while one does
+   * @return null while a writer holds it
    */
   static FileLock lockOfWriter(FileChannel ring) throws IOException {
     try {
       return ring.tryLock(0, 1, false);
     } catch (OverlappingFileLockException e) {
-      // A writer in this very process.
+      // A writer in this process holds the lock.
       return null;
     }
   }
 
   /**
-   * Removes a file that nobody writes.
+   * Removes a file that has no writer.
    *
-   * @return false if it is still there
+   * @return false if it has one
    */
   boolean removeIfDead(String name) throws IOException {
     Path file = path.resolve(name);
@@ -309,7 +308,7 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  /** Removes a ring, unless its name leads to another file by now. */
+  /** Removes a ring, unless its name now leads to another file. */
   void remove(String name, Status status) throws IOException {
     Path file = path.resolve(name);
     try {
@@ -317,11 +316,11 @@ final class RingFiles implements AutoCloseable {
         Files.delete(file);
       }
     } catch (NoSuchFileException e) {
-      // As it was to be.
+      // The file is already gone.
     }
   }
 
-  /** When it was made or last written, milliseconds since 1970; 0 if it is gone. */
+  /** Returns the time of the last modification, milliseconds since 1970; 0 if the file is gone. */
   long writtenMillis(String name) {
     try {
       return Files.getLastModifiedTime(path.resolve(name), LinkOption.NOFOLLOW_LINKS).toMillis();
@@ -330,7 +329,7 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  /** Waits until a writer wakes the agent; true if one did. */
+  /** Waits until a writer wakes the agent; returns true if one did. */
   boolean awaitWake(int mostMillis) throws IOException {
     boolean woken = Posix.awaitReadable(wake, mostMillis);
     if (woken) {
@@ -344,7 +343,7 @@ final class RingFiles implements AutoCloseable {
     Posix.writeByte(wake);
   }
 
-  /** Leaves all in its place: applications go on, and the next start reads what they wrote. */
+  /** Closes the directory. Files remain: applications keep writing until the next start. */
   @Override
   public void close() {
     Posix.close(wake);

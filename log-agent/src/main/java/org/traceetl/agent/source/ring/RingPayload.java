@@ -9,13 +9,13 @@ import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.proto.ring.RingDictionary;
 
 /**
- * Records of a ring on their way through the pipeline. A ring has one of it, used again and again:
- * the source's thread sets it and offers it, the pipeline's decodes it and leaves the outcome.
+ * Records of a ring on their way through the pipeline. Each ring reuses one payload: the source's
+ * thread fills and offers it, the pipeline's thread decodes it and sets the outcome.
  */
 final class RingPayload implements SpanDecoder, Completion {
-  /** What became of it. */
+  /** The state of the payload. */
   enum Outcome {
-    /** It is not under way. */
+    /** It is not in progress. */
     NONE,
     UNDER_WAY,
     CONFIRMED,
@@ -23,21 +23,21 @@ final class RingPayload implements SpanDecoder, Completion {
     FAILED
   }
 
-  /** After so many there is more at once: the ring is filled faster than it is looked at. */
+  /** From this size on the source is woken: the ring fills faster than the source polls. */
   private static final int MUCH_BYTES = 256 * 1024;
 
   private final RingSpanDecoder decoder;
   private final RingSpanDecoder.Resource resource;
   private final PayloadArrays arrays;
   private final Runnable wake;
-  // Written before it is offered; the queue hands them over.
+  // Written before the offer; the pipeline's queue publishes them.
   private RingDictionary.Strings strings;
   private RingPosition after;
   private volatile Outcome outcome = Outcome.NONE;
 
   /**
-   * The source has no better time to look again than when this is settled. Otherwise it is not
-   * woken, or it would go round for each few spans that were written meanwhile.
+   * Whether the outcome wakes the source. Without it, the source reads at its next look; waking it
+   * each time would make many small payloads.
    */
   private volatile boolean awaited;
 
@@ -56,7 +56,7 @@ final class RingPayload implements SpanDecoder, Completion {
     this.wake = wake;
   }
 
-  /** To be called before it is offered. */
+  /** Fills the payload. Call this before the offer. */
   void set(RingDictionary.Strings strings, RingPosition after) {
     this.strings = strings;
     this.after = after;
@@ -64,21 +64,21 @@ final class RingPayload implements SpanDecoder, Completion {
     outcome = Outcome.UNDER_WAY;
   }
 
-  /** It was not taken. */
+  /** Ends a refused offer. */
   void reset() {
     outcome = Outcome.NONE;
   }
 
-  /** Whether it is not under way, and its outcome was taken. */
+  /** Returns whether nothing is in progress and the outcome was taken. */
   boolean isSettled() {
     return outcome == Outcome.NONE;
   }
 
-  /** The outcome, once: after that it is not under way. */
+  /** Returns the outcome; a final one is returned once. */
   Outcome takeOutcome() {
     Outcome now = outcome;
     if (now == Outcome.UNDER_WAY) {
-      // If it is settled between the two, the next look finds it.
+      // If the outcome arrives between the two lines, the next look finds it.
       awaited = true;
     } else if (now != Outcome.NONE) {
       outcome = Outcome.NONE;
@@ -86,7 +86,7 @@ final class RingPayload implements SpanDecoder, Completion {
     return now;
   }
 
-  /** Where the ring is read on, if it is confirmed. */
+  /** Returns the position after a confirmation. */
   RingPosition after() {
     return after;
   }

@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.traceetl.agent.flow.Checkpoint;
 
 /**
- * Where reading of a ring stopped, and how many dropped spans of its writers were counted by then.
- * As a note it is named by the file, and its content is the three numbers, separated by tabs.
+ * The position up to which a ring was read, and the dropped spans of its writers counted by then.
+ * In the spool, a note has the file as name and the three numbers as content, separated by tabs.
  *
  * @param file its name
  * @param position bytes read since the ring's beginning
@@ -14,7 +14,7 @@ record RingPosition(String file, long position, long droppedRingFull, long dropp
   private static final String PREFIX = "ring:";
   private static final int FIELDS = 3;
 
-  /** Whether a note is a ring's. */
+  /** Returns whether a note is of a ring. */
   static boolean isOne(Checkpoint.Position note) {
     return note.name().startsWith(PREFIX);
   }
@@ -22,7 +22,7 @@ record RingPosition(String file, long position, long droppedRingFull, long dropp
   /**
    * Reads a note.
    *
-   * @throws IOException when it is none of ours; starting over in silence would send spans again
+   * @throws IOException if the note is malformed; ignoring it would send spans again
    */
   static RingPosition of(Checkpoint.Position note) throws IOException {
     String[] fields = note.content().split("\t", FIELDS);
@@ -43,7 +43,7 @@ record RingPosition(String file, long position, long droppedRingFull, long dropp
         PREFIX + file, position + "\t" + droppedRingFull + "\t" + droppedTooLarge);
   }
 
-  /** Ends what is kept of a ring. */
+  /** Returns the checkpoint that deletes a ring's note. */
   static Checkpoint.Position forgotten(String file) {
     return new Checkpoint.Position(PREFIX + file, "");
   }

@@ -13,14 +13,14 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.Intake.Admission;
 
-/** What the spool keeps of rings: where earlier runs stopped, and what is to be forgotten of it. */
+/** The spool's notes of rings: positions of earlier runs, and notes to delete. */
 final class RingPositions {
   private final Map<String, RingPosition> unread = new HashMap<>();
   private final Deque<String> toForget = new ArrayDeque<>();
 
   /**
-   * @param notes of earlier runs, those of rings among others
-   * @throws IOException when one cannot be read
+   * @param notes of earlier runs, of rings and of other sources
+   * @throws IOException if a note cannot be read
    */
   RingPositions(Collection<Checkpoint.Position> notes) throws IOException {
     for (Checkpoint.Position note : notes) {
@@ -31,22 +31,22 @@ final class RingPositions {
     }
   }
 
-  /** Where earlier runs stopped in a ring that is not read yet; null for nowhere. */
+  /** Returns an earlier run's position in a ring that is not open yet; null for none. */
   RingPosition of(String name) {
     return unread.get(name);
   }
 
-  /** A ring is read from where it was stopped: from here on its payloads say where it is. */
+  /** Forgets the loaded position of an open ring; the ring's payloads store it from now on. */
   void goesOn(String name) {
     unread.remove(name);
   }
 
-  /** Nothing is to be kept of a ring. */
+  /** Schedules the deletion of a ring's note. */
   void forget(String name) {
     toForget.add(name);
   }
 
-  /** Nothing is to be kept of rings that were not read yet and are not there any more. */
+  /** Schedules the deletion of notes of rings that were not opened and no longer exist. */
   void forgetAllBut(Set<String> names) {
     for (String name : List.copyOf(unread.keySet())) {
       if (!names.contains(name)) {
@@ -56,7 +56,7 @@ final class RingPositions {
     }
   }
 
-  /** Tells the spool what to forget, one ring after the other, as far as there is room for it. */
+  /** Offers the scheduled deletions until the pipeline has no room. */
   void tell(Intake intake) {
     while (!toForget.isEmpty()) {
       Completion forgotten = new Forgotten(toForget.peek());
@@ -68,7 +68,7 @@ final class RingPositions {
     }
   }
 
-  /** A payload without spans, that what is kept of a ring ends with. */
+  /** A payload without spans that deletes a ring's note. */
   private record Forgotten(String name) implements Completion {
     @Override
     public Checkpoint checkpoint() {
@@ -81,7 +81,7 @@ final class RingPositions {
     @Override
     public void malformed(String reason) {}
 
-    // The next start finds that there is no such ring.
+    // The next start finds that the ring does not exist.
     @Override
     public void failed(String reason) {}
   }

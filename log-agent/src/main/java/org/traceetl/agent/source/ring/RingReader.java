@@ -7,24 +7,24 @@ import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.proto.ring.MalformedRingException;
 
 /**
- * Reads rings: hands what is new in one to the pipeline, and frees its room when it is in the
- * spool. Of each ring one payload is under way at a time. Owned by the source's thread.
+ * Reads rings: offers new records to the pipeline, and frees their bytes once they are in the
+ * spool. Each ring has one payload in progress at a time. Owned by the source's thread.
  */
 final class RingReader {
   /** Most bytes of records in a payload. */
   private static final int MOST_PAYLOAD_BYTES = 1024 * 1024;
 
-  /** Claims without a record passed over at one look, and bytes of one without a length. */
+  /** Abandoned claims skipped in one look, and bytes scanned of a claim without a length. */
   private static final int MOST_PASSED_AT_ONCE = 1_024;
 
   private static final long MOST_PASSED_BYTES = 64 * 1024;
 
-  /** What a look at a ring found. */
+  /** The result of a look at a ring. */
   enum Found {
     NOTHING,
-    /** Something new, or something is under way. */
+    /** New records, or a payload in progress. */
     WORK,
-    /** It is dead, and all of it is in the spool. */
+    /** The ring is dead, and all of it is in the spool. */
     END
   }
 
@@ -38,8 +38,8 @@ final class RingReader {
   private long pausedUntilNanos;
 
   /**
-   * @param mostBytesUnderWay of records in the pipeline
-   * @param arrays that records are copied into; they come back with the payloads
+   * @param mostBytesUnderWay limit of the records in the pipeline, bytes
+   * @param arrays receive copies of records; payloads give them back
    */
   RingReader(
       Intake intake,
@@ -59,9 +59,9 @@ final class RingReader {
   }
 
   /**
-   * Settles what was under way, and offers what is new.
+   * Handles the last outcome and offers new records.
    *
-   * @param offers false to settle alone
+   * @param offers false to handle only the outcome
    */
   Found read(Ring ring, boolean offers, long now) throws IOException, MalformedRingException {
     switch (ring.payload.takeOutcome()) {
@@ -95,7 +95,7 @@ final class RingReader {
     }
     if (end == ring.position) {
       if (!ring.dead) {
-        // A claim under way keeps nobody awake: who commits it looks whether the agent sleeps.
+        // An open claim does not keep the source awake: its writer wakes the agent at the commit.
         return Found.NOTHING;
       }
       return tail == ring.position ? Found.END : Found.WORK;
@@ -107,9 +107,9 @@ final class RingReader {
   }
 
   /**
-   * Passes over claims that will never be committed, as many as are looked through in a moment.
+   * Skips claims that will never be committed, up to a limit per look.
    *
-   * @return where the records behind them that are whole end
+   * @return end of the complete records after them
    */
   private long passOver(Ring ring, long tail) throws MalformedRingException {
     long end = ring.position;
@@ -132,7 +132,7 @@ final class RingReader {
     if (needed != ring.dictionary.heldBytes()
         && needed <= shares.mostStringBytes()
         && !shares.hasRoomForStrings(ring, needed)) {
-      // There is no room for its strings now. It waits: it alone.
+      // The strings have no room now. Only this ring waits.
       ring.pausedUntilNanos = now + rhythm.checkNanos();
       return;
     }
@@ -146,8 +146,8 @@ final class RingReader {
     }
     byte[] records = arrays.take(most);
     int length = ring.cursor.copy(ring.position, end, records);
-    // What is copied of memory that is gone is nothing. And a fault is told late, but not later
-    // than a system call: the pipeline is not to be left half-way by it.
+    // A copy from a cut file is worthless, and the JVM reports the fault late, at a system call at
+    // the latest. So a fault appears here and not inside the offer.
     ring.checkLength();
     ring.payload.set(ring.dictionary.strings(), ring.savedAt(end));
     if (intake.offer(RingSource.NAME, records, length, ring.payload, ring.payload)
@@ -156,20 +156,20 @@ final class RingReader {
       ring.bytesUnderWay = length;
       bytesUnderWay += length;
     } else {
-      // There is no room for this ring's spans, so there is none for the others'.
+      // The pipeline is full; it would refuse other rings as well.
       ring.payload.reset();
       arrays.give(records);
       pausedUntilNanos = now + rhythm.retryNanos();
     }
   }
 
-  /** Nothing of it is under way. */
+  /** Subtracts the ring's bytes from those in the pipeline. */
   void release(Ring ring) {
     bytesUnderWay -= ring.bytesUnderWay;
     ring.bytesUnderWay = 0;
   }
 
-  /** What the writers say is believed as far as it grows. */
+  /** Adds what the writers report; decreases are ignored. */
   void countDrops(Ring ring) {
     long full = ring.cursor.droppedRingFull();
     long large = ring.cursor.droppedTooLarge();

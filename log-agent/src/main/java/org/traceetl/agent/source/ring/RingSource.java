@@ -22,25 +22,25 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
 /**
- * Reads the spans that applications of the host have written into memory they share with the agent.
- * One thread owns all rings. Of each ring one payload is under way at a time; its position travels
- * with it, so it is on disk when the spans are, and only then are their bytes cleared and free
- * again.
+ * Reads spans that applications of the host write into shared memory. One thread owns all rings.
+ * Each ring has one payload in progress at a time. The ring's position travels with it, so the
+ * spool stores both together; then the bytes are cleared and free for writers.
  *
- * <p>While spans come the thread looks every few milliseconds. When none came for a while it says
- * so in every ring, looks once more, and sleeps until a writer wakes it or a second has passed.
+ * <p>While spans arrive, the thread polls every few milliseconds. After a time without spans it
+ * marks every ring as asleep and polls once more. Then it sleeps until a writer wakes it, at most a
+ * second.
  *
- * <p>Rings are others' memory: whatever is wrong with one ends the reading of that one.
+ * <p>Rings belong to applications: an error in one ring ends only the reading of that ring.
  */
 public final class RingSource implements DutyCycle, AutoCloseable {
   static final String NAME = "ring";
 
   private static final Logger log = LoggerFactory.getLogger(RingSource.class);
 
-  /** Rings opened at one look into the directory: the others wait for their turn. */
+  /** Most rings opened in one look into the directory; further rings wait for the next look. */
   private static final int MOST_OPENED_AT_ONCE = 64;
 
-  /** What has its temporary name for longer, and no writer, is rubbish. */
+  /** Age from which a temporary file without a writer is removed. */
   private static final long UNFINISHED_MILLIS = TimeUnit.MINUTES.toMillis(1);
 
   private final RingConfig config;
@@ -52,7 +52,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   private final RingCounters counters = new RingCounters();
   private final DutyThread thread;
 
-  // Owned by the thread, once it has started.
+  // Owned by the thread after its start.
   private final RingDirectory directory;
   private final OpenRings rings;
   private final GivenUpRings givenUp;
@@ -68,11 +68,11 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   private volatile boolean reading = true;
 
   /**
-   * A source that reads nothing yet.
+   * Creates a source that does not read yet.
    *
-   * @param notes where earlier runs stopped, {@linkplain #isOne among others}
-   * @param mostBytesUnderWay of records in the pipeline
-   * @throws IOException when they cannot be read
+   * @param notes positions of earlier runs, of rings and other sources; see {@link #isOne}
+   * @param mostBytesUnderWay limit of the records in the pipeline, bytes
+   * @throws IOException if a note cannot be read
    */
   public RingSource(
       RingConfig config,
@@ -123,24 +123,24 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     counters.register(metrics);
   }
 
-  /** Whether a note is a ring's. */
+  /** Returns whether a note is of a ring. */
   public static boolean isOne(Checkpoint.Position note) {
     return RingPosition.isOne(note);
   }
 
-  /** Starts to read. */
+  /** Starts to read, if the source is enabled. */
   public void start() {
     if (config.enabled()) {
       thread.start();
     }
   }
 
-  /** Reads nothing more; what is under way still counts. */
+  /** Stops reading; payloads in progress still count. */
   public void stopAccepting() {
     reading = false;
   }
 
-  /** Ends the thread. Rings stay as they are, for the next start. */
+  /** Ends the thread. Rings remain for the next start. */
   @Override
   public void close() {
     reading = false;
@@ -148,8 +148,8 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   }
 
   /**
-   * Looks at all that may be new. Always returns 0: rings are read at a rhythm, however much there
-   * is in them.
+   * Looks at all rings that may have new records. Always returns 0 because the interval does not
+   * depend on the work.
    */
   @Override
   public int doWork() throws IOException {
@@ -166,7 +166,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     return idleNanos;
   }
 
-  /** Pauses, or sleeps until a writer wakes it. */
+  /** Pauses, or sleeps until a writer wakes the thread. */
   @Override
   public void idle(long nanos, Parking parking) throws IOException {
     if (!sleepsNext) {
@@ -186,7 +186,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     directory.wake();
   }
 
-  /** A fault in mapped memory may be told late, when its ring is not at hand any more. */
+  /** Handles a memory fault that the JVM reported late, when its ring was unknown. */
   private void giveUpGuilty(InternalError e) {
     rings.giveUpGuilty(directory.files(), null, e);
     pause(rhythm.retryNanos());
@@ -198,7 +198,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   }
 
   private void look() throws IOException {
-    // Should it fail.
+    // Applies if the look fails.
     pause(rhythm.retryNanos());
     long now = nanoClock.getAsLong();
     if (directory.open(now)) {
@@ -211,13 +211,13 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     }
     if (files != null && now - nextListNanos >= 0) {
       nextListNanos = now + rhythm.listNanos();
-      // The directory's time is a tick's: what came within that of the last look is found by this.
+      // Modification times are coarse: a change within one tick of the last look shows only here.
       if (files.hasChanged() || now - nextTidyNanos >= 0) {
         list(files, now);
       }
     }
     if (reading) {
-      // Before another ring of such a name has one.
+      // Before a ring with the same name gets a note.
       positions.tell(intake);
     }
     if (lookAtAll(now)) {
@@ -239,7 +239,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** Finds new rings, and what is left of others. */
+  /** Opens new rings, and forgets rings that no longer exist. */
   private void list(RingFiles files, long now) throws IOException {
     RingFiles.Found found = files.list();
     int opened = 0;
@@ -281,11 +281,11 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     }
   }
 
-  /** Looks at each ring; true if one of them had something, or has something under way. */
+  /** Looks at each ring; returns true if one has records or a payload in progress. */
   private boolean lookAtAll(long now) {
     boolean work = false;
     List<Ring> inTurn = rings.copy();
-    // From another one each time, so that no ring takes all the room there is in the pipeline.
+    // Start with another ring each time, so that no ring takes all the room in the pipeline.
     turn++;
     for (int i = 0; i < inTurn.size(); i++) {
       work |= look(inTurn.get(Math.floorMod(i + turn, inTurn.size())), now);
@@ -295,7 +295,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
 
   private boolean look(Ring ring, long now) {
     if (!rings.contains(ring)) {
-      // Given up with another.
+      // Given up together with another ring.
       return true;
     }
     try {
@@ -321,12 +321,12 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     return true;
   }
 
-  /** Ends with a ring whose writers are dead and of which all is in the spool. */
+  /** Closes a ring whose writers are dead and whose records are all in the spool. */
   private void finish(Ring ring) throws IOException {
-    // Should the file not go, nothing of it is read again.
+    // If the file cannot be removed, its records are not read again.
     ring.cursor.head(ring.position);
     reader.countDrops(ring);
-    // Without a directory it is gone with it.
+    // If the directory is gone, so is the file.
     if (directory.files() != null) {
       directory.files().remove(ring.name, ring.file);
     }
@@ -365,12 +365,12 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   public void onEnd() {
     for (Ring ring : rings.copy()) {
       try {
-        // What was confirmed since the last look is not to be read again.
+        // Consume what was confirmed since the last look, so that it is not read again.
         if (ring.payload.takeOutcome() == RingPayload.Outcome.CONFIRMED) {
           ring.cursor.consume(ring.head, ring.payload.after().position());
         }
       } catch (InternalError e) {
-        // Its position is in the spool.
+        // The spool has the position.
       }
       rings.drop(ring);
     }

@@ -16,18 +16,18 @@ import org.traceetl.proto.ring.RingRecords;
 import org.traceetl.proto.ring.RingSpanReader;
 
 /**
- * Gives the spans of copied records to a sink. Strings are slices of the records or the dictionary,
- * other values text in a reused array, as the OTLP decoder has it. A fault inside a span costs that
- * span alone. Nothing is allocated per span, but for doubles of more than 15 digits and for strings
- * that are not UTF-8, which are repaired. One thread at a time.
+ * Emits the spans of copied records to a sink. Strings are slices of the records or the dictionary;
+ * other values are text in a reused array, as in the OTLP decoder. An error inside a span rejects
+ * only that span. Spans cause no allocation, except doubles of more than 15 digits and strings that
+ * are not UTF-8, which are repaired. One thread at a time.
  */
 final class RingSpanDecoder {
-  /** Most attributes of a span or a resource; those after them are left out. */
+  /** Most attributes of a span or a resource; further ones are left out. */
   static final int MAX_ATTRIBUTES = 128;
 
   /**
-   * Most text of a payload's spans for each of its bytes, and besides: a few bytes of a record name
-   * strings of the dictionary, and whoever is next would look at all of them.
+   * Most text of a payload's spans for each of its bytes, and in addition. A few bytes can refer to
+   * long strings of the dictionary, which the next step would have to read.
    */
   private static final long MAX_TEXT_PER_BYTE = 256;
 
@@ -38,7 +38,7 @@ final class RingSpanDecoder {
   private static final long MAX_56_BITS = (1L << 56) - 1;
   private static final byte[] EMPTY = new byte[0];
 
-  /** Those below it, such as ports and status codes, have their text ready. */
+  /** Integers below this, such as ports and status codes, have prepared text. */
   private static final int SMALL_INTEGERS = 10_000;
 
   private static final int SMALL_INTEGER_DIGITS = 4;
@@ -58,19 +58,19 @@ final class RingSpanDecoder {
   private final RingRecords records = new RingRecords();
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
-  // By names.
+  // By the hash of the name.
   private final ReusableSpan[] shapes = new ReusableSpan[1 << SHAPE_BITS];
 
-  // The dictionary's: what is of it was repaired when it was read.
+  // Array of the dictionary, whose strings were repaired when they were read.
   private byte[] dictionaryBytes = EMPTY;
 
   private WantedEvents wantedEvents = WantedEvents.NONE;
   private long textLeft;
 
-  // The span read last.
+  // The current span.
   private SpanView span;
 
-  // The value read last.
+  // The current value.
   private byte[] valueBytes = EMPTY;
   private int valueOffset;
   private int valueLength;
@@ -79,14 +79,14 @@ final class RingSpanDecoder {
     this.attributesLeftOut = attributesLeftOut;
   }
 
-  /** A ring's resource: read once, told with each payload. */
+  /** A ring's resource, read once and set with each payload. */
   static final class Resource {
     private final Attributes attributes = new Attributes();
 
     /**
-     * Reads it; strings of a dictionary cannot be in it.
+     * Reads the resource.
      *
-     * @param attributeCount how many it claims to have
+     * @param attributeCount declared number of attributes
      * @return null if it is malformed
      */
     static Resource read(byte[] bytes, int attributeCount, RingDictionary.Strings none) {
@@ -107,8 +107,8 @@ final class RingSpanDecoder {
   /**
    * Decodes {@code payload[0, length)}.
    *
-   * @param strings those that its spans may name
-   * @throws MalformedPayloadException when these are no records; then none was emitted
+   * @param strings entries of the dictionary, to which spans refer
+   * @throws MalformedPayloadException if the bytes are not records; then no span was emitted
    */
   void decode(
       byte[] payload, int length, Resource resource, RingDictionary.Strings strings, SpanSink sink)
@@ -135,7 +135,7 @@ final class RingSpanDecoder {
     }
   }
 
-  /** Lets go of the payload, which is another's from here on. */
+  /** Releases the references to the payload. */
   private void forget() {
     boolean _ = records.wrap(EMPTY, 0);
     in.forget();
@@ -148,7 +148,7 @@ final class RingSpanDecoder {
     dictionaryBytes = EMPTY;
   }
 
-  /** Reads a span into a view; returns why it cannot be accepted, or null. */
+  /** Reads a span into a view; returns the reason if it is rejected, else null. */
   private String span(
       byte[] bytes, int from, int to, RingDictionary.Strings strings, KeySet wanted) {
     RingSpanReader in = this.in;
@@ -234,7 +234,7 @@ final class RingSpanDecoder {
     }
   }
 
-  /** Where spans of the name that was just read are viewed. */
+  /** Returns the reusable span for the current name. */
   private ReusableSpan shape() {
     RingSpanReader.Slice name = in.name;
     int slot = name.bytes == dictionaryBytes ? name.offset * MIX >>> Integer.SIZE - SHAPE_BITS : 0;
@@ -276,7 +276,7 @@ final class RingSpanDecoder {
     into.add(in.key.bytes, in.key.offset, in.key.length, valueBytes, valueOffset, valueLength);
   }
 
-  /** Has the value as text; false if it is too long. */
+  /** Reads the value as text; returns false if it is too long. */
   private boolean value(RingSpanReader in) {
     switch (in.valueType) {
       case RingLayout.VALUE_FALSE, RingLayout.VALUE_TRUE -> {
@@ -291,7 +291,7 @@ final class RingSpanDecoder {
         end();
       }
       default -> {
-        // Before it is looked at: it may be referred to thousands of times.
+        // Checked before the repair: thousands of attributes may refer to one string.
         if (in.text.length > ValueText.MAX_VALUE_BYTES) {
           return false;
         }

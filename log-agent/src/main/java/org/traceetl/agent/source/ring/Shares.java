@@ -5,9 +5,9 @@ import java.util.Map;
 import org.traceetl.agent.config.RingConfig;
 
 /**
- * What rings take of what they may, in all and by user: nobody is to take the room of the others.
- * Of rings and of their files' bytes a user may have three quarters, of the strings on the heap
- * half; one ring's strings may take a quarter.
+ * The resources that rings use, in total and by user, so that no user takes the share of others. A
+ * user may have three quarters of the rings and of their files' bytes, and half of the strings on
+ * the heap. One ring's strings may take a quarter.
  */
 final class Shares {
   private static final class Share {
@@ -24,7 +24,7 @@ final class Shares {
     this.config = config;
   }
 
-  /** Whether one more ring may be read. */
+  /** Returns whether another ring may be opened. */
   boolean hasRoom(int user, long fileBytes) {
     Share own = of(user);
     return own.rings < Math.ceilDiv(3 * config.maxRings(), 4)
@@ -32,14 +32,14 @@ final class Shares {
         && own.fileBytes + fileBytes <= Math.ceilDiv(3 * config.maxBytes(), 4);
   }
 
-  /** Whether a ring's strings may take so much. */
+  /** Returns whether a ring's strings may take this many bytes. */
   boolean hasRoomForStrings(Ring ring, long bytes) {
     long more = bytes - ring.chargedBytes;
     return all.stringBytes + more <= config.maxDictionaryBytes()
         && of(ring.user()).stringBytes + more <= config.maxDictionaryBytes() / 2;
   }
 
-  /** That one ring's strings may take. */
+  /** Returns the limit of one ring's strings, bytes. */
   long mostStringBytes() {
     return config.maxDictionaryBytes() / 4;
   }
@@ -48,20 +48,20 @@ final class Shares {
     return byUser.getOrDefault(user, new Share());
   }
 
-  /** A ring is read from here on. */
+  /** Adds an open ring. */
   void add(Ring ring) {
     count(ring, 1, ring.header.fileBytes(), 0);
     charge(ring);
   }
 
-  /** Counts what its strings take by now. */
+  /** Updates the bytes of a ring's strings. */
   void charge(Ring ring) {
     long held = ring.dictionary.heldBytes() + ring.header.resourceBytes();
     count(ring, 0, 0, held - ring.chargedBytes);
     ring.chargedBytes = held;
   }
 
-  /** A ring is not read any more. */
+  /** Removes a closed ring. */
   void remove(Ring ring) {
     count(ring, -1, -ring.header.fileBytes(), -ring.chargedBytes);
     byUser.values().removeIf(share -> share.rings == 0);

@@ -1,2 +1,2 @@
-/** Reads spans out of the rings that the host's applications share with the agent. */
+/** Reads spans from the rings that the host's applications share with the agent. */
 package org.traceetl.agent.source.ring;
