@@ -4,15 +4,15 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 
 /**
- * The strings of the batch being written: encoded one after the other, and a hash table over them.
- * Starting anew costs what the last batch used, not what the arrays hold.
+ * The strings of the current batch: encoded bytes in sequence, and a hash table. Clearing costs
+ * what the last batch used, not the size of the arrays.
  */
 final class BatchDictionary {
-  // Odd random-looking factor; the seed keeps collisions from being prepared.
+  // An odd factor with a random-looking bit pattern; the seed prevents prepared collisions.
   private static final long FACTOR = 0x9e37_79b9_7f4a_7c15L;
   private static final long SEED = new SecureRandom().nextLong();
 
-  /** Bytes of a string's length as a varint, at most: 65,535 has 16 bits. */
+  /** Most bytes of a string's length as a varint: 65,535 has 16 bits. */
   private static final int LENGTH_BYTES = 3;
 
   private static final long HASH_BITS = 0xffff_ffff_0000_0000L;
@@ -21,14 +21,14 @@ final class BatchDictionary {
   private int end;
   private int size;
 
-  /** By index: where the string starts and, in the lower half, its length. */
+  /** By index: the string's start and, in the lower half, its length. */
   private long[] places = new long[64];
 
   private int[] slots = new int[64];
 
   /**
-   * Open addressing, linear probing, at most half full; a power of two. An entry holds the upper
-   * half of the string's hash and, in the lower half, its index + 1; 0 is free.
+   * A hash table with linear probing, at most half full; its size is a power of two. An entry is
+   * the upper half of the string's hash and, in the lower half, its index + 1; 0 is free.
    */
   private long[] table = new long[128];
 
@@ -48,7 +48,7 @@ final class BatchDictionary {
     return end;
   }
 
-  /** Bytes of its arrays, which never shrink. */
+  /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
     return encoded.length + 8L * places.length + 4L * slots.length + 8L * table.length;
   }
@@ -58,21 +58,21 @@ final class BatchDictionary {
     return at + end;
   }
 
-  /** Bytes of one string. */
+  /** Returns the length of a string, bytes. */
   int length(int index) {
     return (int) places[index];
   }
 
-  /** Copies the bytes {@code [from, to)} of one string; answers where they end. */
+  /** Copies the bytes {@code [from, to)} of a string; returns the end of the copy. */
   int copyTo(int index, int from, int to, byte[] out, int at) {
     System.arraycopy(encoded, (int) (places[index] >>> 32) + from, out, at, to - from);
     return at + to - from;
   }
 
   /**
-   * The string's index, added at its first sight.
+   * Returns the string's index; adds a new string.
    *
-   * @param guess what may be its index; any number at least 0
+   * @param guess a possible index; any number at least 0
    */
   int intern(byte[] bytes, int offset, int length, int guess) {
     return guess < size && is(guess, bytes, offset, length) ? guess : intern(bytes, offset, length);
@@ -97,13 +97,13 @@ final class BatchDictionary {
     }
   }
 
-  /** Whether it is the string of that index. */
+  /** Returns whether the string has this index. */
   private boolean is(int index, byte[] bytes, int offset, int length) {
     long place = places[index];
     return (int) place == length && isSame((int) (place >>> 32), bytes, offset, length);
   }
 
-  // Most strings are a few words long: the JDK's comparison of ranges takes longer to begin.
+  // Most strings are a few words long; the JDK's range comparison costs more to start.
   private boolean isSame(int start, byte[] bytes, int offset, int length) {
     if (length < Long.BYTES) {
       for (int i = 0; i < length; i++) {
@@ -177,7 +177,7 @@ final class BatchDictionary {
     return mix(hash ^ tail(bytes, offset, length));
   }
 
-  /** The last eight bytes, some of them a second time; of a shorter string all. */
+  /** Returns the last eight bytes, which may overlap those before; of a shorter string all. */
   private static long tail(byte[] bytes, int offset, int length) {
     if (length >= Long.BYTES) {
       return (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, offset + length - Long.BYTES);

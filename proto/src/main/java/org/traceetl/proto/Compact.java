@@ -5,9 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** What writer and reader share of Thrift's compact protocol and of {@code span_batch.thrift}. */
+/** The common parts of writer and reader: Thrift's compact protocol, {@code span_batch.thrift}. */
 final class Compact {
-  // Types as they stand in field and list headers.
+  // Types in field and list headers.
   static final int BOOLEAN_TRUE = 1;
   static final int BOOLEAN_FALSE = 2;
   static final int BYTE = 3;
@@ -25,7 +25,7 @@ final class Compact {
   /** Ends a struct. */
   static final int STOP = 0;
 
-  /** A list of more elements than 14 says so in its header and gives the count as a varint. */
+  /** In a list header: more than 14 elements; the count follows as a varint. */
   static final int LONG_LIST = 15;
 
   // Fields of SpanBatch.
@@ -64,7 +64,7 @@ final class Compact {
 
   static final int FORMAT_VERSION = 1;
 
-  /** Version of a batch that has groups. */
+  /** Version of a batch with groups. */
   static final int FORMAT_VERSION_WITH_GROUPS = 2;
 
   static final int AGENT_BYTES = 16;
@@ -77,18 +77,18 @@ final class Compact {
   static final int MAX_KIND = 5;
   static final int MAX_STATUS = 2;
 
-  /** Sampling thresholds stay below. */
+  /** Upper bound of sampling thresholds, exclusive. */
   static final long THRESHOLD_END = 1L << 56;
 
-  /** IDs on the wire. */
+  /** Access to IDs on the wire. */
   static final VarHandle LONG_BIG_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-  /** Eight bytes at once, the first one lowest. */
+  /** Access to eight bytes, the lowest first. */
   static final VarHandle LONG_LITTLE_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-  /** Four bytes at once, the first one lowest. */
+  /** Access to four bytes, the lowest first. */
   static final VarHandle INT_LITTLE_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -96,7 +96,7 @@ final class Compact {
 
   private Compact() {}
 
-  /** Header of a field whose ID is {@code delta}, 1 to 15, above that of the field before. */
+  /** Returns the header of a field whose ID is {@code delta}, 1 to 15, above the previous one. */
   static byte field(int delta, int type) {
     return (byte) (delta << 4 | type);
   }
@@ -113,7 +113,7 @@ final class Compact {
     return encoded >>> 1 ^ -(encoded & 1);
   }
 
-  /** Writes a varint and answers where it ends: at most 10 bytes on. */
+  /** Writes a varint of at most 10 bytes and returns its end. */
   static int putVarint(byte[] out, int at, long value) {
     int end = at;
     long rest = value;
@@ -126,15 +126,15 @@ final class Compact {
   }
 
   /**
-   * Writes a dictionary index and answers where it ends. May write a byte beyond that, which has to
-   * be there.
+   * Writes a dictionary index and returns its end. May write one byte after the end, which must
+   * exist.
    */
   static int putIndex(byte[] out, int at, int index) {
     int value = index << 1;
     if (value >= 1 << 14) {
       return putVarint(out, at, value);
     }
-    // Without a branch: whether it is one byte or two cannot be foreseen.
+    // Branch-free, because one or two bytes are not predictable.
     int more = (0x7f - value) >>> 31;
     out[at] = (byte) (value | more << 7);
     out[at + 1] = (byte) (value >>> 7);
@@ -150,7 +150,7 @@ final class Compact {
     return putVarint(out, at + 1, count);
   }
 
-  /** The array, or a longer copy if {@code more} bytes do not fit after those used. */
+  /** Returns the array, or a larger copy if {@code more} bytes do not fit after {@code used}. */
   static byte[] grown(byte[] array, int used, int more) {
     int needed = used + more;
     return needed <= array.length
@@ -158,14 +158,14 @@ final class Compact {
         : Arrays.copyOf(array, Math.max(needed, 2 * array.length));
   }
 
-  // Numbers for paths that read without looking at every byte
+  // Numbers for the fast paths, which do not test every byte
 
-  /** A zigzag number as an index: a negative one, being odd, comes out beyond every dictionary. */
+  /** Returns a zigzag number as an index; a negative one is odd, which gives an invalid index. */
   static int indexOf(int zigZag) {
     return Integer.rotateRight(zigZag, 1);
   }
 
-  /** Length of the dictionary index in the lowest bytes of {@code word}: 1 to 3. */
+  /** Returns the length of the dictionary index in the lowest bytes of {@code word}: 1 to 3. */
   static int indexLength(long word) {
     if ((word & 0x80) == 0) {
       return 1;
@@ -174,7 +174,7 @@ final class Compact {
   }
 
   /**
-   * The dictionary index in the lowest bytes of {@code word}; beyond every dictionary if it is
+   * Returns the dictionary index in the lowest bytes of {@code word}; an invalid one if it is
    * negative or longer.
    */
   static int index(long word, int length) {
@@ -183,24 +183,24 @@ final class Compact {
         switch (length) {
           case 1 -> low & 0x7f;
           case 2 -> low & 0x7f | low >> 1 & 0x3f80;
-          // An index of four bytes and more keeps the bit that says so.
+          // An index of four or more bytes keeps its continuation bit.
           default -> low & 0x7f | low >> 1 & 0x3f80 | (byte) (low >> 16) << 14;
         };
     return indexOf(zigZag);
   }
 
-  /** Length of the varint in the lowest bytes of {@code word}; 9 if it is longer than 8. */
+  /** Returns the length of the varint in the lowest bytes of {@code word}; 9 if longer than 8. */
   static int varintLength(long word) {
     return (Long.numberOfTrailingZeros(~word & CONTINUATION_BITS) >>> 3) + 1;
   }
 
   /**
-   * Value of the varint of 1 to 8 bytes in the lowest bytes of {@code word}; of a longer one, what
-   * the first 8 say.
+   * Returns the varint of 1 to 8 bytes in the lowest bytes of {@code word}; of a longer one, the
+   * part in 8 bytes.
    */
   static long varint(long word) {
     long stops = ~word & CONTINUATION_BITS;
-    // Keeps all up to the lowest stop bit; then closes the gap at every byte, pair and four.
+    // Keeps the bytes up to the first stop bit, then closes the gaps in bytes, pairs and fours.
     long groups = word & (stops ^ (stops - 1)) & ~CONTINUATION_BITS;
     groups = (groups & 0x007f_007f_007f_007fL) | ((groups & 0x7f00_7f00_7f00_7f00L) >>> 1);
     groups = (groups & 0x0000_3fff_0000_3fffL) | ((groups & 0x3fff_0000_3fff_0000L) >>> 2);

@@ -1,12 +1,12 @@
 package org.traceetl.proto;
 
 /**
- * Reads values of Thrift's compact protocol from a part of an array, for readers that do not trust
- * it. The first thing found wrong is kept as the {@link #rejection}; from then on the input is at
- * its end, reads answer 0, and callers look when it suits them.
+ * Reads values of Thrift's compact protocol from a range of an array that it does not trust. The
+ * first error sets {@link #rejection} and moves the input to its end. Later reads return 0, and
+ * callers check the rejection at any time.
  */
 final class CompactInput {
-  /** Deepest nesting of unknown fields that is skipped. */
+  /** Deepest nesting of unknown fields that are skipped. */
   private static final int MAX_DEPTH = 16;
 
   private byte[] bytes = new byte[0];
@@ -32,12 +32,12 @@ final class CompactInput {
     return pos;
   }
 
-  /** Goes on at {@code position}, which must not be past the {@link #limit}. */
+  /** Continues at {@code position}, which must not exceed the {@link #limit}. */
   void moveTo(int position) {
     pos = position;
   }
 
-  /** Where the input ends. */
+  /** Returns the end of the input. */
   int limit() {
     return limit;
   }
@@ -50,7 +50,7 @@ final class CompactInput {
     return rejection != Rejection.NONE;
   }
 
-  /** Refuses the input; the first reason stays. */
+  /** Refuses the input; only the first reason is kept. */
   void refuse(Rejection reason) {
     if (rejection == Rejection.NONE) {
       rejection = reason;
@@ -58,17 +58,17 @@ final class CompactInput {
     pos = limit;
   }
 
-  /** ID of the field whose header was read last. */
+  /** Returns the ID of the last field whose header was read. */
   int fieldId() {
     return fieldId;
   }
 
-  /** Says that a struct begins here, or goes on after the field {@code id}. */
+  /** Starts a struct, or continues one after the field {@code id}. */
   void fieldsAfter(int id) {
     fieldId = id;
   }
 
-  /** Reads the header of a struct's next field; false at the struct's end or after a rejection. */
+  /** Reads the next field's header; returns false at the struct's end or after a rejection. */
   boolean readFieldHeader() {
     int header = take();
     if (header == Compact.STOP) {
@@ -90,7 +90,7 @@ final class CompactInput {
     }
   }
 
-  /** {@code seen} with the field's bit; a field that stands twice is refused. */
+  /** Returns {@code seen} with the field's bit; refuses a repeated field. */
   int seenOnce(int seen, int id) {
     if ((seen & 1 << id) != 0) {
       refuse(Rejection.MALFORMED);
@@ -99,8 +99,7 @@ final class CompactInput {
   }
 
   /**
-   * Skips the field last read, whatever it is. Leaves {@link #fieldId} as it is: the next header
-   * builds on it.
+   * Skips the last field, whatever its type. Keeps {@link #fieldId}, which the next header needs.
    */
   void skipField() {
     int id = fieldId;
@@ -174,13 +173,13 @@ final class CompactInput {
     }
   }
 
-  /** An element of a list, set or map; a boolean has a byte there. */
+  /** Skips an element of a list, set or map, where a boolean takes a byte. */
   private void skipElement(int type, int depth) {
     boolean isBoolean = type == Compact.BOOLEAN_TRUE || type == Compact.BOOLEAN_FALSE;
     skip(isBoolean ? Compact.BYTE : type, depth);
   }
 
-  /** Whether there can be as many elements of a type: each has a byte at least. */
+  /** Returns whether the input can contain this many elements: each has at least one byte. */
   private boolean checked(int count, int type) {
     if (count < 0 || count > limit - pos) {
       refuse(Rejection.BAD_LENGTH);
@@ -198,7 +197,7 @@ final class CompactInput {
     }
   }
 
-  /** The next byte, 0 to 255; 0 after a rejection. */
+  /** Returns the next byte, 0 to 255; 0 after a rejection. */
   private int take() {
     if (pos == limit) {
       refuse(Rejection.TRUNCATED);
@@ -233,7 +232,7 @@ final class CompactInput {
         pos += length;
         return Compact.varint(word);
       }
-      byte ninth = bytes[pos + Long.BYTES]; // nanoseconds since 1970 have nine bytes
+      byte ninth = bytes[pos + Long.BYTES]; // Nanoseconds since 1970 have nine bytes.
       if (ninth >= 0) {
         pos += length;
         return Compact.varint(word) | (long) ninth << 7 * Long.BYTES;
@@ -253,7 +252,7 @@ final class CompactInput {
     }
   }
 
-  // Values of the field last read, checked to be of the type declared
+  // Values of the last field, whose type is checked
 
   int readI32() {
     expect(Compact.I32);
@@ -293,7 +292,7 @@ final class CompactInput {
     return value;
   }
 
-  /** Reads a double, as its bits. */
+  /** Reads a double and returns its bits. */
   long readDoubleBits() {
     expect(Compact.DOUBLE);
     int start = pos;
@@ -301,13 +300,13 @@ final class CompactInput {
     return isRefused() ? 0 : (long) Compact.LONG_LITTLE_ENDIAN.get(bytes, start);
   }
 
-  /** Begins to read the fields of a struct; {@link #fieldsAfter} goes on with those around it. */
+  /** Starts a nested struct; {@link #fieldsAfter} returns to the enclosing one. */
   void enterStruct() {
     expect(Compact.STRUCT);
     fieldsAfter(0);
   }
 
-  /** Moves past a byte string and answers its length; one longer than {@code max} is refused. */
+  /** Skips a byte string and returns its length; refuses one longer than {@code max}. */
   int readBinary(int max) {
     expect(Compact.BINARY);
     int length = readVarint32();
@@ -324,30 +323,30 @@ final class CompactInput {
   }
 
   /**
-   * Moves past a text and answers where it is: offset above length. Of a longer one than {@link
-   * Limits#MAX_STRING_BYTES} only the beginning counts.
+   * Skips a text and returns its place: offset above length. A text longer than {@link
+   * Limits#MAX_STRING_BYTES} is cut.
    */
   long readText() {
     int length = readBinary(Limits.MAX_MESSAGE_BYTES);
     return text(pos - length, Math.min(length, Limits.MAX_STRING_BYTES));
   }
 
-  /** A text of so many bytes, not negative, that begins there. */
+  /** Returns a text of this length, not negative, at this offset. */
   static long text(int offset, int length) {
     return (long) offset << Integer.SIZE | length;
   }
 
-  /** Where a text begins that was read. */
+  /** Returns the start of a text. */
   static int textOffset(long text) {
     return (int) (text >>> Integer.SIZE);
   }
 
-  /** Bytes of a text that was read. */
+  /** Returns the length of a text, bytes. */
   static int textLength(long text) {
     return (int) text;
   }
 
-  /** Reads a list's header; answers its count, or 0 after a rejection. */
+  /** Reads a list header; returns the count, or 0 after a rejection. */
   int readListHeader(int elementType, int max, int minElementBytes) {
     expect(Compact.LIST);
     int header = take();

@@ -5,19 +5,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Eight hex digits in a long, one per byte, the first in the highest: each method works on all of
- * them at once.
+ * Eight hex digits in a long, one per byte, the first in the highest byte. Each method processes
+ * all digits at once.
  */
 final class HexDigits {
   private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
   private static final long LOW_NIBBLES = 0x0f0f_0f0f_0f0f_0f0fL;
   private static final long HIGH_NIBBLES = ~LOW_NIBBLES;
 
-  /** Whether {@link Long#compress} and {@link Long#expand} are one quick instruction each. */
+  /** Whether {@link Long#compress} and {@link Long#expand} are one fast instruction each. */
   private static final boolean MOVES_BITS =
       movesBits(System.getProperty("os.arch"), Path.of("/proc/cpuinfo"));
 
-  private static final int FIRST_QUICK_AMD_FAMILY = 25; // Zen 3; it is microcode before
+  private static final int FIRST_QUICK_AMD_FAMILY = 25; // Zen 3; earlier ones use microcode
 
   private HexDigits() {}
 
@@ -28,14 +28,14 @@ final class HexDigits {
     try {
       return movesBits(Files.readString(processors));
     } catch (IOException | SecurityException e) {
-      return false; // Not Linux: the other way is right everywhere.
+      return false; // Not Linux: use the portable variant.
     }
   }
 
   /**
-   * Reads what Linux says of its x86 processors.
+   * Parses Linux's description of the x86 processors.
    *
-   * @return true of those of Intel and AMD that have the instructions and are quick at them
+   * @return true for Intel and AMD processors on which the instructions are fast
    */
   static boolean movesBits(String processors) {
     String vendor = "";
@@ -56,7 +56,7 @@ final class HexDigits {
             || vendor.equals("AuthenticAMD") && family >= FIRST_QUICK_AMD_FAMILY);
   }
 
-  /** Whether all are hex digits of either case. */
+  /** Returns whether all are hex digits of either case. */
   static boolean areHex(long first, long second) {
     return areHex(first, second, first, second);
   }
@@ -67,17 +67,17 @@ final class HexDigits {
     return (outOfRow & HIGH_NIBBLES | ofOtherKind & 0x40 * EACH_BYTE) == 0;
   }
 
-  /** The upper half of each byte is 0 if it is from '0' to '?' in a row. */
+  /** The upper half of a byte is 0 if its value is between '0' and '?' after {@link #inARow}. */
   private static long notInARow(long digits) {
     return inARow(digits) ^ 0x30 * EACH_BYTE;
   }
 
-  /** Bit 6 of each byte is 0 if it is past the nine in a row because it is a letter. */
+  /** Bit 6 of a byte is 0 if it exceeds nine because it is a letter. */
   private static long otherKind(long digits) {
     return inARow(digits) + 6 * EACH_BYTE ^ digits;
   }
 
-  /** The number that eight hex digits are, below 2^32. */
+  /** Returns the value of eight hex digits, below 2^32. */
   static long value(long digits) {
     return MOVES_BITS ? compressed(digits) : shifted(digits);
   }
@@ -88,13 +88,13 @@ final class HexDigits {
 
   static long shifted(long digits) {
     long nibbles = inARow(digits) & LOW_NIBBLES;
-    // Pairs, fours, eights: the more significant half is the higher one.
+    // Merge pairs, fours and eights; the higher half is the more significant one.
     nibbles = (nibbles | nibbles >>> 4) & 0x00ff_00ff_00ff_00ffL;
     nibbles = (nibbles | nibbles >>> 8) & 0x0000_ffff_0000_ffffL;
     return (nibbles | nibbles >>> 16) & 0xffff_ffffL;
   }
 
-  /** The lower 32 bits as lower-case digits. */
+  /** Returns the lower 32 bits as lower-case digits. */
   static long of(long value) {
     return digits(MOVES_BITS ? expanded(value) : spread(value));
   }
@@ -116,8 +116,8 @@ final class HexDigits {
   }
 
   /**
-   * Letters of either case moved behind the nine, so that a digit's lower half is its value.
-   * Nothing is carried: what is moved is at least 0x60.
+   * Moves letters of either case next to '9', so that the lower half of a byte is its value. No
+   * byte borrows: letters are at least 0x60 before.
    */
   private static long inARow(long digits) {
     long letters = digits >>> 6 & EACH_BYTE;

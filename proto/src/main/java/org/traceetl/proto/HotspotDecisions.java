@@ -12,8 +12,8 @@ import java.util.Map;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * On how many queues the servers want applications to live: one record of the routing topic, and
- * all of it, so that the newest one alone is enough. Immutable.
+ * The number of queues that each application should have. A record of the routing topic has all
+ * decisions, so only the newest one is needed. Immutable.
  *
  * <p>The body, in the frame of {@link RecordFormat}; the magic is {@code TEHS}, the version 1:
  *
@@ -22,14 +22,14 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *       length          2 bytes  of the name, 1 to 1,024
  *       name            UTF-8
  *       queues          2 bytes  1 to 1,024
- *       flags           1 byte   1: spread at random; others 0
+ *       flags           1 byte   1: spread at random; other bits 0
  *       level           4 bytes  thousandths, 0 to 2^31 - 1; see {@link Decision#levelMilli}
  *       since           8 bytes  milliseconds since 1970
  * </pre>
  *
  * @param epoch rises with each decision
  * @param decidedMillis when it was decided, milliseconds since 1970
- * @param applications decisions by application; the others live on as many queues as by default
+ * @param applications decisions by application; others have the default number of queues
  */
 public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decision> applications)
     implements RoutingRecord {
@@ -49,22 +49,22 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
   private static final int COUNT_BYTES = 2;
   private static final int FIXED_BYTES = 17;
 
-  /** Longest record, bytes. */
+  /** Largest record, bytes. */
   public static final int MAX_BYTES =
       RecordFormat.FRAME_BYTES + COUNT_BYTES + MAX_APPLICATIONS * (FIXED_BYTES + MAX_NAME_BYTES);
 
-  /** How it stands in the topic. */
+  /** Format of the record in the topic. */
   public static final RecordFormat<HotspotDecisions> FORMAT =
       new RecordFormat<>(MAGIC, 1, MAX_BYTES, HotspotDecisions::read);
 
   /**
-   * One application's.
+   * The decision for an application.
    *
-   * @param queues how many queues it is to live on, 1 to {@value #MAX_QUEUES}
-   * @param random whether its spans are spread at random instead of by series
-   * @param levelMilli what one of its queues carried of it when it got more, thousandths of what a
-   *     queue would carry if all carried the same: what whoever decides next compares its load with
-   * @param sinceMillis since when it lives on so many, milliseconds since 1970
+   * @param queues number of queues, 1 to {@value #MAX_QUEUES}
+   * @param random whether spans are spread at random instead of by series
+   * @param levelMilli load of one of its queues at the last increase, in thousandths of a queue's
+   *     share if all carried the same; the next decision compares the load with it
+   * @param sinceMillis when it got this number of queues, milliseconds since 1970
    */
   public record Decision(int queues, boolean random, int levelMilli, long sinceMillis) {
     public Decision {
@@ -75,8 +75,8 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
   }
 
   /**
-   * @throws IllegalArgumentException if there are more applications than a record takes, or one
-   *     with a name that it does not take; see {@link #takes}
+   * @throws IllegalArgumentException if there are more applications than a record holds, or a name
+   *     that it cannot hold; see {@link #takes}
    */
   public HotspotDecisions {
     applications = Map.copyOf(applications);
@@ -86,7 +86,7 @@ public record HotspotDecisions(long epoch, long decidedMillis, Map<String, Decis
     }
   }
 
-  /** Whether a record can name this application. */
+  /** Returns whether a record can contain this application. */
   public static boolean takes(String application) {
     return RecordFormat.isText(application, MAX_NAME_BYTES);
   }

@@ -12,8 +12,8 @@ import java.util.Map;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * Which tokens of span names vary, as the servers have learnt it: one record of the routing topic,
- * and all of it, so that the newest one alone is enough. Immutable.
+ * The tokens of span names that vary, as the servers have learnt. A record of the routing topic
+ * contains all rules, so only the newest record is needed. Immutable.
  *
  * <p>The body, in the frame of {@link RecordFormat}; the magic is {@code TELN}, the version 1:
  *
@@ -32,7 +32,7 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *
  * @param epoch rises with each decision
  * @param decidedMillis when it was decided, milliseconds since 1970
- * @param applications rules by application; names of the others stay as they are
+ * @param applications rules by application; names of other applications do not change
  */
 public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules> applications)
     implements RoutingRecord {
@@ -50,20 +50,20 @@ public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules>
   private static final int APPLICATION_BYTES = 4;
   private static final int RULE_BYTES = 15;
 
-  /** Longest record, bytes. */
+  /** Largest record, bytes. */
   public static final int MAX_BYTES =
       RecordFormat.FRAME_BYTES
           + COUNT_BYTES
           + MAX_RULES
               * (APPLICATION_BYTES + MAX_NAME_BYTES + RULE_BYTES + NameRule.MAX_PREFIX_BYTES);
 
-  /** How it stands in the topic. */
+  /** Format of the record in the topic. */
   public static final RecordFormat<LearntNames> FORMAT =
       new RecordFormat<>(MAGIC, 1, MAX_BYTES, LearntNames::read);
 
   /**
-   * @throws IllegalArgumentException if there are more rules than a record takes, or an application
-   *     with a name that it does not take; see {@link #takes}
+   * @throws IllegalArgumentException if there are more rules than a record holds, or an application
+   *     name that it cannot hold; see {@link #takes}
    */
   public LearntNames {
     applications = Map.copyOf(applications);
@@ -73,12 +73,12 @@ public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules>
     }
   }
 
-  /** Whether a record can name this application. */
+  /** Returns whether a record can contain this application. */
   public static boolean takes(String application) {
     return RecordFormat.isText(application, MAX_NAME_BYTES);
   }
 
-  /** How many there are of all applications. */
+  /** Returns the number of rules of all applications. */
   public int rules() {
     return rules(applications);
   }

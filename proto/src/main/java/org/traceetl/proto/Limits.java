@@ -1,6 +1,6 @@
 package org.traceetl.proto;
 
-/** Bounds of a batch. The writer keeps them, the reader refuses what breaks them. */
+/** Limits of a batch. The writer respects them; the reader refuses a batch that exceeds one. */
 public final class Limits {
   /** Largest message, bytes: RocketMQ's default maximum. */
   public static final int MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -20,7 +20,7 @@ public final class Limits {
   /** Most events of one span, and of the spans of one group. */
   public static final int MAX_SPAN_EVENTS = 1_024;
 
-  /** Most numbers of the events of one span: two for each, and two for each of its attributes. */
+  /** Most numbers of a span's events: two for each event, and two for each of its attributes. */
   public static final int MAX_EVENT_NUMBERS = 8 * MAX_SPAN_EVENTS;
 
   /** Most events in a batch; those of a group count once. */

@@ -1,22 +1,22 @@
 package org.traceetl.proto;
 
-/** Bytes that are no decisions, or of a version that is not known here. */
+/** A record that contains no decisions, or has an unknown version. */
 public final class MalformedDecisionsException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /** Why; few values, so that they can be counted. */
+  /** Why the record is malformed; there are few values, so that they can be labels of a metric. */
   public enum Reason {
-    /** Shorter than it has to be, longer than it may be, or something stands behind it. */
+    /** Too short, too long, or followed by further bytes. */
     LENGTH("length"),
-    /** It does not begin as decisions do. */
+    /** Other first bytes than a record's. */
     MAGIC("magic"),
-    /** Of a later version than this program knows. */
+    /** A later version than this program knows. */
     VERSION("version"),
-    /** The checksum is not that of the bytes. */
+    /** A checksum that does not match. */
     CHECKSUM("checksum"),
-    /** Without a signature of the servers, where one is required. */
+    /** A missing or wrong signature, if one is required. */
     SIGNATURE("signature"),
-    /** A number out of its range, a name that is no UTF-8, or names not in order. */
+    /** A number out of range, a name that is not UTF-8, or unsorted names. */
     CONTENT("content");
 
     private final String label;
@@ -25,7 +25,7 @@ public final class MalformedDecisionsException extends Exception {
       this.label = label;
     }
 
-    /** As a metric label. */
+    /** Returns the reason as a metric label. */
     public String label() {
       return label;
     }

@@ -4,15 +4,13 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 /**
  * Joins span names by the learnt rules of their application: {@code /users/alice/cart} becomes
- * {@code /users/{*}/cart}. To be asked behind {@link NameTemplate}. The result follows from the
- * rules and the name's bytes alone, so it is the same in every process; applied again it changes
- * nothing.
+ * {@code /users/{*}/cart}. Use it after {@link NameTemplate}. The result depends only on the rules
+ * and the name's bytes, so it is the same in every process. A second pass changes nothing.
  *
- * <p>Takes time in proportion to the name. Allocates nothing once its buffer has grown. One owner
- * thread.
+ * <p>Takes time in proportion to the name. Allocates only to grow its buffer. One owner thread.
  */
 public final class NameJoiner {
-  /** The name stays as it is. */
+  /** The name does not change. */
   public static final int UNCHANGED = -1;
 
   private static final byte[] ANY = "{*}".getBytes(US_ASCII);
@@ -20,11 +18,11 @@ public final class NameJoiner {
   private byte[] buffer = new byte[256];
   private int size;
 
-  /** Of what is in the buffer. */
+  /** Hash of the buffer's content. */
   private int hash;
 
   /**
-   * Writes what a name becomes to {@link #buffer}.
+   * Writes the joined name to {@link #buffer}.
    *
    * @param bytes not the buffer
    * @return its length, or {@link #UNCHANGED}
@@ -50,7 +48,7 @@ public final class NameJoiner {
         put(bytes, next, ++to);
       } else {
         behind--;
-        // Of the first token no rule can be: nothing stands before it that could be a prefix.
+        // No rule matches the first token, because it has no prefix.
         boolean joined =
             rules.joins(buffer, size, hash, behind) && !NameTokens.isPlaceholder(bytes, next, to);
         put(joined ? ANY : bytes, joined ? 0 : next, joined ? ANY.length : to);
@@ -68,7 +66,7 @@ public final class NameJoiner {
     }
   }
 
-  /** Where joined names are written to; valid until the next one is. */
+  /** Returns the buffer with the joined name, valid until the next call of {@link #write}. */
   public byte[] buffer() {
     return buffer;
   }

@@ -3,16 +3,15 @@ package org.traceetl.proto;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * That the token behind a prefix varies, in names with so many tokens behind it: {@code {*}} takes
- * its place. Immutable.
+ * A rule that the token after a prefix varies, in names with a given number of tokens after it.
+ * {@code {*}} replaces the token. Immutable.
  *
- * @param prefix all that stands before the token, as it is in joined names: {@code /users/}, {@code
- *     /users/{*}/orders/}. A token without a placeholder is in it: a name never becomes
- *     placeholders alone, and its first token always stays
- * @param behind tokens behind the one that varies, whatever they are; 0 to {@link NameTokens#MAX} -
- *     2
- * @param values different tokens that were seen there when it was learnt, at least 1
- * @param sinceMillis when it was learnt, milliseconds since 1970
+ * @param prefix the joined name up to the token: {@code /users/}, {@code /users/{*}/orders/}. It
+ *     contains a token that is not a placeholder, so a joined name keeps its first token and is
+ *     never only placeholders
+ * @param behind number of tokens after the varying one; 0 to {@link NameTokens#MAX} - 2
+ * @param values different tokens seen when the rule was learnt, at least 1
+ * @param sinceMillis when the rule was learnt, milliseconds since 1970
  */
 public record NameRule(String prefix, int behind, int values, long sinceMillis)
     implements Comparable<NameRule> {
@@ -20,11 +19,11 @@ public record NameRule(String prefix, int behind, int values, long sinceMillis)
   public static final int MAX_PREFIX_BYTES = 256;
 
   /**
-   * @throws IllegalArgumentException if one of them is not as it must be
+   * @throws IllegalArgumentException if a value is not valid
    */
   public NameRule {
     if (!takes(prefix) || behind < 0 || behind > NameTokens.MAX - 2 || values < 1) {
-      // Without the prefix: of a record it may be anything, and the message goes to the log.
+      // Omits the prefix: in a record it may be anything, and the message is logged.
       throw new IllegalArgumentException(
           (takes(prefix) ? "a prefix" : "what is no prefix")
               + " of "
@@ -36,7 +35,7 @@ public record NameRule(String prefix, int behind, int values, long sinceMillis)
     }
   }
 
-  /** Whether there may be a rule for what stands behind this prefix. */
+  /** Returns whether a rule may have this prefix. */
   public static boolean takes(String prefix) {
     byte[] bytes = prefix.getBytes(UTF_8);
     if (!RecordFormat.isText(prefix, MAX_PREFIX_BYTES)
@@ -53,12 +52,12 @@ public record NameRule(String prefix, int behind, int values, long sinceMillis)
     return false;
   }
 
-  /** What names become, up to the token: {@code /users/{*}}. */
+  /** Returns the joined name up to and including the token: {@code /users/{*}}. */
   public String text() {
     return prefix + "{*}";
   }
 
-  /** In the order of their prefixes' bytes, then of the tokens behind: that of a record. */
+  /** Orders rules as in a record: by the prefixes' bytes, then by {@link #behind}. */
   @Override
   public int compareTo(NameRule other) {
     int byPrefix = RecordFormat.BY_BYTES.compare(prefix, other.prefix);

@@ -6,13 +6,13 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 
-/** The learnt rules of one application, made ready to be asked. Immutable. */
+/** The learnt rules of one application, prepared for lookup. Immutable. */
 public final class NameRules {
   private static final int MIX = 0x9E37_79B9;
 
   private final List<NameRule> rules;
 
-  /** By slot; null where there is none. */
+  /** By slot; null if the slot is free. */
   private final byte[][] prefixes;
 
   private final int[] behinds;
@@ -20,7 +20,7 @@ public final class NameRules {
 
   /**
    * @param rules in any order
-   * @throws IllegalArgumentException if there is none, or two are for the same names
+   * @throws IllegalArgumentException if there is no rule, or two have the same prefix and number
    */
   public NameRules(Collection<NameRule> rules) {
     if (rules.isEmpty()) {
@@ -49,22 +49,22 @@ public final class NameRules {
     }
   }
 
-  /** In their order. */
+  /** Returns the rules in their order. */
   public List<NameRule> rules() {
     return rules;
   }
 
-  /** The hash of some bytes, begun with 0, and one more. */
+  /** Extends the hash of some bytes, initially 0, by one byte. */
   static int hash(int hash, byte next) {
     return 31 * hash + next;
   }
 
   /**
-   * Whether the token that follows varies.
+   * Returns whether the next token varies.
    *
-   * @param written what stands before it, from 0 on
+   * @param written the joined name before the token, from index 0
    * @param hash of these bytes
-   * @param behind tokens behind it
+   * @param behind number of tokens after it
    */
   boolean joins(byte[] written, int size, int hash, int behind) {
     int slot = slot(hash, behind);

@@ -3,31 +3,31 @@ package org.traceetl.proto;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 /**
- * Takes identifiers out of span names: {@code GET /users/42} becomes {@code GET /users/{id}}. The
- * result follows from the name's bytes alone, so it is the same in every process; applied again it
+ * Removes identifiers from span names: {@code GET /users/42} becomes {@code GET /users/{id}}. The
+ * result depends only on the name's bytes, so it is the same in every process. A second pass
  * changes nothing.
  *
- * <p>A token is a run of letters and digits; bytes outside ASCII count as letters. What is
+ * <p>A token is a run of letters and digits; bytes outside ASCII count as letters. These are
  * replaced:
  *
  * <pre>
  *   {email}  local@domain.tld
- *   {date}   2026-01-31, also with a time behind it: T10:00:00.5Z, T10:00+02:00
- *   {id}     a UUID; a number; four numbers with dots, as of IPv4; numbers with dots of which one
+ *   {date}   2026-01-31, with or without a time: T10:00:00.5Z, T10:00+02:00
+ *   {id}     a UUID; a number; four numbers with dots, as of IPv4; numbers with dots, one of which
  *            has more than 3 digits; 0x and 4 or more hex digits; a token of 8 or more hex digits,
- *            one of them 0 to 9; a token of 16 or more characters that goes between letters and
+ *            one of them 0 to 9; a token of 16 or more characters that changes between letters and
  *            digits 5 times; within other tokens 5 or more digits in a row
  * </pre>
  *
- * <p>What stays: numbers with dots (1.1, v1.2, 3.11), one digit behind the token {@code HTTP/}, one
- * that {@code -} or {@code _} joins to a letter (utf-8, us-east-1), letters with up to 4 digits
- * (v2, sha256, log4j).
+ * <p>The following remain: numbers with dots (1.1, v1.2, 3.11), one digit after the token {@code
+ * HTTP/}, one that {@code -} or {@code _} joins to a letter (utf-8, us-east-1), letters with up to
+ * 4 digits (v2, sha256, log4j).
  *
- * <p>Takes time in proportion to the name, whatever it is; most names that stay are gone through
- * once. Allocates nothing once its buffer has grown. One owner thread.
+ * <p>Takes time in proportion to the name; most unchanged names are scanned once. Allocates only to
+ * grow its buffer. One owner thread.
  */
 public final class NameTemplate {
-  /** The name stays as it is. */
+  /** The name does not change. */
   public static final int UNCHANGED = -1;
 
   private static final byte[] ID = "{id}".getBytes(US_ASCII);
@@ -49,24 +49,24 @@ public final class NameTemplate {
   private byte[] buffer = new byte[256];
   private int size;
 
-  // The name at hand
+  // The current name
   private byte[] name = buffer;
   private int end;
   private boolean changed;
 
-  /** Where the next {@code @} is that is not looked at yet, or the name's end. */
+  /** Position of the next {@code @}, or the name's end. */
   private int at;
 
-  /** Where the local part before {@link #at} may begin. */
+  /** First possible start of the local part before {@link #at}. */
   private int localStart;
 
-  /** Where the domain behind {@link #at} ends, or {@link #NOWHERE}. */
+  /** End of the domain after {@link #at}, or {@link #NOWHERE}. */
   private int domainEnd;
 
   /**
    * Writes a name's template to {@link #buffer}.
    *
-   * @return its length, at most 5/2 of the name's and 4 more, or {@link #UNCHANGED}
+   * @return its length, at most 5/2 of the name's plus 4, or {@link #UNCHANGED}
    */
   public int write(byte[] bytes, int offset, int length) {
     if (!mayChange(bytes, offset, length)) {
@@ -89,12 +89,12 @@ public final class NameTemplate {
     return changed ? size : UNCHANGED;
   }
 
-  /** Where templates are written to; valid until the next one is. */
+  /** Returns the buffer with the template, valid until the next call of {@link #write}. */
   public byte[] buffer() {
     return buffer;
   }
 
-  /** False for most names that stay: they are gone through once, and nothing is written. */
+  /** Returns false for most unchanged names, after one scan and without writing. */
   private static boolean mayChange(byte[] bytes, int offset, int length) {
     int token = 0;
     int digits = 0;
@@ -129,7 +129,7 @@ public final class NameTemplate {
     return false;
   }
 
-  /** Writes what becomes of the token, or of more, that begins there; returns where to go on. */
+  /** Writes the token or identifier that starts here; returns the end of what it read. */
   private int token(int start) {
     int to = email(start);
     if (to != NOWHERE) {
@@ -158,7 +158,7 @@ public final class NameTemplate {
     return isIdentifier(start, tokenEnd) ? replace(ID, tokenEnd) : mixed(start, tokenEnd);
   }
 
-  /** A token that is none as a whole: what stands before its first long number, and that number. */
+  /** Writes a token that is not an identifier up to the end of its first long number. */
   private int mixed(int start, int tokenEnd) {
     int run = start;
     for (int i = start; i <= tokenEnd; i++) {
@@ -178,7 +178,7 @@ public final class NameTemplate {
     return copy(start, tokenEnd);
   }
 
-  /** Numbers with dots between them, from one whose end is given. */
+  /** Writes numbers joined by dots, the first of which has this end. */
   private int numbers(int start, int firstEnd) {
     int parts = 1;
     int longest = firstEnd - start;
@@ -199,7 +199,7 @@ public final class NameTemplate {
     return stays ? copy(start, to) : replace(ID, to);
   }
 
-  /** What is written so far is looked at, not the name: so a second time finds the same. */
+  /** Examines the output and not the name, so that a second pass gives the same result. */
   private boolean isVersion(int digits) {
     return digits <= MAX_VERSION_DIGITS
         && size > 1
@@ -214,7 +214,7 @@ public final class NameTemplate {
         && isLetter(buffer[size - 2]);
   }
 
-  /** Behind {@code HTTP/} that is a token of its own. */
+  /** Returns whether the token {@code HTTP} and a slash precede. */
   private boolean followsHttp() {
     if (size < HTTP.length || size > HTTP.length && isTokenByte(buffer[size - HTTP.length - 1])) {
       return false;
@@ -228,7 +228,7 @@ public final class NameTemplate {
     return true;
   }
 
-  /** Whether a token that is not a number is an identifier as a whole. */
+  /** Returns whether a token that is not a number is an identifier as a whole. */
   private boolean isIdentifier(int start, int tokenEnd) {
     int length = tokenEnd - start;
     if (length > MIN_HEX + 1
@@ -249,7 +249,7 @@ public final class NameTemplate {
     return hex && digits > 0 || length >= MIN_TOKEN && changes >= MIN_TOKEN_CHANGES;
   }
 
-  /** Where the UUID that begins there ends. */
+  /** Returns the end of a UUID that starts here. */
   private int uuid(int start) {
     int group = start;
     for (int digits : UUID_GROUPS) {
@@ -269,7 +269,7 @@ public final class NameTemplate {
     return endsThere(group) ? group : NOWHERE;
   }
 
-  /** Where the date that begins there ends, with its time if it has one. */
+  /** Returns the end of a date that starts here, including its time. */
   private int date(int start) {
     int to = start + DATE_LENGTH;
     if (to > end
@@ -286,7 +286,7 @@ public final class NameTemplate {
     return to != NOWHERE && endsThere(to) ? to : NOWHERE;
   }
 
-  /** Where the time ends, with its zone: hh:mm, hh:mm:ss, also with a fraction. */
+  /** Returns the end of a time and its zone: hh:mm, hh:mm:ss, also with a fraction. */
   private int time(int start) {
     int to = start + 5;
     if (to > end || number(start, 2) < 0 || name[start + 2] != ':' || number(start + 3, 2) < 0) {
@@ -311,7 +311,7 @@ public final class NameTemplate {
     return to;
   }
 
-  /** The number in so many digits, or -1. */
+  /** Returns the number of this many digits, or -1. */
   private int number(int start, int digits) {
     int value = 0;
     for (int i = start; i < start + digits; i++) {
@@ -327,7 +327,7 @@ public final class NameTemplate {
     return value >= least && value <= most;
   }
 
-  /** Where the address that begins there ends. */
+  /** Returns the end of an e-mail address that starts here. */
   private int email(int start) {
     if (at < start) {
       findAt(start);
@@ -335,7 +335,7 @@ public final class NameTemplate {
     return at < end && start >= localStart ? domainEnd : NOWHERE;
   }
 
-  /** Looks at the first {@code @} from there on. Every byte is looked at a few times in all. */
+  /** Finds the first {@code @} from here on. Reads every byte a few times in total. */
   private void findAt(int from) {
     int previous = at;
     at = from;
@@ -366,7 +366,7 @@ public final class NameTemplate {
     }
   }
 
-  /** What stands before a template may be the rest of a token: then it was none before. */
+  /** Rejects an end before a placeholder: in the original name a longer token was there. */
   private boolean endsThere(int to) {
     return to == end || !isTokenByte(name[to]) && name[to] != '{';
   }
@@ -420,7 +420,7 @@ public final class NameTemplate {
     return isTokenByte(b) || b == '.' || b == '-';
   }
 
-  /** Token bytes are among them: a local part never begins within a token. */
+  /** Includes all token bytes, so that a local part never starts inside a token. */
   private static boolean isLocalByte(byte b) {
     return isDomainByte(b) || b == '_' || b == '+' || b == '%';
   }

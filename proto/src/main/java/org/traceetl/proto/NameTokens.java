@@ -1,13 +1,12 @@
 package org.traceetl.proto;
 
 /**
- * What a span name is made of where it is looked at for tokens that vary: runs of bytes between
- * separators, which are the space and {@code / : ? & = , ; # |}. So {@code -}, {@code _} and {@code
- * .} are within tokens: what they join is one name, {@code product-blue-mug} or {@code
- * com.shop.Cart}.
+ * The tokens of a span name that may vary: runs of bytes between separators, which are the space
+ * and {@code / : ? & = , ; # |}. {@code -}, {@code _} and {@code .} belong to tokens, because they
+ * join one name: {@code product-blue-mug}, {@code com.shop.Cart}.
  */
 public final class NameTokens {
-  /** Names with more tokens are left as they are. */
+  /** Names with more tokens do not change. */
   public static final int MAX = 32;
 
   private static final String SEPARATORS = " /:?&=,;#|";
@@ -25,12 +24,12 @@ public final class NameTokens {
     return mask;
   }
 
-  /** Whether a byte of UTF-8 stands between tokens. */
+  /** Returns whether a byte of UTF-8 separates tokens. */
   public static boolean isSeparator(byte b) {
     return b >= 0 && ((b < Long.SIZE ? LOW : HIGH) >>> b & 1) != 0;
   }
 
-  /** How many there are in these bytes. */
+  /** Returns the number of tokens. */
   public static int count(byte[] bytes, int offset, int length) {
     int tokens = 0;
     boolean between = true;
@@ -42,7 +41,7 @@ public final class NameTokens {
     return tokens;
   }
 
-  /** Where the token that begins there ends. */
+  /** Returns the end of the token that starts here. */
   public static int end(byte[] bytes, int from, int end) {
     int to = from;
     while (to < end && !isSeparator(bytes[to])) {
@@ -51,7 +50,7 @@ public final class NameTokens {
     return to;
   }
 
-  /** Whether a placeholder is in the token already: {@code {id}}, or a framework's own. */
+  /** Returns whether the token contains a placeholder: {@code {id}}, or one of a framework. */
   public static boolean isPlaceholder(byte[] bytes, int from, int to) {
     for (int i = from; i < to; i++) {
       if (bytes[i] == '{') {

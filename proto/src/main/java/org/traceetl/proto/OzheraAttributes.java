@@ -3,12 +3,12 @@ package org.traceetl.proto;
 import java.util.Arrays;
 
 /**
- * Attributes of a span of OzHera, or of its resource, where they stand in the message. Keys and
- * values are two lists there; where they differ in length the attributes are none, as those of a
- * span are to OzHera. Valid until the reader reads the next message.
+ * Attributes of a span of OzHera, or of its resource, as positions in the message. Keys and values
+ * are two lists; if their lengths differ, there are no attributes, as in OzHera. Valid until the
+ * reader reads the next message.
  */
 public final class OzheraAttributes {
-  /** Nothing is there, an array, or what is not of the type that the key says. */
+  /** Missing, an array, or not of the type that the key declares. */
   public static final int NO_VALUE = 0;
 
   public static final int TEXT = 1;
@@ -24,11 +24,11 @@ public final class OzheraAttributes {
   private static final int KEY_TYPE = 1;
   private static final int KEY_TEXT = 2;
 
-  /** Highest number of a type: an array of doubles. */
+  /** Largest number of a type: an array of doubles. */
   private static final int MAX_TYPE = 8;
 
-  // A key as OzHera writes it: its type and its text, each a header and a byte, the text's bytes,
-  // and the struct's end. The type is not negative, the length one byte.
+  // A key as OzHera writes it: header and byte of its type, header and length of its text, the
+  // text's bytes, and the struct's end. The type is not negative, and the length has one byte.
   private static final int KEY_HEAD = 0x00_18_00_15;
   private static final int KEY_HEAD_MASK = 0x80_ff_81_ff;
   private static final int MIN_KEY_BYTES = Integer.BYTES + 1;
@@ -40,7 +40,7 @@ public final class OzheraAttributes {
   private static final int LONG_HEAD = LONG << 4 | Compact.I64;
   private static final int DOUBLE_HEAD = DOUBLE << 4 | Compact.DOUBLE;
 
-  /** Most bytes of a value as the fast path takes it, the bytes of a text left out. */
+  /** Most bytes of a value on the fast path, without the bytes of a text. */
   private static final int FAST_VALUE_BYTES = 10;
 
   private final boolean expectsUsual;
@@ -49,7 +49,7 @@ public final class OzheraAttributes {
   private int valueCount;
   private long[] keys = new long[64];
 
-  /** As the key says, or 0 where it does not. */
+  /** The declared types, or 0 for a value of another type. */
   private byte[] keyTypes = new byte[64];
 
   private byte[] valueTypes = new byte[64];
@@ -58,55 +58,54 @@ public final class OzheraAttributes {
   private long[] values = new long[64];
 
   /**
-   * @param expectsUsual whether to try first whether they are encoded as OzHera does; it makes no
-   *     difference but to the time it takes
+   * @param expectsUsual whether to try OzHera's own encoding first; affects only the speed
    */
   OzheraAttributes(boolean expectsUsual) {
     this.expectsUsual = expectsUsual;
   }
 
-  /** At most {@link Limits#MAX_ATTRIBUTES}. */
+  /** Returns the number of attributes, at most {@link Limits#MAX_ATTRIBUTES}. */
   public int count() {
     return keyCount == valueCount ? keyCount : 0;
   }
 
-  /** Where key {@code i} begins in the message. */
+  /** Returns the start of key {@code i} in the message. */
   public int keyOffset(int i) {
     return CompactInput.textOffset(keys[i]);
   }
 
-  /** Length of key {@code i}, bytes; 0 without one. */
+  /** Returns the length of key {@code i}, bytes; 0 if it is missing. */
   public int keyLength(int i) {
     return CompactInput.textLength(keys[i]);
   }
 
-  /** What value {@code i} is: {@link #NO_VALUE} to {@link #DOUBLE}. */
+  /** Returns the type of value {@code i}: {@link #NO_VALUE} to {@link #DOUBLE}. */
   public int type(int i) {
     int type = valueTypes[i];
     return keyTypes[i] == 0 || keyTypes[i] == type ? type : NO_VALUE;
   }
 
-  /** Where value {@code i}, a text, begins in the message. */
+  /** Returns the start of text value {@code i} in the message. */
   public int textOffset(int i) {
     return CompactInput.textOffset(values[i]);
   }
 
-  /** Length of value {@code i}, a text, bytes. */
+  /** Returns the length of text value {@code i}, bytes. */
   public int textLength(int i) {
     return CompactInput.textLength(values[i]);
   }
 
-  /** Value {@code i}, a long. */
+  /** Returns long value {@code i}. */
   public long longValue(int i) {
     return values[i];
   }
 
-  /** Value {@code i}, a boolean. */
+  /** Returns boolean value {@code i}. */
   public boolean booleanValue(int i) {
     return values[i] != 0;
   }
 
-  /** Value {@code i}, a double. */
+  /** Returns double value {@code i}. */
   public double doubleValue(int i) {
     return Double.longBitsToDouble(values[i]);
   }
@@ -116,7 +115,7 @@ public final class OzheraAttributes {
     valueCount = 0;
   }
 
-  /** Reads the {@code TAttributes} that the field last read is. */
+  /** Reads the {@code TAttributes} of the last field. */
   void read(CompactInput input) {
     int field = input.fieldId();
     int seen = 0;
@@ -159,8 +158,8 @@ public final class OzheraAttributes {
   }
 
   /**
-   * Reads keys from {@code first} on without looking at every byte, up to one that OzHera would
-   * write otherwise; answers which that is. {@link #readKey} says the same of all of them.
+   * Reads keys from {@code first} on by the fast path, up to one that is not encoded as OzHera
+   * does; returns its index. {@link #readKey} gives the same results.
    */
   int readUsualKeys(CompactInput input, int first, int count) {
     if (!expectsUsual) {
@@ -177,7 +176,7 @@ public final class OzheraAttributes {
       if ((head & KEY_HEAD_MASK) != KEY_HEAD || stop >= end || in[stop] != Compact.STOP) {
         break;
       }
-      int type = head >>> 9 & 0x3f; // half the byte: as in all numbers the lowest bit is the sign
+      int type = head >>> 9 & 0x3f; // Half the byte: the lowest bit of a zigzag number is its sign.
       keyTypes[i] = (byte) (type <= MAX_TYPE ? type : 0);
       keys[i] = CompactInput.text(at + Integer.BYTES, length);
       at = stop + 1;
@@ -209,9 +208,9 @@ public final class OzheraAttributes {
   }
 
   /**
-   * Reads values from {@code first} on without looking at every byte, up to one that OzHera would
-   * write otherwise, is of no type that counts, or is near the end; answers which that is. {@link
-   * #readValue} says the same of all of them.
+   * Reads values from {@code first} on by the fast path and returns the index after them. The path
+   * ends at a value that OzHera would encode differently, at an unsupported type, and near the end.
+   * {@link #readValue} gives the same results.
    */
   int readUsualValues(CompactInput input, int first, int count) {
     if (!expectsUsual) {
@@ -230,7 +229,7 @@ public final class OzheraAttributes {
           if (length < 0) {
             length = length & 0x7f | in[start++] << 7;
           }
-          // Negative where the length has three bytes.
+          // Negative if the length has three bytes.
           stop = length < 0 ? end : start + length;
           values[i] = CompactInput.text(start, length);
           valueTypes[i] = TEXT;
@@ -264,7 +263,7 @@ public final class OzheraAttributes {
     return i;
   }
 
-  /** The field's number is the type's. Of several that are set the lowest counts. */
+  /** The field number is the type. If several fields are set, the lowest counts. */
   private void readValue(CompactInput input, int i) {
     valueTypes[i] = NO_VALUE;
     input.fieldsAfter(0);

@@ -4,19 +4,19 @@ import java.util.Objects;
 
 /**
  * Reads one message of Apache OzHera's topic, a {@code TSpanData}, in place: no object, no {@code
- * String}; arrays are kept from message to message.
+ * String}; arrays are reused for all messages.
  *
- * <p>Use: {@link #read}; if it answers {@link Rejection#NONE}, everything else. No field is
- * required: a text that is not there has length 0, a number is 0. Fields may stand in any order.
- * Those that are unknown, and those that OzHera's metrics are not made of (events, links, the
- * parent), are skipped. No content of a message makes it throw, nor allocate more than {@link
- * Limits} and the message's own length justify. Texts are not checked to be UTF-8; of one longer
- * than {@link Limits#MAX_STRING_BYTES} only the beginning counts.
+ * <p>Call {@link #read}; if it returns {@link Rejection#NONE}, the other methods are valid. No
+ * field is required: a missing text has length 0, a missing number is 0. Fields may have any order.
+ * Unknown fields and those that OzHera's metrics do not use (events, links, the parent) are
+ * skipped. A message can neither cause an exception nor a larger allocation than {@link Limits} and
+ * its own length justify. Texts are not checked to be UTF-8; one longer than {@link
+ * Limits#MAX_STRING_BYTES} is cut.
  *
- * <p>It takes no message that {@link SpanBatchReader} takes: field 1 is a text here, a number
- * there, where it is required.
+ * <p>It refuses every message that {@link SpanBatchReader} accepts: field 1 is a text here and a
+ * required number there.
  *
- * <p>Not thread-safe: one owner, who leaves the message's bytes alone while reading.
+ * <p>Not thread-safe: one owner, who must not change the message's bytes while reading.
  */
 public final class OzheraSpanReader {
   // Fields of TSpanData
@@ -71,8 +71,8 @@ public final class OzheraSpanReader {
   }
 
   /**
-   * @param expectsUsual false to read all attributes by the general path, as those are that are not
-   *     encoded as OzHera does
+   * @param expectsUsual false to read all attributes by the general path, which also reads other
+   *     encodings than OzHera's own
    */
   OzheraSpanReader(boolean expectsUsual) {
     attributes = new OzheraAttributes(expectsUsual);
@@ -170,17 +170,17 @@ public final class OzheraSpanReader {
     input.fieldsAfter(EXTRA);
   }
 
-  /** The array given to {@link #read}. */
+  /** Returns the array given to {@link #read}. */
   public byte[] buffer() {
     return input.bytes();
   }
 
-  /** 0, as the other half, where the ID's text is not 32 hexadecimal digits. */
+  /** Returns half of the ID; both are 0 if its text is not 32 hexadecimal digits. */
   public long traceIdHigh() {
     return isTraceId() ? SpanId.parseHex(buffer(), CompactInput.textOffset(traceId)) : 0;
   }
 
-  /** 0, as the other half, where the ID's text is not 32 hexadecimal digits. */
+  /** Returns half of the ID; both are 0 if its text is not 32 hexadecimal digits. */
   public long traceIdLow() {
     return isTraceId()
         ? SpanId.parseHex(buffer(), CompactInput.textOffset(traceId) + SpanId.HEX_LENGTH)
@@ -192,7 +192,7 @@ public final class OzheraSpanReader {
         && TraceId.isHex(buffer(), CompactInput.textOffset(traceId));
   }
 
-  /** 0 where the ID's text is not 16 hexadecimal digits. */
+  /** Returns the ID; 0 if its text is not 16 hexadecimal digits. */
   public long spanId() {
     int offset = CompactInput.textOffset(spanId);
     boolean isId =
@@ -200,23 +200,23 @@ public final class OzheraSpanReader {
     return isId ? SpanId.parseHex(buffer(), offset) : 0;
   }
 
-  /** Where the name begins in {@link #buffer}. */
+  /** Returns the start of the name in {@link #buffer}. */
   public int nameOffset() {
     return CompactInput.textOffset(name);
   }
 
-  /** Bytes of the name. */
+  /** Returns the length of the name, bytes. */
   public int nameLength() {
     return CompactInput.textLength(name);
   }
 
-  /** As in OTLP, 0 to 5: 0 where there is none, or none of OzHera's. */
+  /** Returns the kind as in OTLP, 0 to 5; 0 if it is missing or unknown. */
   public int kind() {
-    // OzHera's are numbered as OTLP's.
+    // OzHera's numbers are OTLP's.
     return kind >= 0 && kind <= Compact.MAX_KIND ? kind : 0;
   }
 
-  /** As in OTLP, 0 to 2: 0 where there is none, or none of OzHera's. */
+  /** Returns the status as in OTLP, 0 to 2; 0 if it is missing or unknown. */
   public int status() {
     return switch (status) {
       case 1 -> 1; // OK
@@ -225,17 +225,17 @@ public final class OzheraSpanReader {
     };
   }
 
-  /** Any number: nothing about it is checked. */
+  /** Returns the start, which is not checked. */
   public long startUnixNanos() {
     return startUnixNanos;
   }
 
-  /** Any number: nothing about it is checked. */
+  /** Returns the end, which is not checked. */
   public long endUnixNanos() {
     return endUnixNanos;
   }
 
-  /** From start to end; 0 where that is before the start. */
+  /** Returns the time from start to end; 0 if the end is before the start. */
   public long durationNanos() {
     if (endUnixNanos <= startUnixNanos) {
       return 0;
@@ -244,42 +244,42 @@ public final class OzheraSpanReader {
     return nanos < 0 ? Long.MAX_VALUE : nanos;
   }
 
-  /** Attributes of the span. */
+  /** Returns the span's attributes. */
   public OzheraAttributes attributes() {
     return attributes;
   }
 
-  /** Attributes of the resource. */
+  /** Returns the resource's attributes. */
   public OzheraAttributes resourceAttributes() {
     return resource;
   }
 
-  /** Where the host's address begins in {@link #buffer}. */
+  /** Returns the start of the host's address in {@link #buffer}. */
   public int ipOffset() {
     return CompactInput.textOffset(ip);
   }
 
-  /** Bytes of the host's address. */
+  /** Returns the length of the host's address, bytes. */
   public int ipLength() {
     return CompactInput.textLength(ip);
   }
 
-  /** Where the host's name begins in {@link #buffer}. */
+  /** Returns the start of the host's name in {@link #buffer}. */
   public int hostnameOffset() {
     return CompactInput.textOffset(hostname);
   }
 
-  /** Bytes of the host's name. */
+  /** Returns the length of the host's name, bytes. */
   public int hostnameLength() {
     return CompactInput.textLength(hostname);
   }
 
-  /** Where the application's name begins in {@link #buffer}. */
+  /** Returns the start of the application's name in {@link #buffer}. */
   public int serviceNameOffset() {
     return CompactInput.textOffset(serviceName);
   }
 
-  /** Bytes of the application's name. */
+  /** Returns the length of the application's name, bytes. */
   public int serviceNameLength() {
     return CompactInput.textLength(serviceName);
   }

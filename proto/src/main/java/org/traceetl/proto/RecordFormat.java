@@ -12,8 +12,8 @@ import java.util.zip.CRC32C;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * What the kinds of records in the routing topic have in common: how they begin and end, and when
- * one is refused. Immutable.
+ * The common format of the records in the routing topic: how they begin and end, and when one is
+ * refused. Immutable.
  *
  * <p>Layout, big-endian:
  *
@@ -33,14 +33,14 @@ public final class RecordFormat<R extends RoutingRecord> {
   private static final int HEADER_BYTES = 21;
   private static final int CHECKSUM_BYTES = 4;
 
-  /** An epoch may be so far ahead of the reader's clock: one from a wrong clock would stay. */
+  /** How far an epoch may be ahead of the reader's clock; a wrong epoch would stay valid. */
   private static final long MAX_AHEAD_MILLIS = TimeUnit.DAYS.toMillis(1);
 
-  /** The order of names in a record. */
+  /** Order of names in a record. */
   static final Comparator<String> BY_BYTES =
       Comparator.comparing(name -> name.getBytes(UTF_8), Arrays::compareUnsigned);
 
-  /** Reads what stands between the header and the checksum. */
+  /** Reads the bytes between header and checksum. */
   interface Body<R> {
     R read(long epoch, long decidedMillis, ByteBuffer in) throws MalformedDecisionsException;
   }
@@ -51,7 +51,7 @@ public final class RecordFormat<R extends RoutingRecord> {
   private final Body<R> body;
 
   /**
-   * @param maxBytes of a whole record
+   * @param maxBytes of a complete record
    */
   RecordFormat(int magic, int version, int maxBytes, Body<R> body) {
     this.magic = magic;
@@ -60,17 +60,17 @@ public final class RecordFormat<R extends RoutingRecord> {
     this.body = body;
   }
 
-  /** Whether the bytes begin as records of this kind do; the rest may be anything. */
+  /** Returns whether the bytes begin like a record of this kind; the rest is not checked. */
   public boolean begins(byte[] bytes) {
     return bytes.length >= Integer.BYTES && ByteBuffer.wrap(bytes).getInt() == magic;
   }
 
   /**
-   * Reads what stands in the topic; it may be anything.
+   * Reads a record of the topic, which is not trusted.
    *
    * @param nowMillis the reader's clock, milliseconds since 1970
-   * @throws MalformedDecisionsException if it is no record of this kind and version, whole and in
-   *     order, or its epoch is more than a day ahead of the clock: it would hold for ever
+   * @throws MalformedDecisionsException if it is not a complete and sorted record of this kind and
+   *     version, or its epoch is more than a day ahead of the clock
    */
   public R decode(byte[] bytes, long nowMillis) throws MalformedDecisionsException {
     R decoded = decode(bytes);
@@ -118,7 +118,7 @@ public final class RecordFormat<R extends RoutingRecord> {
   /**
    * Writes a record.
    *
-   * @param bodyBytes what the body will write, exactly
+   * @param bodyBytes exact number of bytes that the body writes
    */
   byte[] encode(RoutingRecord of, int bodyBytes, Consumer<ByteBuffer> body) {
     ByteBuffer out = ByteBuffer.allocate(FRAME_BYTES + bodyBytes);
@@ -128,7 +128,7 @@ public final class RecordFormat<R extends RoutingRecord> {
     return out.array();
   }
 
-  /** A length of 2 bytes. */
+  /** Reads a length of 2 bytes. */
   static int count(ByteBuffer in, int min, int max, String what)
       throws MalformedDecisionsException {
     need(in, Short.BYTES, what);
@@ -139,7 +139,7 @@ public final class RecordFormat<R extends RoutingRecord> {
     return count;
   }
 
-  /** A length of 2 bytes and so many bytes of UTF-8. */
+  /** Reads a length of 2 bytes and a UTF-8 text of this length. */
   static String text(ByteBuffer in, int max, String what) throws MalformedDecisionsException {
     int length = in.remaining() < Short.BYTES ? 0 : Short.toUnsignedInt(in.getShort());
     if (length < 1 || length > max || in.remaining() < length) {
@@ -154,7 +154,7 @@ public final class RecordFormat<R extends RoutingRecord> {
     }
   }
 
-  /** Whether {@link #text} reads it as it is: a lone surrogate would come back as another one. */
+  /** Returns whether {@link #text} can read it back; a lone surrogate would change. */
   static boolean isText(String text, int max) {
     byte[] bytes = text.getBytes(UTF_8);
     return bytes.length >= 1 && bytes.length <= max && new String(bytes, UTF_8).equals(text);

@@ -3,23 +3,23 @@ package org.traceetl.proto;
 import java.util.Arrays;
 
 /**
- * What the servers have decided about one matter, whole: of the records of a kind in the routing
- * topic one holds, and which one does not depend on where or in which order they stand.
+ * A complete set of the servers' decisions on one subject. Among the records of a kind in the
+ * routing topic exactly one is valid, whatever their order and places.
  */
 public interface RoutingRecord {
-  /** Rises with each decision; above 0, but for a record that stands for none. */
+  /** Returns a number that rises with each decision; above 0, except if there is no decision. */
   long epoch();
 
-  /** When it was decided, milliseconds since 1970. */
+  /** Returns when it was decided, milliseconds since 1970. */
   long decidedMillis();
 
-  /** As it stands in the topic. */
+  /** Returns the bytes of the record in the topic. */
   byte[] encode();
 
   /**
-   * Whether it holds rather than another one of its kind: the one with the higher epoch, of two
-   * with the same the one whose bytes as it stands in the topic are greater, compared as unsigned
-   * numbers from the first on. The same for all readers, whichever they read first.
+   * Returns whether this record is valid instead of another one of its kind. The record with the
+   * higher epoch is; if the epochs are equal, the record with the greater encoded bytes, compared
+   * as unsigned numbers. All readers agree, whatever they read first.
    */
   default boolean holdsOver(RoutingRecord other) {
     return epoch() != other.epoch()

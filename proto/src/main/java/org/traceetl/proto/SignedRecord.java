@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * A record of the routing topic with a signature of the servers: Ed25519. The JVM's own; needs Java
- * 15 where it runs.
+ * A record of the routing topic with an Ed25519 signature of the servers. Uses the JVM's
+ * implementation, so it needs Java 15.
  *
  * <p>Layout:
  *
@@ -46,7 +46,7 @@ public final class SignedRecord {
 
   private SignedRecord() {}
 
-  /** The message for a topic. */
+  /** Returns the signed message for a topic. */
   public static byte[] sign(byte[] record, String topic, PrivateKey key) {
     try {
       Signature signature = Signature.getInstance(ALGORITHM);
@@ -64,11 +64,11 @@ public final class SignedRecord {
   }
 
   /**
-   * The record in a message, which may be anything.
+   * Returns the record of a message, which is not trusted.
    *
-   * @param keys one of which it must be signed with; none: it is not verified, and need not be
-   *     signed
-   * @throws MalformedDecisionsException if it has no signature of these keys
+   * @param keys one of which must have signed it; none: signatures are neither required nor
+   *     verified
+   * @throws MalformedDecisionsException if it has no signature by one of these keys
    */
   public static byte[] open(byte[] message, String topic, List<PublicKey> keys)
       throws MalformedDecisionsException {
@@ -98,7 +98,7 @@ public final class SignedRecord {
       update(signature, topic, message, RECORD_AT);
       return signature.verify(message, SIGNATURE_AT, SIGNATURE_BYTES);
     } catch (GeneralSecurityException e) {
-      // Bytes that are no point of the curve, as those of a forger may be.
+      // The bytes are not a point of the curve, for example if they are forged.
       return false;
     }
   }
@@ -113,9 +113,9 @@ public final class SignedRecord {
   }
 
   /**
-   * The keys of a file in PEM, {@code openssl pkey -pubout}: one or more.
+   * Returns the keys of a PEM file, {@code openssl pkey -pubout}: one or more.
    *
-   * @throws IllegalArgumentException if it has none, or one of another kind
+   * @throws IllegalArgumentException if it has no key, or one of another kind
    */
   public static List<PublicKey> publicKeys(String pem) {
     List<PublicKey> keys = new ArrayList<>();
@@ -133,10 +133,10 @@ public final class SignedRecord {
   }
 
   /**
-   * The key of a file in PEM, {@code openssl genpkey -algorithm ed25519}.
+   * Returns the key of a PEM file, {@code openssl genpkey -algorithm ed25519}.
    *
-   * @throws IllegalArgumentException if it has none, several, or one of another kind; the message
-   *     does not have the key
+   * @throws IllegalArgumentException if it has no key, several, or one of another kind; the message
+   *     does not contain the key
    */
   public static PrivateKey privateKey(String pem) {
     List<byte[]> keys = blocks(pem, "PRIVATE KEY");

@@ -4,18 +4,18 @@ import java.util.Objects;
 
 /**
  * A cursor over one {@code SpanBatch} message. It reads in place: no object per span, no {@code
- * String}; arrays are kept from message to message.
+ * String}; arrays are reused for all messages.
  *
- * <p>Use: {@link #wrap}; if it answers {@link Rejection#NONE}, {@link #next} until false, then
- * {@link #nextGroup} until false; then {@link #rejection} tells whether the batch ended well. A
- * batch refused midway must not count, so callers collect before they record. Unknown fields are
- * skipped. No content of a message makes it throw, nor allocate more than {@link Limits} and the
- * message's own length justify.
+ * <p>Call {@link #wrap}. If it returns {@link Rejection#NONE}, call {@link #next} until false, then
+ * {@link #nextGroup} until false. Then {@link #rejection} says whether the complete batch is valid.
+ * A batch may be refused after some spans, so callers collect spans before they record them.
+ * Unknown fields are skipped. A message can neither cause an exception nor a larger allocation than
+ * {@link Limits} and its own length justify.
  *
- * <p>Every index it gives out is inside the dictionary. The bytes of the dictionary are not checked
- * to be UTF-8: they are compared as bytes, and who renders one replaces what is malformed.
+ * <p>Every returned index is inside the dictionary. The dictionary's bytes are not checked to be
+ * UTF-8: they are compared as bytes, and malformed ones are replaced when they are rendered.
  *
- * <p>Not thread-safe: one owner, who leaves the message's bytes alone while reading.
+ * <p>Not thread-safe: one owner, who must not change the message's bytes while reading.
  */
 public final class SpanBatchReader {
   private static final int NONE = -1;
@@ -26,10 +26,10 @@ public final class SpanBatchReader {
   /** Fewest bytes of a group: its required fields, one duration, one byte for each number. */
   private static final int MIN_GROUP_BYTES = 10;
 
-  /** Most bytes of fields 1 to 6 and a list header as the fast path takes them, with some spare. */
+  /** Most bytes of fields 1 to 6 and a list header on the fast path, with a margin. */
   private static final int FAST_HEAD_BYTES = 80;
 
-  /** Most bytes of what follows the attributes as the fast path takes it, with some spare. */
+  /** Most bytes after the attributes on the fast path, with a margin. */
   private static final int FAST_TAIL_BYTES = 32;
 
   /** Most bytes of a dictionary index: {@code 2 * 262,143} has 19 bits. */
@@ -45,7 +45,7 @@ public final class SpanBatchReader {
           | 1 << Compact.APPLICATION
           | 1 << Compact.BASE_UNIX_NANOS;
 
-  /** Having seen these, nothing after the spans can matter. */
+  /** After these fields, nothing behind the spans affects them. */
   private static final int BATCH_HEAD = BATCH_REQUIRED | 1 << Compact.RESOURCE;
 
   private static final int SPAN_REQUIRED =
@@ -82,15 +82,15 @@ public final class SpanBatchReader {
   /** Spans not read yet. */
   private int spansLeft;
 
-  /** Whether the fields after the spans, if any, have been read, to the last. */
+  /** Whether the fields after the spans have been read to the end. */
   private boolean tailRead;
 
-  /** Where the groups not read yet begin, or {@link #NONE} if there was no such field so far. */
+  /** Start of the groups not read yet, or {@link #NONE} if there was no such field so far. */
   private int groupsStart;
 
   private int groupsLeft;
 
-  /** Spans declared that have to be in groups not read yet. */
+  /** Declared spans that must be in groups not read yet. */
   private int groupedSpansLeft;
 
   private long traceIdHigh;
@@ -109,7 +109,7 @@ public final class SpanBatchReader {
   private final int[] events = new int[Limits.MAX_EVENT_NUMBERS];
   private int eventNumbers;
 
-  /** Of the batch so far. */
+  /** Events of the batch so far. */
   private int eventCount;
 
   private long[] groupDurationsNanos = new long[64];
@@ -153,8 +153,8 @@ public final class SpanBatchReader {
   }
 
   /**
-   * Moves to the next span. False after the last that stands for itself, and when the batch is
-   * refused: {@link #rejection}.
+   * Moves to the next single span. Returns false after the last one, or if the batch is refused;
+   * see {@link #rejection}.
    */
   public boolean next() {
     if (spansLeft == 0) {
@@ -170,8 +170,8 @@ public final class SpanBatchReader {
   }
 
   /**
-   * Moves to the next group, once {@link #next} has answered false. False after the last one, and
-   * when the batch is refused: {@link #rejection}.
+   * Moves to the next group, after {@link #next} has returned false. Returns false after the last
+   * one, or if the batch is refused; see {@link #rejection}.
    */
   public boolean nextGroup() {
     if (spansLeft > 0) {
@@ -194,12 +194,12 @@ public final class SpanBatchReader {
     return read;
   }
 
-  /** Why the batch was refused; {@link Rejection#NONE} while nothing is wrong with it. */
+  /** Returns why the batch was refused; {@link Rejection#NONE} if no error was found so far. */
   public Rejection rejection() {
     return input.rejection();
   }
 
-  /** The array given to {@link #wrap}. */
+  /** Returns the array given to {@link #wrap}. */
   public byte[] buffer() {
     return input.bytes();
   }
@@ -218,36 +218,36 @@ public final class SpanBatchReader {
     return epoch;
   }
 
-  /** At least 0. */
+  /** Returns the sequence number, at least 0. */
   public long sequence() {
     return sequence;
   }
 
   /**
-   * Spans that the batch declares, 0 to {@link Limits#MAX_SPANS}; 0 when it was refused before that
-   * field was read. When {@link #nextGroup} has answered false with no rejection it equals the
-   * spans read, those in groups among them.
+   * Returns the declared number of spans, 0 to {@link Limits#MAX_SPANS}; 0 if the batch was refused
+   * before that field. After {@link #nextGroup} has returned false without a rejection, it equals
+   * the spans read, including those in groups.
    */
   public int spanCount() {
     return spanCount;
   }
 
-  /** Entries of the dictionary. */
+  /** Returns the number of dictionary entries. */
   public int dictionarySize() {
     return dictionarySize;
   }
 
-  /** Where entry {@code index} starts in {@link #buffer}. */
+  /** Returns the start of entry {@code index} in {@link #buffer}. */
   public int dictionaryOffset(int index) {
     return dictionaryOffsets[index];
   }
 
-  /** Length of entry {@code index}, bytes. */
+  /** Returns the length of entry {@code index}, bytes. */
   public int dictionaryLength(int index) {
     return dictionaryLengths[index];
   }
 
-  /** Dictionary index of the application; -1 when the batch was refused before it was read. */
+  /** Returns the dictionary index of the application; -1 if the batch was refused before it. */
   public int application() {
     return application;
   }
@@ -256,17 +256,17 @@ public final class SpanBatchReader {
     return resourceAttributeCount;
   }
 
-  /** Dictionary index of the key of resource attribute {@code i}. */
+  /** Returns the dictionary index of the key of resource attribute {@code i}. */
   public int resourceAttributeKey(int i) {
     return resource[2 * i];
   }
 
-  /** Dictionary index of the value of resource attribute {@code i}. */
+  /** Returns the dictionary index of the value of resource attribute {@code i}. */
   public int resourceAttributeValue(int i) {
     return resource[2 * i + 1];
   }
 
-  // The span or group at the cursor. A group has no identity, start, duration or message.
+  // The current span or group. A group has no identity, start, duration or message.
 
   public long traceIdHigh() {
     return traceIdHigh;
@@ -280,22 +280,22 @@ public final class SpanBatchReader {
     return spanId;
   }
 
-  /** 0 for a root span. */
+  /** Returns the parent's ID; 0 for a root span. */
   public long parentSpanId() {
     return parentSpanId;
   }
 
-  /** Dictionary index. */
+  /** Returns the dictionary index of the name. */
   public int name() {
     return name;
   }
 
-  /** As in OTLP, 0 to 5. */
+  /** Returns the kind as in OTLP, 0 to 5. */
   public int kind() {
     return kind;
   }
 
-  /** As in OTLP, 0 to 2. */
+  /** Returns the status as in OTLP, 0 to 2. */
   public int status() {
     return status;
   }
@@ -304,17 +304,17 @@ public final class SpanBatchReader {
     return startUnixNanos;
   }
 
-  /** At least 0. */
+  /** Returns the duration, at least 0. */
   public long durationNanos() {
     return durationNanos;
   }
 
-  /** 0 when the span stands for itself alone; below 2^56. */
+  /** Returns the threshold, below 2^56; 0 if the span represents only itself. */
   public long samplingThreshold() {
     return samplingThreshold;
   }
 
-  /** Dictionary index of the status message, or -1. */
+  /** Returns the dictionary index of the status message, or -1. */
   public int statusMessage() {
     return statusMessage;
   }
@@ -324,15 +324,15 @@ public final class SpanBatchReader {
   }
 
   /**
-   * Keys and values of the span's attributes as dictionary indexes: key i at {@code 2 * i}, value i
-   * at {@code 2 * i + 1}, for i below {@link #attributeCount}. Valid until {@link #next}.
+   * Returns the span's attributes as dictionary indexes: key i at {@code 2 * i}, value i at {@code
+   * 2 * i + 1}, for i below {@link #attributeCount}. Valid until {@link #next}.
    */
   public int[] attributes() {
     return attributes;
   }
 
   /**
-   * Events to be counted, of the span or of each span of the group, one behind the other in {@code
+   * Returns the events to count, of the span or of each span of the group, in sequence in {@code
    * [0, eventNumbers())}: the name, the number n of attributes, then n times key and value. All but
    * n are dictionary indexes. Valid until {@link #next} or {@link #nextGroup}.
    */
@@ -340,18 +340,18 @@ public final class SpanBatchReader {
     return events;
   }
 
-  /** Numbers in {@link #events}: 0 without any event. */
+  /** Returns the count of numbers in {@link #events}: 0 if there is no event. */
   public int eventNumbers() {
     return eventNumbers;
   }
 
-  /** Spans in the group at the cursor, at least 1; 0 when a span is there, or nothing. */
+  /** Returns the spans in the current group, at least 1; 0 if there is no current group. */
   public int groupSize() {
     return groupSize;
   }
 
   /**
-   * Durations of the spans in the group at the cursor, in {@code [0, groupSize())}: each at least
+   * Returns the durations of the current group's spans in {@code [0, groupSize())}: each at least
    * 0. Valid until {@link #nextGroup}.
    */
   public long[] groupDurationsNanos() {
@@ -373,8 +373,8 @@ public final class SpanBatchReader {
       int count = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
       int spansStart = input.position();
       if ((seenBatchFields & BATCH_HEAD) != BATCH_HEAD || groupsStart != NONE) {
-        // Fields may follow that callers want before the spans, and who has been at the groups does
-        // not come by the end again: read what follows first, then come back.
+        // Callers need the fields after the spans first, and reading groups in place does not reach
+        // the end again. So read the rest, then return.
         input.skipStructs(count);
         readTail(false);
       }
@@ -392,7 +392,7 @@ public final class SpanBatchReader {
       }
       return;
     }
-    // What the spans of such a batch are is not known, but how many there are, and whose.
+    // The content of the spans is unknown, but their number and application are known.
     input.refuse(knownVersion ? Rejection.MISSING_FIELD : Rejection.UNSUPPORTED_VERSION);
   }
 
@@ -417,9 +417,9 @@ public final class SpanBatchReader {
   }
 
   /**
-   * Reads what stands after the spans.
+   * Reads the fields after the spans.
    *
-   * @param toGroups whether to stop at groups, if there are any, to read them where they stand
+   * @param toGroups whether to stop at groups, to read them in place
    */
   private void readTail(boolean toGroups) {
     while (input.readFieldHeader()) {
@@ -453,7 +453,7 @@ public final class SpanBatchReader {
       return;
     }
     if (id == Compact.GROUPS) {
-      // The fields that follow may be wanted before the groups.
+      // Callers may need the fields after the groups first.
       readGroupsHeader();
       input.skipStructs(groupsLeft);
       return;
@@ -533,9 +533,9 @@ public final class SpanBatchReader {
   // Spans
 
   /**
-   * Reads the span that begins here as writers write it: fields in order, numbers no longer than
-   * usual, its bytes not the last of the message. False, with nothing moved, for every other one,
-   * good or bad. A false here is not a rejection.
+   * Reads a span by the fast path: fields in order, numbers of the usual length, not at the end of
+   * the message. Returns false without moving for any other span, valid or not; this is not a
+   * rejection.
    */
   private boolean readExpectedSpan() {
     byte[] in = input.bytes();
@@ -624,7 +624,7 @@ public final class SpanBatchReader {
         return false;
       }
       int[] out = attributes;
-      // A pair from one read: both have six bytes at most.
+      // One read covers a pair, which has at most six bytes.
       for (int i = 0; i < count; i += 2) {
         word = (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
         int keyLength = Compact.indexLength(word);
@@ -653,7 +653,7 @@ public final class SpanBatchReader {
         length = Compact.varintLength(word);
         threshold = Compact.unZigZag(Compact.varint(word));
         at += length;
-        // Eight bytes of varint hold 55 bits and a sign: below the threshold's end.
+        // Eight varint bytes hold 55 bits and a sign, which is below the threshold's limit.
         if (length > Long.BYTES || threshold < 0) {
           return false;
         }
@@ -696,7 +696,7 @@ public final class SpanBatchReader {
     return true;
   }
 
-  /** Reads the span that begins here, whatever it looks like; false if the batch is refused. */
+  /** Reads a span by the general path; returns false if the batch is refused. */
   private boolean readAnySpan() {
     attributeCount = 0;
     eventNumbers = 0;
@@ -737,7 +737,7 @@ public final class SpanBatchReader {
     return true;
   }
 
-  /** Reads the group that begins here; false if the batch is refused. */
+  /** Reads a group; returns false if the batch is refused. */
   private boolean readGroup() {
     clearSpan();
     int seen = 0;
@@ -773,7 +773,7 @@ public final class SpanBatchReader {
     return true;
   }
 
-  /** Nothing of the last span may show in a group. */
+  /** Clears the last span's values, which must not appear in a group. */
   private void clearSpan() {
     traceIdHigh = 0;
     traceIdLow = 0;
@@ -836,7 +836,7 @@ public final class SpanBatchReader {
     parentSpanId = length == Compact.CHILD_IDS_BYTES ? longAt(in, start + 24) : 0;
   }
 
-  /** Reads keys and values into {@code out}; answers the number of pairs. */
+  /** Reads keys and values into {@code out}; returns the number of pairs. */
   private int readAttributes(int[] out) {
     int count = input.readListHeader(Compact.I32, out.length, 1);
     if ((count & 1) != 0) {
@@ -855,7 +855,7 @@ public final class SpanBatchReader {
     while (at < count && !input.isRefused()) {
       events[at++] = readElement();
       int pairs = at < count ? Compact.unZigZag(input.readVarint32()) : -1;
-      // The first comparison keeps the second from overflowing.
+      // The first comparison prevents an overflow in the second.
       if (pairs < 0 || pairs > count || 2 * pairs > count - at - 1) {
         input.refuse(Rejection.BAD_LENGTH);
         return;
@@ -872,7 +872,7 @@ public final class SpanBatchReader {
     eventNumbers = input.isRefused() ? 0 : count;
   }
 
-  /** An index in a list. */
+  /** Reads an index in a list. */
   private int readElement() {
     int index = Compact.unZigZag(input.readVarint32());
     checkIndex(index);

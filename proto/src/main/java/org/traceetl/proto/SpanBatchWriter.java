@@ -5,29 +5,29 @@ import java.util.Arrays;
 /**
  * Builds one {@code SpanBatch} message at a time from slices of bytes, without an object per span.
  *
- * <p>Use: {@link #begin}, then for each span {@link #startSpan}, {@link #attribute} …, {@link
- * #endSpan}, then {@link #finish}, which leaves the message in {@link #buffer()}. Spans of which
- * only count and duration matter start with {@link #startGroupedSpan} instead. Strings are given as
- * dictionary indexes from {@link #intern}. Reusable: {@code begin} starts anew, with the arrays of
- * the last batch, which have grown to the largest batch so far and are bounded by {@link Limits};
- * at its own cost it allocates nothing more. A message that this writer finishes is one that {@link
- * SpanBatchReader} accepts: arguments out of range are refused here with an {@code
- * IllegalArgumentException}, batches that outgrow {@link Limits} with an {@code
- * IllegalStateException}. Not thread-safe: one owner.
+ * <p>Call {@link #begin}, then for each span {@link #startSpan}, {@link #attribute} …, {@link
+ * #endSpan}, then {@link #finish}, which leaves the message in {@link #buffer()}. Measured spans
+ * start with {@link #startGroupedSpan} instead. Strings are dictionary indexes from {@link
+ * #intern}.
+ *
+ * <p>{@code begin} reuses the arrays, which have grown to the largest batch so far and are bounded
+ * by {@link Limits}. Otherwise it allocates nothing. {@link SpanBatchReader} accepts every finished
+ * message: arguments out of range cause an {@code IllegalArgumentException}, a batch that exceeds
+ * {@link Limits} an {@code IllegalStateException}. Not thread-safe: one owner.
  */
 public final class SpanBatchWriter {
   private static final int NONE = -1;
 
   /**
-   * Bytes of a message that are neither dictionary nor resource nor spans nor groups, at most:
-   * field headers, list headers, the batch's name, numbers, the end.
+   * Most bytes of a message in addition to dictionary, resource, spans and groups: field headers,
+   * list headers, the batch's name, numbers, the end.
    */
   private static final int FRAME_BYTES = 128;
 
-  /** Bytes of a span, or of a group's head, without its attributes, at most. */
+  /** Most bytes of a span, or of a group's head, without its attributes. */
   private static final int SPAN_FRAME_BYTES = 96;
 
-  /** Bytes of a dictionary index as a varint, at most: {@code 2 * 262,143} has 19 bits. */
+  /** Most bytes of a dictionary index as a varint: {@code 2 * 262,143} has 19 bits. */
   private static final int INDEX_BYTES = 3;
 
   private final BatchDictionary dictionary = new BatchDictionary();
@@ -37,7 +37,7 @@ public final class SpanBatchWriter {
   private final int[] resource = new int[2 * Limits.MAX_ATTRIBUTES];
   private int resourceLength;
 
-  /** Encoded spans; those ended stand before {@link #spansEnd}, the one started after it. */
+  /** Encoded spans: ended ones before {@link #spansEnd}, the current one after it. */
   private byte[] spans = new byte[1024];
 
   private int spansEnd;
@@ -48,7 +48,7 @@ public final class SpanBatchWriter {
 
   private boolean inSpan;
 
-  /** Whether the span started goes into a group. */
+  /** Whether the current span goes into a group. */
   private boolean grouped;
 
   private int spanEnd;
@@ -60,16 +60,16 @@ public final class SpanBatchWriter {
   private int[] events = new int[64];
   private int eventNumbers;
 
-  /** Where the number of attributes of the last event stands in {@link #events}. */
+  /** Position in {@link #events} of the last event's number of attributes. */
   private int lastEvent;
 
-  /** Of the span started. */
+  /** Events of the current span. */
   private int spanEvents;
 
-  /** Of all spans. */
+  /** Events of all spans. */
   private int eventCount;
 
-  /** Starts a batch; the dictionary is empty. Forgets an unfinished one. */
+  /** Starts a batch with an empty dictionary; discards an unfinished one. */
   public void begin() {
     dictionary.clear();
     application = NONE;
@@ -82,18 +82,18 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Index of the string in the batch's dictionary, added at its first sight. Strings over {@link
+   * Returns the string's index in the batch's dictionary; adds a new string. Strings over {@link
    * Limits#MAX_STRING_BYTES} are cut at a UTF-8 boundary. The bytes should be UTF-8, which is not
    * checked.
    *
-   * @throws IllegalStateException when the dictionary is full: {@link
-   *     Limits#MAX_DICTIONARY_ENTRIES}, or no room left in {@link Limits#MAX_MESSAGE_BYTES}
+   * @throws IllegalStateException if the dictionary has {@link Limits#MAX_DICTIONARY_ENTRIES} or
+   *     would exceed {@link Limits#MAX_MESSAGE_BYTES}
    */
   public int intern(byte[] bytes, int offset, int length) {
     return dictionary.intern(bytes, offset, kept(bytes, offset, length));
   }
 
-  /** How much of a string is kept. */
+  /** Returns the length to keep of a string. */
   private static int kept(byte[] bytes, int offset, int length) {
     if (length <= Limits.MAX_STRING_BYTES) {
       return length;
@@ -105,7 +105,7 @@ public final class SpanBatchWriter {
     return kept;
   }
 
-  /** Entries of the dictionary so far, 0 to {@link Limits#MAX_DICTIONARY_ENTRIES}. */
+  /** Returns the dictionary entries so far, 0 to {@link Limits#MAX_DICTIONARY_ENTRIES}. */
   public int dictionarySize() {
     return dictionary.size();
   }
@@ -130,15 +130,15 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Starts a span. One started before and not ended is forgotten.
+   * Starts a span. Discards a span that was not ended.
    *
    * @param parentSpanId 0 for a root span
    * @param name dictionary index
    * @param kind as in OTLP, 0 to 5
    * @param status as in OTLP, 0 to 2
    * @param durationNanos at least 0
-   * @param samplingThreshold 0 when the span stands for itself alone, else below 2^56
-   * @throws IllegalStateException when the batch has {@link Limits#MAX_SPANS} spans
+   * @param samplingThreshold 0 if the span represents only itself, else below 2^56
+   * @throws IllegalStateException if the batch has {@link Limits#MAX_SPANS} spans
    */
   public void startSpan(
       long traceIdHigh,
@@ -175,7 +175,7 @@ public final class SpanBatchWriter {
     out[at++] = Compact.field(1, Compact.BYTE);
     out[at++] = (byte) status;
     out[at++] = Compact.field(1, Compact.I64);
-    // May wrap around; the reader's addition wraps back.
+    // May overflow; the reader's addition reverses it.
     at = Compact.putVarint(out, at, Compact.zigZag(startUnixNanos - baseUnixNanos));
     out[at++] = Compact.field(1, Compact.I64);
     at = Compact.putVarint(out, at, Compact.zigZag(durationNanos));
@@ -184,22 +184,21 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Starts a span that only counts: it has no identity and no place in time, and at its end goes
-   * into the group of those that are like it in all but the duration. Attributes follow as with
-   * {@link #startSpan}; a status message is left out. One started before and not ended is
-   * forgotten.
+   * Starts a measured span, without identity and start. At its end it joins the group of spans that
+   * differ only in their duration. Attributes follow as with {@link #startSpan}; a status message
+   * is left out. Discards a span that was not ended.
    *
    * @param name dictionary index
    * @param kind as in OTLP, 0 to 5
    * @param status as in OTLP, 0 to 2
    * @param durationNanos at least 0
-   * @param samplingThreshold 0 when the span stands for itself alone, else below 2^56
-   * @throws IllegalStateException when the batch has {@link Limits#MAX_SPANS} spans
+   * @param samplingThreshold 0 if the span represents only itself, else below 2^56
+   * @throws IllegalStateException if the batch has {@link Limits#MAX_SPANS} spans
    */
   public void startGroupedSpan(
       int name, int kind, int status, long durationNanos, long samplingThreshold) {
     check(name, kind, status, durationNanos, samplingThreshold);
-    // Beyond the spans, where it is not kept.
+    // Scratch space after the spans.
     spans = Compact.grown(spans, spansEnd, SPAN_FRAME_BYTES);
     byte[] out = spans;
     int at = spansEnd;
@@ -237,7 +236,7 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Adds an attribute to the span started; those above {@link Limits#MAX_ATTRIBUTES} are left out.
+   * Adds an attribute to the current span; those above {@link Limits#MAX_ATTRIBUTES} are left out.
    *
    * @param key dictionary index
    * @param value dictionary index
@@ -251,9 +250,8 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Adds an attribute to the span started, as the other method does, from strings that {@link
-   * #intern} would be given. Cheapest when the attribute at the same place of the span before has
-   * the same key or value.
+   * Adds an attribute, from strings instead of indexes. Fastest if the attribute at the same place
+   * of the last span has the same key or value.
    *
    * @throws IllegalStateException as {@link #intern}
    */
@@ -261,7 +259,7 @@ public final class SpanBatchWriter {
       byte[] key, int keyOffset, int keyLength, byte[] value, int valueOffset, int valueLength) {
     int at = attributesLength;
     if (at < attributes.length) {
-      // What stands there is of the span before, or of an earlier batch: no more than a guess.
+      // The old index is of the last span or an earlier batch: only a guess.
       attributes[at] =
           dictionary.intern(key, keyOffset, kept(key, keyOffset, keyLength), attributes[at]);
       attributes[at + 1] =
@@ -272,10 +270,10 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Adds an event that is to be counted to the span started; attributes of it follow.
+   * Adds an event to count to the current span; its attributes follow.
    *
    * @param name dictionary index
-   * @return false if there is no room for it: the span has {@link Limits#MAX_SPAN_EVENTS} or {@link
+   * @return false if there is no room: the span has {@link Limits#MAX_SPAN_EVENTS} or {@link
    *     Limits#MAX_EVENT_NUMBERS}, or the batch {@link Limits#MAX_EVENTS}
    */
   public boolean event(int name) {
@@ -293,7 +291,7 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Adds an attribute to the event added last; left out where the span has no room for it.
+   * Adds an attribute to the last event; left out if the span has no room.
    *
    * @param key dictionary index
    * @param value dictionary index
@@ -314,16 +312,16 @@ public final class SpanBatchWriter {
     return eventNumbers < events.length;
   }
 
-  /** Sets the status message of the span started, a dictionary index. */
+  /** Sets the status message of the current span, a dictionary index. */
   public void statusMessage(int index) {
     statusMessage = checkedIndex(index);
   }
 
   /**
-   * Ends the span started.
+   * Ends the current span.
    *
-   * @throws IllegalStateException when none is started, or the batch's spans are larger than {@link
-   *     Limits#MAX_MESSAGE_BYTES}; the span is left out then
+   * @throws IllegalStateException if there is none, or the spans exceed {@link
+   *     Limits#MAX_MESSAGE_BYTES}; the span is left out
    */
   public void endSpan() {
     if (!inSpan) {
@@ -334,8 +332,8 @@ public final class SpanBatchWriter {
             spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * (attributesLength + eventNumbers));
     byte[] out = spans;
     int at = spanEnd;
-    // After the fields written so far a span and a group's head go on alike: attributes, threshold
-    // and then the message or the durations. What is left out is passed.
+    // From here a span and a group's head have the same fields: attributes, threshold and then
+    // message or durations. Absent fields increase the delta.
     int delta = 1;
     if (attributesLength != 0) {
       out[at++] = Compact.field(delta, Compact.LIST);
@@ -375,7 +373,7 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * @param delta from the field before to that of the durations
+   * @param delta from the previous field to the durations
    */
   private void endGrouped(int end, int delta) {
     byte[] out = spans;
@@ -391,30 +389,30 @@ public final class SpanBatchWriter {
     eventCount += spanEvents;
   }
 
-  /** Spans ended in the batch so far, those in groups among them. */
+  /** Returns the ended spans of the batch, including those in groups. */
   public int spanCount() {
     return spanCount + groups.spans();
   }
 
-  /** Events in the batch so far, those of every span in a group among them. */
+  /** Returns the events of the batch so far, including those of every span in a group. */
   public int eventCount() {
     return eventCount;
   }
 
-  /** Groups in the batch so far. */
+  /** Returns the groups of the batch so far. */
   public int groupCount() {
     return groups.size();
   }
 
-  /** Spans in the batch's groups so far. */
+  /** Returns the spans in groups so far. */
   public int groupedSpanCount() {
     return groups.spans();
   }
 
   /**
-   * Upper bound of the bytes that {@link #finish} would make of what is in the batch now; a span
-   * not ended is not in it. A span in a group counts with the longest duration, 10 bytes: about
-   * what it takes here until then. Costs nothing: ask after every span.
+   * Returns an upper bound of the bytes of {@link #finish} for the batch so far, without the
+   * current span. A span in a group counts as the longest duration, 10 bytes, about its memory
+   * until then. Costs nothing, so callers may use it after every span.
    */
   public int sizeBytes() {
     return FRAME_BYTES
@@ -425,15 +423,15 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Makes the message. A span not ended is left out. May be called again, for the same spans under
-   * another name.
+   * Writes the message, without a span that was not ended. May be called again, for the same spans
+   * under another name.
    *
    * @param agentHigh first half of the agent's identity
    * @param agentLow second half of the agent's identity
    * @param epoch the agent's start
    * @param sequence at least 0
    * @return its length; its bytes are {@code buffer()[0, length)}
-   * @throws IllegalStateException when no application is set, or the message is larger than {@link
+   * @throws IllegalStateException if no application is set, or the message exceeds {@link
    *     Limits#MAX_MESSAGE_BYTES}
    */
   public int finish(long agentHigh, long agentLow, long epoch, long sequence) {
@@ -463,8 +461,8 @@ public final class SpanBatchWriter {
     at = dictionary.copyTo(out, at);
     out[at++] = Compact.field(1, Compact.I32);
     at = Compact.putVarint(out, at, (long) application << 1);
-    // Written even if empty, so that a reader who has seen fields 1 to 9 knows that nothing follows
-    // the spans.
+    // Written even if empty: a reader that has seen fields 1 to 9 knows that nothing follows the
+    // spans.
     out[at++] = Compact.field(1, Compact.LIST);
     at = putIndexes(out, at, resource, resourceLength);
     out[at++] = Compact.field(1, Compact.I64);
@@ -487,14 +485,14 @@ public final class SpanBatchWriter {
   }
 
   /**
-   * Holds the message after {@link #finish}, until the next. Ask for it after {@code finish}, which
-   * may take a larger array.
+   * Returns the array with the message, valid until the next {@link #finish}. Call this after
+   * {@code finish}, which may replace the array.
    */
   public byte[] buffer() {
     return message;
   }
 
-  /** Bytes of the arrays it holds: they grow with the largest batch and never shrink. */
+  /** Returns the bytes of the arrays, which grow with the largest batch and never shrink. */
   public long heldBytes() {
     return message.length
         + spans.length

@@ -3,32 +3,32 @@ package org.traceetl.proto;
 import java.util.Arrays;
 
 /**
- * The groups of the batch being written: spans that are alike in all but their duration. A group is
- * found by the bytes that its other fields have on the wire, which are written once; from then on a
- * span costs its duration. Starting anew costs what the last batch used, not what the arrays hold.
+ * The groups of the current batch: measured spans that differ only in their duration. A group is
+ * found by the wire bytes of its other fields, which are written once. Each further span costs its
+ * duration. Clearing costs what the last batch used, not the size of the arrays.
  */
 final class SpanGroups {
-  /** Bytes of a group beyond its fields at most: the list's header and the end. */
+  /** Most bytes of a group in addition to its fields: the list's header and the end. */
   private static final int GROUP_FRAME_BYTES = 6;
 
-  /** Bytes of a duration as a varint, at most. */
+  /** Most bytes of a duration as a varint. */
   private static final int DURATION_BYTES = 10;
 
   private static final int NONE = -1;
 
-  /** By group: its fields but the durations. */
+  /** By group: its fields without the durations. */
   private final BatchDictionary fields = new BatchDictionary();
 
   // By group
 
-  /** How many of the bytes of its fields stand before the durations. */
+  /** Number of field bytes before the durations. */
   private int[] heads = new int[16];
 
   private int[] sizes = new int[16];
   private int[] firsts = new int[16];
   private int[] lasts = new int[16];
 
-  // By span, in the order they came
+  // By span, in order of arrival
   private long[] durationsNanos = new long[64];
 
   /** The next span of the same group, or {@link #NONE}. */
@@ -36,10 +36,10 @@ final class SpanGroups {
 
   private int spans;
 
-  /** Spans often come in runs of one group. */
+  /** The last group: spans often come in runs of one group. */
   private int guess;
 
-  /** Bytes of its arrays, which never shrink. */
+  /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
     return fields.heldBytes() + 16L * sizes.length + 12L * durationsNanos.length;
   }
@@ -53,11 +53,11 @@ final class SpanGroups {
   /**
    * Adds a span.
    *
-   * @param encoded holds the fields of its group in {@code [offset, offset + length)}, but the
-   *     durations: only the header of that field
-   * @param head how many of these bytes are up to and with that header
-   * @throws IllegalStateException when the fields of all groups outgrow {@link
-   *     Limits#MAX_MESSAGE_BYTES}; the span is left out then
+   * @param encoded the fields of its group in {@code [offset, offset + length)}, with only the
+   *     header of the durations
+   * @param head number of these bytes up to and including that header
+   * @throws IllegalStateException if the fields of all groups exceed {@link
+   *     Limits#MAX_MESSAGE_BYTES}; the span is left out
    */
   void add(byte[] encoded, int offset, int length, int head, long durationNanos) {
     int known = fields.size();
@@ -91,22 +91,22 @@ final class SpanGroups {
     sizes[group] = 0;
   }
 
-  /** Groups so far. */
+  /** Returns the number of groups so far. */
   int size() {
     return fields.size();
   }
 
-  /** Spans in all groups. */
+  /** Returns the number of spans in all groups. */
   int spans() {
     return spans;
   }
 
-  /** Upper bound of the bytes that {@link #writeTo} writes. */
+  /** Returns an upper bound of the bytes that {@link #writeTo} writes. */
   int sizeBytes() {
     return fields.bytes() + GROUP_FRAME_BYTES * fields.size() + DURATION_BYTES * spans;
   }
 
-  /** Writes the elements of the list of groups; answers where they end. */
+  /** Writes the elements of the list of groups; returns their end. */
   int writeTo(byte[] out, int at) {
     int end = at;
     for (int group = 0; group < fields.size(); group++) {

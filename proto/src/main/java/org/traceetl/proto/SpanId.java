@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** A span ID, 8 bytes, as a long (big-endian), to and from 16 hex digits without allocation. */
+/** A span ID: 8 bytes as a big-endian long, read and written as hex without allocation. */
 public final class SpanId {
   /** Length in hex digits. */
   public static final int HEX_LENGTH = 16;
@@ -14,14 +14,14 @@ public final class SpanId {
 
   private SpanId() {}
 
-  /** True if {@code in[offset, offset + 16)} are hex digits of either case. */
+  /** Returns whether {@code in[offset, offset + 16)} are hex digits of either case. */
   public static boolean isHex(byte[] in, int offset) {
     return HexDigits.areHex((long) LONG.get(in, offset), (long) LONG.get(in, offset + Long.BYTES));
   }
 
   /**
-   * Reads 16 hex digits of either case; half of a trace ID reads the same way. What is not a hex
-   * digit gives an undefined value: ask {@link #isHex} first.
+   * Reads 16 hex digits of either case; also half of a trace ID. Other characters give an undefined
+   * value: check with {@link #isHex} first.
    */
   public static long parseHex(byte[] in, int offset) {
     return HexDigits.value((long) LONG.get(in, offset)) << 32

@@ -3,9 +3,9 @@ package org.traceetl.proto;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A trace ID, 16 bytes, as two longs (big-endian halves), to and from 32 hex digits without
- * allocation. Parse the halves with {@link SpanId#parseHex} at {@code offset} and at {@code offset
- * + SpanId.HEX_LENGTH}.
+ * Converts a trace ID, 16 bytes as two big-endian longs, to and from 32 hex digits without
+ * allocation. To parse the halves, use {@link SpanId#parseHex} at {@code offset} and at {@code
+ * offset + SpanId.HEX_LENGTH}.
  */
 public final class TraceId {
   /** Length in hex digits. */
@@ -13,7 +13,7 @@ public final class TraceId {
 
   private TraceId() {}
 
-  /** True if {@code in[offset, offset + 32)} are hex digits of either case. */
+  /** Returns whether {@code in[offset, offset + 32)} are hex digits of either case. */
   public static boolean isHex(byte[] in, int offset) {
     return HexDigits.areHex(
         (long) SpanId.LONG.get(in, offset),
@@ -28,7 +28,7 @@ public final class TraceId {
     SpanId.writeHex(low, out, offset + SpanId.HEX_LENGTH);
   }
 
-  /** The ID as 32 lower-case hex digits. */
+  /** Returns the ID as 32 lower-case hex digits. */
   public static String toHex(long high, long low) {
     byte[] hex = new byte[HEX_LENGTH];
     writeHex(high, low, hex, 0);

@@ -1,5 +1,5 @@
 /**
- * The wire formats of spans, read in place: our agent's batches over a dictionary, and OzHera's
- * single spans.
+ * The wire formats of spans, read in place: batches of log-agent with a dictionary, and single
+ * spans of OzHera.
  */
 package org.traceetl.proto;
