@@ -1,12 +1,12 @@
 package org.traceetl.proto.ring;
 
-/** A ring breaks a rule of its format. Its message says which, without data of spans. */
+/** Reports a broken rule of a ring's format. The message contains no data of spans. */
 public final class MalformedRingException extends Exception {
-  /** Which part of it. */
+  /** The malformed part of a ring. */
   public enum Part {
-    /** The header's fixed fields, or the file's length is not theirs. */
+    /** The header's fixed fields, or a file length that differs from them. */
     HEADER,
-    /** The file's length: it became shorter. */
+    /** The file's length: the file was cut. */
     TRUNCATED,
     /** The resource. */
     RESOURCE,
@@ -25,7 +25,7 @@ public final class MalformedRingException extends Exception {
     this.part = part;
   }
 
-  /** The part that is wrong. */
+  /** Returns the malformed part. */
   public Part part() {
     return part;
   }

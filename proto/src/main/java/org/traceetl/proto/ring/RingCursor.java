@@ -9,10 +9,10 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * A ring's file in memory, as its one reader sees it. Whatever writers do to the memory meanwhile,
- * no access leaves it and every call ends after as much work as it was asked for: what is read
- * twice is checked twice. Positions count bytes from the ring's beginning and never wrap. Allocates
- * nothing. One thread at a time.
+ * A ring's file in memory, for its only reader. Writers may change the memory at any time.
+ * Nevertheless no access leaves the memory, and every call does a bounded amount of work, because
+ * each value is checked after each read. Positions count bytes from the ring's beginning and never
+ * wrap. Allocates nothing. One thread at a time.
  */
 public final class RingCursor {
   private static final ValueLayout.OfLong LONG =
@@ -30,7 +30,7 @@ public final class RingCursor {
   private final int maxRecordBytes;
 
   /**
-   * @param file mapped, aligned to 8 bytes, with {@link RingHeader#fileBytes} of this header
+   * @param file mapped, aligned to 8 bytes, of the header's {@link RingHeader#fileBytes}
    */
   public RingCursor(MemorySegment file, RingHeader header) {
     if (file.byteSize() != header.fileBytes()) {
@@ -45,7 +45,7 @@ public final class RingCursor {
     this.maxRecordBytes = RingLayout.maxRecordBytes(ringBytes);
   }
 
-  /** The head as it stands in the file. */
+  /** Reads the head from the file. */
   public long head() throws MalformedRingException {
     long head = (long) LONGS.getAcquire(file, (long) RingLayout.HEAD_OFFSET);
     check(head >= 0 && head % RingLayout.ALIGNMENT == 0, POSITION, "its head is no position");
@@ -53,11 +53,11 @@ public final class RingCursor {
   }
 
   /**
-   * The tail: what was claimed so far.
+   * Reads and checks the tail, the end of the claimed bytes.
    *
    * @param head bytes consumed
    * @param position bytes read, at least the head
-   * @throws MalformedRingException when it is before the position, or a ring ahead of the head
+   * @throws MalformedRingException if it is before the position, or more than a ring after the head
    */
   public long tail(long head, long position) throws MalformedRingException {
     long tail = tail();
@@ -68,17 +68,17 @@ public final class RingCursor {
     return tail;
   }
 
-  /** The tail, whatever it is. */
+  /** Reads the tail without a check. */
   public long tail() {
     return (long) LONGS.getAcquire(file, (long) RingLayout.TAIL_OFFSET);
   }
 
   /**
-   * Where the records that are whole end: the first that is not, or would be one too many.
+   * Returns the end of the complete records, at an incomplete one or one above the limit.
    *
    * @param from a position
-   * @param tail a later one
-   * @param mostBytes of records, at least 64 KiB
+   * @param tail a later position
+   * @param mostBytes limit of the records, at least 64 KiB
    */
   public long wholeUntil(long from, long tail, int mostBytes) throws MalformedRingException {
     long at = from;
@@ -97,12 +97,12 @@ public final class RingCursor {
   }
 
   /**
-   * Passes over what was claimed and never committed, when its writers are dead: ends at a record
-   * that is whole, at a claim that begins after another, or at the tail.
+   * Skips a claim of dead writers that was never committed. Ends at a complete record, at the next
+   * claim, or at the tail.
    *
-   * @param from a position at which no whole record begins
-   * @param mostBytes looked through for the end of a claim of which nothing is there
-   * @return a later position; where nothing was there up to it, the claim may go on
+   * @param from a position at which no complete record begins
+   * @param mostBytes bytes to scan for the end of an empty claim
+   * @return a later position; an empty claim may continue there
    */
   public long passOver(long from, long tail, long mostBytes) throws MalformedRingException {
     int length = length(from);
@@ -118,12 +118,12 @@ public final class RingCursor {
     return at;
   }
 
-  /** Whether something of a claim, or a record, is at the position: else nothing is there yet. */
+  /** Returns whether a claim's length or a record is at the position. */
   public boolean isBegun(long at) {
     return length(at) != 0;
   }
 
-  /** Whether a record that is whole begins at the position. */
+  /** Returns whether a complete record begins at the position. */
   public boolean isWhole(long at) {
     return tail() != at && length(at) > 0;
   }
@@ -132,7 +132,7 @@ public final class RingCursor {
     return (int) INTS.getAcquire(file, ringOffset + (at & ringBytes - 1));
   }
 
-  /** What a record takes, if it may. */
+  /** Returns the bytes that a record takes, if its length is valid. */
   private long taken(long at, int length, long tail) throws MalformedRingException {
     long taken = RingLayout.takenBytes(length);
     check(
@@ -149,7 +149,7 @@ public final class RingCursor {
   /**
    * Copies bytes between two positions, less than a ring apart, to the array's beginning.
    *
-   * @return how many
+   * @return number of bytes
    */
   public int copy(long from, long to, byte[] into) {
     int length = Math.toIntExact(to - from);
@@ -161,10 +161,10 @@ public final class RingCursor {
   }
 
   /**
-   * Clears what was consumed, and gives its room to the writers.
+   * Clears consumed bytes, and frees them for the writers.
    *
-   * @param head where it begins
-   * @param to where it ends, at most a ring later
+   * @param head start of the bytes
+   * @param to end of the bytes, at most a ring later
    */
   public void consume(long head, long to) {
     long length = to - head;
@@ -175,31 +175,31 @@ public final class RingCursor {
     head(to);
   }
 
-  /** Moves the head, where nobody will write any more: nothing needs to be cleared then. */
+  /** Moves the head without clearing bytes. Use it only if the ring has no writer any more. */
   public void head(long to) {
     LONGS.setRelease(file, (long) RingLayout.HEAD_OFFSET, to);
   }
 
   /**
-   * Says whether the reader sleeps; a full fence follows. After it was set, each ring has to be
-   * looked at once more: {@link #isWhole}.
+   * Sets whether the reader sleeps; a full fence follows. Before it sleeps, the reader must check
+   * each ring once more with {@link #isWhole}.
    */
   public void asleep(boolean sleeps) {
     INTS.setVolatile(file, (long) RingLayout.ASLEEP_OFFSET, sleeps ? 1 : 0);
     VarHandle.fullFence();
   }
 
-  /** Spans that the writers dropped because the ring was full, as they say. */
+  /** Returns the spans that the writers report as dropped because the ring was full. */
   public long droppedRingFull() {
     return (long) LONGS.getOpaque(file, (long) RingLayout.DROPPED_RING_FULL_OFFSET);
   }
 
-  /** Spans that the writers dropped because they were too large, as they say. */
+  /** Returns the spans that the writers report as dropped because they were too large. */
   public long droppedTooLarge() {
     return (long) LONGS.getOpaque(file, (long) RingLayout.DROPPED_TOO_LARGE_OFFSET);
   }
 
-  /** Bytes of the dictionary that are valid, as its writers say. */
+  /** Returns the valid bytes of the dictionary, as the writers report. */
   long dictionaryEnd() {
     return (long) LONGS.getAcquire(file, (long) RingLayout.DICTIONARY_END_OFFSET);
   }

@@ -6,14 +6,13 @@ import static org.traceetl.proto.ring.MalformedRingException.Part.DICTIONARY;
 import java.util.Arrays;
 
 /**
- * The strings of a ring's dictionary as far as they were read, copied: text that is not UTF-8 is
- * repaired. Owned by the ring's reader; what {@link #strings} gives never changes and may be handed
- * to another thread.
+ * A copy of the entries read so far from a ring's dictionary; text that is not UTF-8 is repaired.
+ * Owned by the ring's reader. {@link #strings} never change and may be used by another thread.
  */
 public final class RingDictionary {
   private static final int ENTRY_INDEX_BYTES = 4;
 
-  /** Texts and their index with room to grow. */
+  /** Memory for the texts and their index with room to grow, per byte. */
   private static final int NEEDED_PER_BYTE = 4;
 
   private byte[] bytes = new byte[0];
@@ -26,7 +25,7 @@ public final class RingDictionary {
   /** Entries of a dictionary, by number. */
   public static final class Strings {
     private final byte[] bytes;
-    // Where each begins; it ends where the next one begins.
+    // Start of each entry, which is the end of the previous one.
     private final int[] bounds;
     private final int size;
 
@@ -36,32 +35,32 @@ public final class RingDictionary {
       this.size = size;
     }
 
-    /** Entries. */
+    /** Returns the number of entries. */
     public int size() {
       return size;
     }
 
-    /** The array that has all of them. */
+    /** Returns the array with all entries. */
     public byte[] bytes() {
       return bytes;
     }
 
-    /** Where one begins. */
+    /** Returns the start of an entry. */
     public int offset(int entry) {
       return bounds[entry];
     }
 
-    /** Bytes of one. */
+    /** Returns the length of an entry, bytes. */
     public int length(int entry) {
       return bounds[entry + 1] - bounds[entry];
     }
   }
 
   /**
-   * Reads what is new of it.
+   * Reads new entries.
    *
-   * @param mostBytes that it may take, of {@link #heldBytes}
-   * @throws MalformedRingException when it is no dictionary, or would take more
+   * @param mostBytes limit of {@link #heldBytes}
+   * @throws MalformedRingException if the dictionary is malformed or exceeds the limit
    */
   public void update(RingCursor ring, long mostBytes) throws MalformedRingException {
     long end = ring.dictionaryEnd();
@@ -123,17 +122,17 @@ public final class RingDictionary {
     bounds[++size] = used;
   }
 
-  /** What it may take once it is updated, about. */
+  /** Estimates the memory after the next update, bytes. */
   public long neededBytes(RingCursor ring) {
     return heldBytes() + NEEDED_PER_BYTE * Math.max(0, ring.dictionaryEnd() - readUntil);
   }
 
-  /** The entries read so far. */
+  /** Returns the entries read so far. */
   public Strings strings() {
     return strings;
   }
 
-  /** Bytes that it takes. */
+  /** Returns the memory of the entries, bytes. */
   public long heldBytes() {
     return bytes.length + (long) ENTRY_INDEX_BYTES * bounds.length;
   }

@@ -6,15 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a ring's header says once and for all, within the format's bounds.
+ * The constant values of a ring's header, within the format's limits.
  *
  * @param headerBytes H
  * @param dictionaryBytes D
  * @param ringBytes C
- * @param processId as the writer sees it: for logs
- * @param processStartMillis since 1970: for logs
+ * @param processId in the writer's own view, for logs
+ * @param processStartMillis since 1970, for logs
  * @param resourceBytes R
- * @param resourceAttributes number of them, as it claims
+ * @param resourceAttributes their declared number
  */
 public record RingHeader(
     int headerBytes,
@@ -26,10 +26,10 @@ public record RingHeader(
     int resourceAttributes) {
 
   /**
-   * Reads and checks it.
+   * Reads and checks a header.
    *
    * @param bytes the file's first {@link RingLayout#RESOURCE_OFFSET} bytes from index 0
-   * @throws MalformedRingException when it is no header of this version
+   * @throws MalformedRingException if it is not a valid header of this version
    */
   public static RingHeader read(ByteBuffer bytes) throws MalformedRingException {
     ByteBuffer in = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
@@ -64,7 +64,7 @@ public record RingHeader(
         in.getInt(RingLayout.RESOURCE_ATTRIBUTES_OFFSET));
   }
 
-  /** The file's length: H + D + C. */
+  /** Returns the file's length: H + D + C. */
   public long fileBytes() {
     return headerBytes + dictionaryBytes + ringBytes;
   }

@@ -1,17 +1,17 @@
 package org.traceetl.proto.ring;
 
 /**
- * Where things stand in a ring's file. {@code docs/ring.md} is the description; writers in other
- * modules and languages have these numbers too, and golden files hold all to them.
+ * The layout of a ring's file, as {@code docs/ring.md} describes it. Writers in other modules and
+ * languages repeat these numbers; golden files check all of them.
  *
  * <p>All numbers are little-endian. Offsets and sizes are bytes. The file is the header, H bytes,
  * then the dictionary, D bytes, then the ring itself, C bytes.
  */
 public final class RingLayout {
-  /** What the file begins with: ASCII {@code TETLRING} as a number. */
+  /** First bytes of the file: ASCII {@code TETLRING} as a number. */
   public static final long MAGIC = 0x474E_4952_4C54_4554L;
 
-  /** Of the format. */
+  /** Version of the format. */
   public static final int VERSION = 1;
 
   // Offsets of the header's fields, from the file's start.
@@ -31,13 +31,13 @@ public final class RingLayout {
   /** 8 bytes: C. */
   public static final int RING_BYTES_OFFSET = 24;
 
-  /** 8 bytes: the writer's process ID as it sees it. */
+  /** 8 bytes: the writer's process ID in its own view. */
   public static final int PROCESS_ID_OFFSET = 32;
 
   /** 8 bytes: when the writer's process started, milliseconds since 1970. */
   public static final int PROCESS_START_OFFSET = 40;
 
-  /** 16 bytes: the host's boot ID, zeros if it is not known. */
+  /** 16 bytes: the host's boot ID; zeros if unknown. */
   public static final int BOOT_ID_OFFSET = 48;
 
   /** 4 bytes: R, the length of the resource. */
@@ -46,7 +46,7 @@ public final class RingLayout {
   /** 4 bytes: the resource's attributes. */
   public static final int RESOURCE_ATTRIBUTES_OFFSET = 68;
 
-  /** 8 bytes: bytes ever claimed. Writers set it by compare-and-set. */
+  /** 8 bytes: bytes claimed since the start. Writers set it by compare-and-set. */
   public static final int TAIL_OFFSET = 128;
 
   /** 8 bytes: bytes of the dictionary that are valid. */
@@ -58,47 +58,47 @@ public final class RingLayout {
   /** 8 bytes: spans that the writers dropped because they were too large. */
   public static final int DROPPED_TOO_LARGE_OFFSET = 272;
 
-  /** 8 bytes: bytes ever consumed and cleared. The reader alone sets it. */
+  /** 8 bytes: bytes consumed and cleared since the start. Only the reader sets it. */
   public static final int HEAD_OFFSET = 384;
 
-  /** 4 bytes: 1 when the reader sleeps and wants to be woken, else 0. */
+  /** 4 bytes: 1 while the reader sleeps and must be woken, else 0. */
   public static final int ASLEEP_OFFSET = 392;
 
-  /** Where the resource stands, and the bytes of all that is before it. */
+  /** Start of the resource, which is also the length of the fields before. */
   public static final int RESOURCE_OFFSET = 1_024;
 
-  // Bounds of sizes.
+  // Limits of sizes.
 
-  /** H, D are multiples of it. */
+  /** H and D are multiples of it. */
   public static final int PAGE_BYTES = 4_096;
 
-  /** Most of H; the least is a page. */
+  /** Largest H; the smallest is a page. */
   public static final int MAX_HEADER_BYTES = 131_072;
 
-  /** Most of D; the least is a page. */
+  /** Largest D; the smallest is a page. */
   public static final int MAX_DICTIONARY_BYTES = 16 * 1024 * 1024;
 
-  /** Least of C, which is a power of two. */
+  /** Smallest C, which is a power of two. */
   public static final long MIN_RING_BYTES = 64 * 1024;
 
-  /** Most of C. */
+  /** Largest C. */
   public static final long MAX_RING_BYTES = 1L << 30;
 
-  /** Longest entry of the dictionary, without its length; the shortest has 1. */
+  /** Longest entry of the dictionary without its length; the shortest has 1 byte. */
   public static final int MAX_ENTRY_BYTES = 65_535;
 
   // Records.
 
-  /** Records begin at its multiples. */
+  /** Records begin at multiples of it. */
   public static final int ALIGNMENT = 8;
 
-  /** What a record begins with: its length and its type, 4 bytes each. */
+  /** Header of a record: length and type, 4 bytes each. */
   public static final int RECORD_HEADER_BYTES = 8;
 
-  /** From a record's start to its type. */
+  /** Offset of the type in a record. */
   public static final int RECORD_TYPE_OFFSET = 4;
 
-  /** Type of what fills the ring up to its end. */
+  /** Type of a record that fills the ring up to its end. */
   public static final int TYPE_PADDING = 1;
 
   /** Type of a span. */
@@ -130,13 +130,13 @@ public final class RingLayout {
   /** 1 byte: 0 to 2, as in OTLP. */
   public static final int STATUS_OFFSET = 49;
 
-  /** 1 byte: what else there is, as below. */
+  /** 1 byte: the flags below. */
   public static final int FLAGS_OFFSET = 50;
 
   /** 4 bytes: number of attributes. */
   public static final int ATTRIBUTES_OFFSET = 52;
 
-  /** Bytes of a span that every one has, before its name. */
+  /** Bytes of a span's fixed fields, before its name. */
   public static final int SPAN_FIXED_BYTES = 56;
 
   /** Flag: a sampling threshold follows, 8 bytes. */
@@ -177,7 +177,7 @@ public final class RingLayout {
   private RingLayout() {}
 
   /**
-   * Longest record of a ring.
+   * Returns the length of the longest record of a ring.
    *
    * @param ringBytes C
    */
@@ -185,7 +185,7 @@ public final class RingLayout {
     return (int) Math.min(ringBytes / 4, 65_536);
   }
 
-  /** What a record of this length takes. */
+  /** Returns the bytes in the ring that a record of this length takes. */
   public static long takenBytes(long length) {
     return length + ALIGNMENT - 1 & -ALIGNMENT;
   }

@@ -1,8 +1,8 @@
 package org.traceetl.proto.ring;
 
 /**
- * Walks records that were copied out of a ring, one after the other, and stops at spans. It trusts
- * none of their lengths. Allocates nothing; not thread-safe.
+ * Iterates over records copied out of a ring and stops at spans. Checks all of their lengths.
+ * Allocates nothing; not thread-safe.
  */
 public final class RingRecords {
   private byte[] bytes = new byte[0];
@@ -12,7 +12,7 @@ public final class RingRecords {
   private int bodyEnd;
 
   /**
-   * Begins with {@code bytes[0, length)}.
+   * Starts with {@code bytes[0, length)}.
    *
    * @return false if they are not records from the first to the last byte
    */
@@ -29,7 +29,7 @@ public final class RingRecords {
     return true;
   }
 
-  /** Goes to the next span; false when there is none. */
+  /** Moves to the next span; returns false after the last one. */
   public boolean next() {
     while (next < end) {
       int at = next;
@@ -57,12 +57,12 @@ public final class RingRecords {
     return true;
   }
 
-  /** Where the span's body begins. */
+  /** Returns the start of the span's body. */
   public int bodyOffset() {
     return bodyOffset;
   }
 
-  /** Where it ends. */
+  /** Returns the end of the span's body. */
   public int bodyEnd() {
     return bodyEnd;
   }

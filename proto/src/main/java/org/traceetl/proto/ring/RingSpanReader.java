@@ -1,15 +1,15 @@
 package org.traceetl.proto.ring;
 
 /**
- * Reads a span, or the attributes of a resource, in place: the fixed part at once, then attribute
- * after attribute, then event after event. Strings are slices of the bytes or of the dictionary and
- * may be no UTF-8 where they are slices of the bytes. What goes beyond its bounds ends the reading
- * and says so. Allocates nothing; not thread-safe.
+ * Reads a span, or a resource's attributes, in place: first the fixed fields, then the attributes,
+ * then the events. Strings are slices of the bytes or of the dictionary; those of the bytes may not
+ * be UTF-8. A value that exceeds the bytes ends the reading and sets {@link #isBroken}. Allocates
+ * nothing; not thread-safe.
  */
 public final class RingSpanReader {
   private static final byte[] EMPTY = new byte[0];
 
-  /** A string: bytes of an array. */
+  /** A string: a range of an array. */
   public static final class Slice {
     public byte[] bytes = EMPTY;
     public int offset;
@@ -20,7 +20,7 @@ public final class RingSpanReader {
     }
 
     private void set(byte[] bytes, int offset, int length) {
-      // Mostly it is there already: a store would cost more than the look.
+      // The array is mostly the same, and a store would cost more than the comparison.
       if (this.bytes != bytes) {
         this.bytes = bytes;
       }
@@ -46,12 +46,12 @@ public final class RingSpanReader {
 
   public final Slice name = new Slice();
 
-  /** Of length 0 when there is none. */
+  /** Length 0 if there is none. */
   public final Slice statusMessage = new Slice();
 
   public final Slice key = new Slice();
 
-  /** Of the attribute at hand: one of {@link RingLayout}'s. */
+  /** Of the current attribute: one of {@link RingLayout}'s. */
   public int valueType;
 
   /** Of an attribute whose value is a string, JSON or base64. */
@@ -65,7 +65,7 @@ public final class RingSpanReader {
 
   public final Slice eventName = new Slice();
 
-  /** From the span's start to the event, nanoseconds. */
+  /** Time from the span's start to the event, nanoseconds. */
   public long eventOffsetNanos;
 
   private RingDictionary.Strings strings;
@@ -78,10 +78,10 @@ public final class RingSpanReader {
   private boolean broken;
 
   /**
-   * Begins with a span.
+   * Starts with a span.
    *
-   * @param strings those that its numbers may name
-   * @return false if it is malformed
+   * @param strings entries of the dictionary, to which numbers refer
+   * @return false if the span is malformed
    */
   public boolean span(byte[] bytes, int from, int to, RingDictionary.Strings strings) {
     begin(bytes, from, to, strings);
@@ -114,9 +114,9 @@ public final class RingSpanReader {
   }
 
   /**
-   * Begins with a resource: attributes alone.
+   * Starts with a resource, which has only attributes.
    *
-   * @param attributes how many there are
+   * @param attributes their number
    */
   public void resource(
       byte[] bytes, int from, int to, int attributes, RingDictionary.Strings strings) {
@@ -136,7 +136,7 @@ public final class RingSpanReader {
     broken = false;
   }
 
-  /** Lets go of all arrays. */
+  /** Releases the references to all arrays. */
   public void forget() {
     begin(EMPTY, 0, 0, null);
     name.clear();
@@ -147,8 +147,8 @@ public final class RingSpanReader {
   }
 
   /**
-   * Goes to the next attribute, of the span or of the event at hand. False when there is none, or
-   * when it is {@link #isBroken}.
+   * Moves to the next attribute of the span or the current event. Returns false after the last one,
+   * or if {@link #isBroken}.
    */
   public boolean nextAttribute() {
     if (attributesLeft == 0 || broken) {
@@ -167,26 +167,26 @@ public final class RingSpanReader {
     return !broken;
   }
 
-  /** Where the next attribute begins, of those that {@link #attributesLeft} counts. */
+  /** Returns the start of the next attribute that {@link #attributesLeft} counts. */
   public int position() {
     return at;
   }
 
-  /** Where the bytes end that belong to the span or the resource. */
+  /** Returns the end of the bytes of the span or the resource. */
   public int end() {
     return end;
   }
 
-  /** Attributes not read yet, of the span or of the event at hand, as it claims. */
+  /** Returns the declared attributes of the span or the current event that were not read yet. */
   public long attributesLeft() {
     return broken ? 0 : attributesLeft;
   }
 
   /**
-   * Goes on behind attributes that somebody else has read.
+   * Continues after attributes that the caller has read.
    *
    * @param position between {@link #position} and {@link #end}
-   * @param attributes how many they were, at most {@link #attributesLeft}
+   * @param attributes their number, at most {@link #attributesLeft}
    */
   public void skip(int position, int attributes) {
     at = position;
@@ -194,12 +194,12 @@ public final class RingSpanReader {
   }
 
   /**
-   * Goes to the next event, past what attributes are left before it. False when there is none, or
-   * when it is {@link #isBroken}.
+   * Moves to the next event, past unread attributes. Returns false after the last one, or if {@link
+   * #isBroken}.
    */
   public boolean nextEvent() {
     while (nextAttribute()) {
-      // Only the place behind it is of interest.
+      // Moves past the attribute.
     }
     if (hasEvents && eventsLeft < 0 && !broken) {
       eventsLeft = varint();
@@ -216,7 +216,7 @@ public final class RingSpanReader {
     return !broken;
   }
 
-  /** Whether it turned out to be malformed: what was read before that is right all the same. */
+  /** Returns whether an error was found; values read before it are valid. */
   public boolean isBroken() {
     return broken;
   }
@@ -248,7 +248,7 @@ public final class RingSpanReader {
     return longerVarint();
   }
 
-  /** Apart, so that what is above, which most are, is compiled into where it is used. */
+  /** A separate method, so that the common case above can be inlined. */
   private long longerVarint() {
     long value = 0;
     for (int shift = 0; shift < Long.SIZE && at < end; shift += 7) {

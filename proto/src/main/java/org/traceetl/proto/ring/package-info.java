@@ -1,2 +1,2 @@
-/** The reader's side of a ring: where things stand in its file, and what its bytes mean. */
+/** The reader of rings: the layout of their files and the meaning of the bytes. */
 package org.traceetl.proto.ring;
