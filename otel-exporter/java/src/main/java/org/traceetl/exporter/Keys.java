@@ -6,7 +6,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import org.traceetl.exporter.ring.RingSize;
 
-/** Keys of the SDK's configuration, and their values. */
+/** Keys and values of the SDK's configuration. */
 final class Keys {
   static final String EXPORTER_NAME = "trace-etl";
   static final String TRACES_EXPORTER = "otel.traces.exporter";

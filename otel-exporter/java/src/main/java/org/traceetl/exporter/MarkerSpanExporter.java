@@ -6,8 +6,8 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.util.Collection;
 
 /**
- * Stands for the exporter {@code trace-etl} where the SDK asks for one; spans go by {@link
- * RingSpanProcessor}, and have gone when they come here.
+ * The exporter {@code trace-etl} that the SDK requests. It does nothing: {@link RingSpanProcessor}
+ * writes the spans.
  */
 final class MarkerSpanExporter implements SpanExporter {
   @Override

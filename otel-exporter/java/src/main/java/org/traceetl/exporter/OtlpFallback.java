@@ -8,17 +8,17 @@ import io.opentelemetry.sdk.trace.export.BatchSpanProcessorBuilder;
 import java.time.Duration;
 import java.util.ServiceLoader;
 
-/** OTLP as the SDK itself would set it up, for the time in which there is no ring. */
+/** Exports spans by OTLP, configured as by the SDK, while there is no ring. */
 final class OtlpFallback {
   private static final String NAME = "otlp";
 
   private OtlpFallback() {}
 
   /**
-   * Null if spans go by OTLP anyway, or if there is no OTLP exporter on the class path.
+   * Returns a processor; null if spans go by OTLP anyway or no OTLP exporter is on the class path.
    *
-   * @throws io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException if one of its own keys is
-   *     wrong
+   * @throws io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException if a key of OTLP is
+   *     invalid
    */
   static SpanProcessor create(ConfigProperties config) {
     if (config.getList(Keys.TRACES_EXPORTER).contains(NAME)) {

@@ -23,11 +23,11 @@ import org.traceetl.exporter.ring.RingSize;
 import org.traceetl.exporter.ring.RingWriter;
 
 /**
- * Writes each sampled span, when it ends, into a ring that the log-agent of the host reads. Nothing
- * is queued, and no failure reaches the application.
+ * Writes each sampled span, when it ends, into a ring that the host's log-agent reads. Spans are
+ * not queued, and no failure reaches the application.
  *
- * <p>While there is no ring, because there is no agent's directory or because none could be made in
- * it, spans go to another processor, if there is one. It is looked again every 30 s.
+ * <p>If the agent's directory is missing or a ring cannot be created, spans go to another
+ * processor, if there is one. The processor tries again every 30 s.
  */
 public final class RingSpanProcessor implements SpanProcessor {
   public static final Path DEFAULT_DIRECTORY = Path.of("/dev/shm/trace-etl");
@@ -44,12 +44,12 @@ public final class RingSpanProcessor implements SpanProcessor {
   private final AtomicLong failures = new AtomicLong();
   private volatile Throwable failure;
 
-  /** Read once for a span, so that none falls between two of them. */
+  /** Read once per span, so that each span goes to one outlet. */
   private volatile Outlet outlet = new Outlet(null, null);
 
-  // The rest by one thread at a time, with the lock.
+  // The following fields are guarded by the lock.
 
-  /** Took the place of a ring until now; spans may still be on their way into it. */
+  /** The outlet before the current ring; spans may still be on their way into it. */
   private SpanProcessor retired;
 
   private String lastTrouble;
@@ -106,7 +106,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     } catch (RuntimeException | LinkageError e) {
       failed(e);
     } catch (InternalError e) {
-      // So the JVM says that a page of the file is gone: somebody has cut it.
+      // The JVM reports that a page of the file is missing: the file was cut.
       failed(e);
       close(to.ring);
     }
@@ -117,7 +117,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     return true;
   }
 
-  /** Of what goes into the ring nothing is left to be done. */
+  /** Flushes the fallback; spans in a ring need no flush. */
   @Override
   public CompletableResultCode forceFlush() {
     SpanProcessor other = outlet.other;
@@ -148,7 +148,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     }
   }
 
-  /** Where spans go now, for logs. */
+  /** Returns the current outlet, for logs. */
   @Override
   public String toString() {
     RingWriter writer = outlet.ring;
@@ -157,19 +157,19 @@ public final class RingSpanProcessor implements SpanProcessor {
         + '}';
   }
 
-  /** Spans so far that could not be written for a reason that is none of the ring's. */
+  /** Returns the spans that failed for a reason other than the ring's state. */
   long failures() {
     return failures.get();
   }
 
-  /** Goes over to a ring if there can be one now, and away from one that was removed. */
+  /** Switches to a ring if one can be created, and away from one that was removed. */
   synchronized void look() {
     try {
       if (!shutDown) {
         lookAgain();
       }
     } catch (Throwable e) {
-      // Thrown on, it would be the last time that anybody looked.
+      // An exception would end the periodic check.
       logger.log(Level.WARNING, "Could not look for a ring in " + directory, e);
     }
   }
@@ -251,7 +251,7 @@ public final class RingSpanProcessor implements SpanProcessor {
       full = writer.droppedAsFull();
       tooLarge = writer.droppedAsTooLarge();
     } catch (InternalError e) {
-      return; // The file was cut, and its counts with it.
+      return; // The file was cut, and its counts are lost.
     }
     if (full != fullSaid) {
       logger.log(
@@ -279,7 +279,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     }
   }
 
-  /** Where spans go: into a ring, or else elsewhere, or nowhere. */
+  /** The outlet of spans: a ring, another processor, or nothing. */
   private static final class Outlet {
     final RingWriter ring;
     final SpanProcessor other;
@@ -289,7 +289,7 @@ public final class RingSpanProcessor implements SpanProcessor {
       this.other = other;
     }
 
-    /** False if the ring was closed before the span was in it. */
+    /** Returns false if the ring was closed before it contained the span. */
     boolean take(ReadableSpan span) {
       if (ring != null) {
         return ring.write(span.toSpanData()) || !ring.isClosed();
@@ -301,7 +301,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     }
   }
 
-  /** What there is to be said before a ring is made. */
+  /** Configures a processor. */
   public static final class Builder {
     private Path directory = DEFAULT_DIRECTORY;
     private RingSize size =
@@ -311,7 +311,7 @@ public final class RingSpanProcessor implements SpanProcessor {
 
     private Builder() {}
 
-    /** The agent's directory; {@link #DEFAULT_DIRECTORY} if not said. */
+    /** Sets the agent's directory; the default is {@link #DEFAULT_DIRECTORY}. */
     public Builder setDirectory(Path directory) {
       this.directory = directory;
       return this;
@@ -322,13 +322,13 @@ public final class RingSpanProcessor implements SpanProcessor {
       return this;
     }
 
-    /** That of the tracer provider. */
+    /** Sets the tracer provider's resource. */
     public Builder setResource(Resource resource) {
       this.resource = resource;
       return this;
     }
 
-    /** Makes the processor of spans while there is no ring; none is made before it is needed. */
+    /** Sets the processor to use while there is no ring; it is created on first need. */
     public Builder setFallback(Supplier<? extends SpanProcessor> fallback) {
       otherwise = fallback;
       return this;

@@ -9,8 +9,8 @@ import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 
 /**
- * Puts a {@link RingSpanProcessor} where {@code otel.traces.exporter} says {@code trace-etl}, in
- * place of the queue that the SDK puts before an exporter.
+ * Installs a {@link RingSpanProcessor} if {@code otel.traces.exporter} contains {@code trace-etl}.
+ * It replaces the SDK's queue before the exporter.
  */
 public final class TraceEtlCustomizerProvider implements AutoConfigurationCustomizerProvider {
   @Override
@@ -21,13 +21,13 @@ public final class TraceEtlCustomizerProvider implements AutoConfigurationCustom
     configuration.addTracerProviderCustomizer(customization::tracerProvider);
   }
 
-  /** Last, to have the resource that spans will have. */
+  /** Runs last, when the resource is complete. */
   @Override
   public int order() {
     return Integer.MAX_VALUE;
   }
 
-  /** Of one SDK, whose builder calls the methods in the order in which they stand here. */
+  /** Of one SDK, whose builder calls the methods in this order. */
   private static final class Customization {
     private Resource resource = Resource.getDefault();
     private boolean done;
@@ -37,7 +37,7 @@ public final class TraceEtlCustomizerProvider implements AutoConfigurationCustom
       return complete;
     }
 
-    /** Replaces the queue, if it is before our exporter alone and nobody wrapped it. */
+    /** Replaces the queue, if trace-etl is its only exporter and no other component wrapped it. */
     SpanProcessor processor(SpanProcessor processor, ConfigProperties config) {
       if (done
           || !(processor instanceof BatchSpanProcessor)
@@ -49,7 +49,7 @@ public final class TraceEtlCustomizerProvider implements AutoConfigurationCustom
       return ring(config);
     }
 
-    /** Where our exporter is one of several, they keep their queue. */
+    /** Adds the processor if trace-etl is one of several exporters, which keep their queue. */
     SdkTracerProviderBuilder tracerProvider(
         SdkTracerProviderBuilder builder, ConfigProperties config) {
       if (!done && config.getList(Keys.TRACES_EXPORTER).contains(Keys.EXPORTER_NAME)) {

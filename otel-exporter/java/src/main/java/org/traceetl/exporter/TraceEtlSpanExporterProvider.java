@@ -4,7 +4,7 @@ import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
 import io.opentelemetry.sdk.autoconfigure.spi.traces.ConfigurableSpanExporterProvider;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 
-/** Makes {@code trace-etl} a name of an exporter. */
+/** Registers {@code trace-etl} as the name of an exporter. */
 public final class TraceEtlSpanExporterProvider implements ConfigurableSpanExporterProvider {
   @Override
   public SpanExporter createExporter(ConfigProperties config) {

@@ -1,2 +1,2 @@
-/** Hands the spans of an OpenTelemetry SDK to the log-agent of the host. */
+/** Writes the spans of an OpenTelemetry SDK for the host's log-agent. */
 package org.traceetl.exporter;

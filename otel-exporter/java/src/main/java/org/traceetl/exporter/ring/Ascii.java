@@ -5,7 +5,7 @@ final class Ascii {
   private Ascii() {}
 
   /** Copies the first {@code count} characters of {@code text}; all of them are ASCII. */
-  @SuppressWarnings("deprecation") // as of others it loses bits; no other way is a mere copy
+  @SuppressWarnings("deprecation") // other characters lose bits; no other method only copies
   static void copy(String text, int count, byte[] out, int at) {
     text.getBytes(0, count, out, at);
   }

@@ -4,28 +4,27 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The strings that stand in the file once, and their numbers. Finding one takes no lock; a new one
- * is written under one.
+ * The file's shared strings and their numbers. A lookup takes no lock; adding a string takes one.
  *
- * <p>An entry is in the table only after the file's {@code dictionary end} is behind it, and both
- * are release stores: who writes a number that it found here, into a record that it then releases,
- * leaves none that a reader of the record could not look up.
+ * <p>An entry is added to the table only after the file's {@code dictionary end} includes it; both
+ * are release stores. So if a writer uses a number from the table in a record and then releases the
+ * record, the record's reader can resolve the number.
  */
 final class Dictionary {
   static final int NONE = -1;
 
-  /** Longer ones would be hashed for nothing: they hardly ever come again. */
+  /** Longer values are rarely repeated, so hashing them is not worthwhile. */
   private static final int MAX_VALUE_CHARS = 128;
 
   private static final int MAX_NAME_CHARS = 1024;
 
-  /** Inside a span they take no more than a number would. */
+  /** Shorter values take no more bytes in a span than a number. */
   private static final int MIN_CHARS = 3;
 
   private static final int SIGHTINGS = 4096;
   private static final int SIGHTINGS_OF_ONE = 7;
 
-  /** 2^32 over the golden ratio, as Fibonacci hashing has it (Knuth, volume 3, 6.4). */
+  /** 2^32 divided by the golden ratio, for Fibonacci hashing (Knuth, volume 3, 6.4). */
   private static final int MIX = 0x9E37_79B9;
 
   private final ByteBuffer file;
@@ -33,8 +32,8 @@ final class Dictionary {
   private final int bytes;
 
   /**
-   * How often values were seen lately: the hash, with the count in its lowest three bits. Written
-   * by all without order, as one that is lost costs nothing but a later entry.
+   * How often values occurred recently: the hash, with the count in its lowest three bits. Threads
+   * write without synchronization: a lost update only delays an entry.
    */
   private final int[] sightings = new int[SIGHTINGS];
 
@@ -42,28 +41,28 @@ final class Dictionary {
   private volatile int end;
   private int size;
 
-  /** Writes from {@code offset} on, at most {@code bytes}. */
+  /** Writes at most {@code bytes} from {@code offset} on. */
   Dictionary(ByteBuffer file, int offset, int bytes) {
     this.file = file.duplicate();
     this.offset = offset;
     this.bytes = bytes;
   }
 
-  /** An attribute's key: its number, or {@link #NONE} where there is no room for it. */
+  /** Returns the number of an attribute key, or {@link #NONE} if there is no room. */
   int key(String text) {
     return text.length() > MAX_NAME_CHARS ? NONE : number(text, bytes);
   }
 
   /**
-   * A span's or an event's name, likewise. A quarter of the file remains for keys, as there are
-   * applications that have IDs in their names.
+   * Returns the number of a span or event name, or {@link #NONE}. A quarter of the file is reserved
+   * for keys, because some applications have IDs in names.
    */
   int name(String text) {
     return text.length() > MAX_NAME_CHARS ? NONE : number(text, bytes - (bytes >> 2));
   }
 
   /**
-   * A value, likewise; only one that was seen some times before gets a number, in half the file.
+   * Returns the number of a value, or {@link #NONE}. Repeated values get numbers, in half the file.
    */
   int value(String text) {
     int chars = text.length();
@@ -96,7 +95,7 @@ final class Dictionary {
         : add(text, hash, limit);
   }
 
-  /** False if it certainly would not fit: a text has no fewer bytes than characters. */
+  /** Returns false if a text is too long; it has at least as many bytes as characters. */
   private boolean hasRoom(int chars, int limit) {
     return chars < limit - end;
   }
@@ -173,7 +172,7 @@ final class Dictionary {
   }
 
   /**
-   * The hashes of short strings are near each other, and would fill long rows of slots.
+   * Spreads the hashes of short strings, which are close together, over the table.
    *
    * @param length a power of two
    */

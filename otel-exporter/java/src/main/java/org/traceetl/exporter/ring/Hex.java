@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Reads trace and span IDs, eight digits at a time. */
+/** Parses trace and span IDs, eight digits at a time. */
 final class Hex {
   static final int DIGITS_OF_LONG = 16;
 
@@ -13,12 +13,12 @@ final class Hex {
 
   private Hex() {}
 
-  /** The number of the 16 digits from {@code at} on. What is no digit makes it another number. */
+  /** Parses 16 digits from {@code at} on. Other characters give an undefined value. */
   static long parse(byte[] digits, int at) {
     return eight((long) LONG.get(digits, at)) << 32 | eight((long) LONG.get(digits, at + 8));
   }
 
-  /** The first digit is in the lowest byte, and is the number's highest. */
+  /** Parses eight digits; the first is in the lowest byte and is the most significant. */
   private static long eight(long digits) {
     long values =
         (digits & 0x0F0F0F0F0F0F0F0FL) + 9 * (digits >>> 6 & 0x0101010101010101L)

@@ -20,9 +20,9 @@ import java.time.Instant;
 import java.util.Set;
 
 /**
- * A ring's file: made whole before anybody sees it under its name, and locked until it is closed.
- * The lock is one that the kernel drops when the process closes any descriptor of the file, so
- * nothing else here may open it.
+ * A ring's file, completed before it gets its final name, and locked until it is closed. The kernel
+ * drops the lock when the process closes any descriptor of the file, so no other code here may open
+ * it.
  */
 final class RingFile implements Closeable {
   private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rw-------");
@@ -64,7 +64,7 @@ final class RingFile implements Closeable {
       if (channel.tryLock(0, 1, false) == null) {
         throw new IOException(made + " is locked by another process");
       }
-      // Not by the attribute above: the process's umask would take the group's part away.
+      // Not set at creation, because the process's umask would remove the group's permissions.
       Files.setPosixFilePermissions(made, WITH_THE_AGENT);
       int headerBytes = header.limit();
       int fileBytes = headerBytes + size.dictionaryBytes + size.ringBytes;
@@ -128,7 +128,7 @@ final class RingFile implements Closeable {
     return header;
   }
 
-  /** Zeros if it is unknown. */
+  /** Returns the host's boot ID; zeros if unknown. */
   private static byte[] bootId() {
     byte[] id = new byte[BOOT_ID_BYTES];
     try {

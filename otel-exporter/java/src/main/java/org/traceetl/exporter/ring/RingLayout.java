@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Where what stands in a ring's file, and access to it; docs/ring.md explains it. */
+/** The layout of a ring's file, and access to it; see docs/ring.md. */
 final class RingLayout {
   static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -46,7 +46,7 @@ final class RingLayout {
 
   private RingLayout() {}
 
-  /** Bytes that a record of {@code length} bytes takes. */
+  /** Returns the bytes that a record of {@code length} bytes takes. */
   static int aligned(int length) {
     return length + 7 & ~7;
   }

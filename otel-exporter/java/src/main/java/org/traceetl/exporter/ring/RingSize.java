@@ -1,6 +1,6 @@
 package org.traceetl.exporter.ring;
 
-/** Bytes of a ring's parts. */
+/** The sizes of a ring's parts, bytes. */
 public final class RingSize {
   public static final int DEFAULT_RING_BYTES = 4 << 20;
   public static final int DEFAULT_DICTIONARY_BYTES = 256 << 10;
@@ -17,7 +17,7 @@ public final class RingSize {
     this.dictionaryBytes = dictionaryBytes;
   }
 
-  /** Bytes for spans that the agent has not read yet. */
+  /** Returns the bytes for spans that the agent has not read yet. */
   public int ringBytes() {
     return ringBytes;
   }
@@ -25,7 +25,7 @@ public final class RingSize {
   /**
    * @param ringBytes for spans that the agent has not read yet: a power of two, 64 KiB to 1 GiB
    * @param dictionaryBytes for strings that spans share: a multiple of 4,096, at most 16 MiB
-   * @throws IllegalArgumentException naming the value that is none of these
+   * @throws IllegalArgumentException if a value is not valid; the message names it
    */
   public static RingSize of(long ringBytes, long dictionaryBytes) {
     if (ringBytes < MIN_RING_BYTES || ringBytes > MAX_RING_BYTES || Long.bitCount(ringBytes) != 1) {

@@ -14,14 +14,14 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Writes spans into a ring of its own, from any number of threads. A span is in the ring, and
- * outlives the process, when {@link #write} has returned true. Nothing waits: where there is no
- * room, the span is dropped and counted.
+ * Writes spans into its own ring, from any number of threads. When {@link #write} has returned
+ * true, the span is in the ring and survives the process. Nothing blocks: if there is no room, the
+ * span is dropped and counted.
  */
 public final class RingWriter implements Closeable {
   private static final long FULL = -1;
 
-  /** Between two idle encoders, so that they are not on the same line of the cache. */
+  /** Distance of idle encoders, so that each has its own cache line. */
   private static final int SPACING = 16;
 
   private static final int PROBES = 4;
@@ -35,14 +35,13 @@ public final class RingWriter implements Closeable {
   private final Waker waker;
 
   /**
-   * Encoders that no thread uses. Not a thread-local, as there may be a virtual thread for each
-   * request.
+   * Encoders that no thread uses. Not thread-local, because each request may have a virtual thread.
    */
   private final AtomicReferenceArray<Encoder> idle;
 
   private final int slots;
 
-  /** What the reader has freed at least. */
+  /** A lower bound of the reader's head. */
   private volatile long knownHead;
 
   private volatile boolean closed;
@@ -60,17 +59,16 @@ public final class RingWriter implements Closeable {
   }
 
   /**
-   * Makes a ring in the agent's directory.
+   * Creates a ring in the agent's directory.
    *
-   * @param resource of all spans that will be written; of one of more than 127 KiB, the attributes
-   *     that find room
-   * @throws IOException if the directory is missing, may not be written to, or is full
+   * @param resource of all spans; if it exceeds 127 KiB, the attributes that fit
+   * @throws IOException if the directory is missing, not writable or full
    */
   public static RingWriter create(Path directory, RingSize size, Attributes resource)
       throws IOException {
     RingFile file = RingFile.create(directory, size, resource);
     Waker waker = new Waker(directory.resolve(RingLayout.WAKE));
-    // The agent cannot have said that it sleeps in a ring that it does not know.
+    // The agent cannot have marked a new ring as asleep.
     waker.wake();
     return new RingWriter(file, size, waker);
   }
@@ -79,7 +77,7 @@ public final class RingWriter implements Closeable {
     return file.path();
   }
 
-  /** False if nobody will read what is written: the file was removed or cut, or this is closed. */
+  /** Returns false if no agent will read the ring: it was removed, cut or closed. */
   public boolean isThere() {
     try {
       return !closed && Files.size(file.path()) == memory.capacity();
@@ -92,18 +90,18 @@ public final class RingWriter implements Closeable {
     return closed;
   }
 
-  /** Spans dropped so far because the ring was full. */
+  /** Returns the spans dropped so far because the ring was full. */
   public long droppedAsFull() {
     return (long) LONG.getVolatile(memory, RingLayout.DROPPED_RING_FULL);
   }
 
-  /** Spans dropped so far because they were larger than a record may be. */
+  /** Returns the spans dropped so far because they exceeded a record's limit. */
   public long droppedAsTooLarge() {
     return (long) LONG.getVolatile(memory, RingLayout.DROPPED_TOO_LARGE);
   }
 
   /**
-   * Writes a span that has ended.
+   * Writes an ended span.
    *
    * @return false if it was dropped and counted, or if this is closed
    */
@@ -119,8 +117,8 @@ public final class RingWriter implements Closeable {
   }
 
   /**
-   * The agent reads what is there to its end, and removes the file. Spans of other threads that are
-   * on their way may be lost.
+   * Closes the ring. The agent reads it to its end, then removes the file. Spans that other threads
+   * are writing may be lost.
    */
   @Override
   public void close() throws IOException {
@@ -153,8 +151,8 @@ public final class RingWriter implements Closeable {
       LONG.getAndAdd(memory, RingLayout.DROPPED_RING_FULL, 1L);
       return false;
     }
-    // From here to the last store nothing may fail, or the reader would wait for this record until
-    // the process ends. Encoding went deeper into the stack than this does.
+    // Nothing may fail before the last store; otherwise the reader waits for this record until the
+    // process ends. Encoding has already used more stack than the following calls.
     int record = at(position);
     INT.setOpaque(memory, record, -recordBytes);
     VarHandle.storeStoreFence();
@@ -166,7 +164,7 @@ public final class RingWriter implements Closeable {
     return true;
   }
 
-  /** The position of {@code bytes} in a row that are this thread's alone now, or {@link #FULL}. */
+  /** Claims contiguous {@code bytes} for this thread; returns their position, or {@link #FULL}. */
   private long claim(int bytes) {
     while (true) {
       long tail = (long) LONG.getAcquire(memory, RingLayout.TAIL);
@@ -194,9 +192,7 @@ public final class RingWriter implements Closeable {
     return ring + (int) (position & capacity - 1);
   }
 
-  /**
-   * The fence orders the record before the look at {@code asleep}; the reader has the other one.
-   */
+  /** Wakes a sleeping reader. The fence orders the record before the read of {@code asleep}. */
   private void wakeReader() {
     VarHandle.fullFence();
     if ((int) INT.getOpaque(memory, RingLayout.ASLEEP) == 1
@@ -205,7 +201,7 @@ public final class RingWriter implements Closeable {
     }
   }
 
-  /** What a thread needs to write a span. */
+  /** The objects that a thread needs to write a span. */
   private static final class Encoder {
     final SpanEncoder spans;
     final ByteBuffer memory;

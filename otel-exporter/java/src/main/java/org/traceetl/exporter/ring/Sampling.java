@@ -1,17 +1,15 @@
 package org.traceetl.exporter.ring;
 
 /**
- * Reads what a tracestate's member {@code ot} says: the rejection threshold and the randomness of
- * {@code th:HEX;rv:HEX}.
+ * Reads a tracestate's member {@code ot}: rejection threshold and randomness of {@code
+ * th:HEX;rv:HEX}.
  */
 final class Sampling {
   private static final int MAX_DIGITS = 14;
 
   private Sampling() {}
 
-  /**
-   * T, below 2^56; digits left out at the end are zeros. 0 if there is none that is well-formed.
-   */
+  /** Returns the threshold, below 2^56; 0 if it is missing or malformed. Omitted digits are 0. */
   static long threshold(String member) {
     int at = field(member, 't', 'h');
     if (at < 0) {
@@ -22,7 +20,7 @@ final class Sampling {
     return value < 0 ? 0 : value << 4 * (MAX_DIGITS - (end - at));
   }
 
-  /** R, below 2^56, of which all digits are there; -1 if there is none that is well-formed. */
+  /** Returns the randomness, below 2^56; -1 if it is missing, malformed or has omitted digits. */
   static long randomness(String member) {
     int at = field(member, 'r', 'v');
     if (at < 0) {
@@ -32,7 +30,7 @@ final class Sampling {
     return end - at == MAX_DIGITS ? hex(member, at, end) : -1;
   }
 
-  /** Where the value of the first field of this name begins; -1 if there is none. */
+  /** Returns the start of the value of the first field of this name; -1 if there is none. */
   private static int field(String member, char first, char second) {
     int length = member.length();
     for (int at = 0; at < length; ) {
@@ -58,7 +56,7 @@ final class Sampling {
     return end;
   }
 
-  /** The number of 1 to 14 lower-case digits, or -1. */
+  /** Parses 1 to 14 lower-case digits; returns -1 for other input. */
   private static long hex(String text, int from, int end) {
     if (end == from || end - from > MAX_DIGITS) {
       return -1;

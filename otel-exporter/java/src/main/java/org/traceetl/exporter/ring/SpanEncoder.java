@@ -19,9 +19,8 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
- * Makes the body of a span's record in an array of its own, because its length has to be known
- * before its place in the ring is claimed. Used by one thread at a time; makes no garbage but for
- * arrays and maps.
+ * Encodes the body of a span's record into its own array, because the claim in the ring requires
+ * the length. Used by one thread at a time. Allocates nothing, except for arrays and maps.
  */
 final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private static final VarHandle LONG =
@@ -52,15 +51,15 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private static final byte JSON = 5;
   private static final byte BASE64 = 6;
 
-  /** Keys known, a power of two. */
+  /** Number of cached keys, a power of two. */
   private static final int KNOWN = 128;
 
-  /** A known key, a type and a number, each with room for more than it needs. */
+  /** Most bytes of a cached key, a type and a number, with a margin. */
   private static final int MAX_KNOWN_BYTES = 24;
 
   /**
-   * After so many values of a key in a row without a number the next ones are not looked for, until
-   * there were so many in all, a power of two. Not every so many-th, as values may have a rhythm.
+   * After this many consecutive values of a key without a number, lookups pause until the count
+   * reaches a multiple of {@link #MISSES}. Sampling every n-th value could coincide with a pattern.
    */
   private static final int MOST_MISSED = 256;
 
@@ -80,10 +79,10 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private final byte[] digits = new byte[2 * Hex.DIGITS_OF_LONG];
   private final StringBuilder json = new StringBuilder();
 
-  /** By keys' hashes. */
+  /** By the hash of the key. */
   private final Known[] known = new Known[KNOWN];
 
-  /** What attribute was the first, the second of a span, and so on: mostly the next span's too. */
+  /** The attributes in the order of the last span, which is mostly that of the next span. */
   private final Known[] inOrder = new Known[KNOWN];
 
   private final String[] recentTexts = new String[1 << RECENT_BITS];
@@ -101,7 +100,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private int attributes;
 
   /**
-   * @param dictionary null: all strings stand in what is made
+   * @param dictionary null: all strings are inline
    * @param maxBytes of a body
    */
   SpanEncoder(Dictionary dictionary, int maxBytes) {
@@ -111,12 +110,12 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     Arrays.fill(inOrder, Known.NONE);
   }
 
-  /** What was made last is at its beginning. */
+  /** Returns the array with the last result at its beginning. */
   byte[] bytes() {
     return bytes;
   }
 
-  /** The length of the span's body in bytes, or -1 if it is more than a body may be. */
+  /** Returns the length of the span's body in bytes, or -1 if it exceeds the limit. */
   int encode(SpanData span) {
     begin();
     SpanContext context = span.getSpanContext();
@@ -154,7 +153,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     return overflowed || position > maxBytes ? -1 : position;
   }
 
-  /** Makes attributes, as many as find room, and returns their length in bytes. */
+  /** Encodes as many attributes as fit, and returns their length in bytes. */
   int encodeWhatFits(Attributes all) {
     begin();
     all.forEach((key, value) -> {
@@ -169,12 +168,12 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     return position;
   }
 
-  /** Number of attributes made last by {@link #encodeWhatFits}. */
+  /** Returns the number of attributes encoded by {@link #encodeWhatFits}. */
   int attributes() {
     return attributes;
   }
 
-  /** An attribute: its key and its value. */
+  /** Encodes an attribute. */
   @Override
   @SuppressWarnings("ReferenceEquality") // keys and many values are constants
   public void accept(AttributeKey<?> key, Object value) {
@@ -188,7 +187,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** Apart, so that what is above is small enough to be compiled into the SDK's loop. */
+  /** A separate method, so that the caller is small enough to be inlined into the SDK's loop. */
   @SuppressWarnings("ReferenceEquality")
   private void attribute(Known expected, AttributeKey<?> key, Object value) {
     Known same = expected;
@@ -216,7 +215,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** A key and a value. Those of a key whose values never come again are mostly not looked for. */
+  /** Encodes a key and a value. Skips most lookups for keys whose values do not repeat. */
   private void string(Known of, String value) {
     int number = Dictionary.NONE;
     if ((of.missed & MISSES - 1) < MOST_MISSED) {
@@ -244,10 +243,10 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   }
 
   /**
-   * Bytes, and a varint behind them. There must be room for {@link #MAX_KNOWN_BYTES}.
+   * Writes bytes, then a varint. The caller has reserved {@link #MAX_KNOWN_BYTES}.
    *
-   * @param before bytes that come first, 5 at most
-   * @return all of it; 0 if the varint is longer than 3 bytes
+   * @param before first bytes, at most 5
+   * @return all bytes; 0 if the varint is longer than 3 bytes
    */
   private long number(long before, int bytesBefore, long varint) {
     int shift = 8 * bytesBefore;
@@ -277,7 +276,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     position += count;
   }
 
-  /** A value of any kind. */
+  /** Encodes a value of any type. */
   private void value(Object value) {
     if (value instanceof String) {
       type(STRING);
@@ -349,7 +348,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
 
   @SuppressWarnings("ReferenceEquality")
   private void traceId(String text) {
-    // The spans of a trace have it from the first of them.
+    // The spans of a trace share the first one's string.
     if (text != lastTraceId) {
       Ascii.copy(text, 2 * Hex.DIGITS_OF_LONG, digits, 0);
       traceIdHigh = Hex.parse(digits, 0);
@@ -360,7 +359,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
 
   @SuppressWarnings("ReferenceEquality")
   private void parentId(String text) {
-    // Nor have those of a parent one each, and that of all roots is one.
+    // Children of a span share its ID's string, and all roots share one.
     if (text != lastParentId) {
       parentId = spanId(text);
       lastParentId = text;
@@ -373,8 +372,8 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   }
 
   /**
-   * What is known of an attribute's key, which is expected where it is now in the spans to come;
-   * null if it has no number.
+   * Returns the cache entry of a key, and expects it at this place in the next spans; null if the
+   * key has no number.
    */
   @SuppressWarnings("ReferenceEquality")
   private Known known(AttributeKey<?> key) {
@@ -407,7 +406,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     string(text, dictionary == null ? Dictionary.NONE : dictionary.value(text));
   }
 
-  /** The number of a string that was looked for lately, found without its hash; else none. */
+  /** Returns the number of a recent string without hashing it, or {@link Dictionary#NONE}. */
   private int recent(String text) {
     int slot = slot(text);
     return text.equals(recentTexts[slot]) ? recentNumbers[slot] : Dictionary.NONE;
@@ -422,7 +421,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     return number;
   }
 
-  /** By its length and a few of its characters. */
+  /** Hashes the length and a few characters. */
   private static int slot(String text) {
     int length = text.length();
     if (length < MIN_RECENT_CHARS) {
@@ -443,7 +442,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** The string itself, which is ASCII mostly. */
+  /** Writes an inline string, which is mostly ASCII. */
   private void text(String text) {
     int length = text.length();
     int bits = 0;
@@ -459,7 +458,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** Any text. */
+  /** Writes text that may contain other characters. */
   private void utf8(CharSequence text) {
     int length = Utf8Encoder.length(text);
     if (room(MAX_VARINT_BYTES + (long) length)) {
@@ -520,7 +519,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     json.append('"');
   }
 
-  /** What came to the API after strings, numbers and their arrays. */
+  /** Encodes values of types that the API added after strings, numbers and their arrays. */
   private void other(Object value) {
     if (!(value instanceof Value)) {
       type(STRING);
@@ -571,7 +570,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** Zigzag: the sign is in the lowest bit. */
+  /** Writes a zigzag varint: the sign is the lowest bit. */
   private void signed(long value) {
     varint(value << 1 ^ value >> 63);
   }
@@ -598,13 +597,13 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     position = at;
   }
 
-  /** Makes room for {@code count} bytes; false, and the span is too large, if there is none. */
+  /** Reserves {@code count} bytes; returns false if the span is too large. */
   private boolean room(long count) {
     return count <= bytes.length - position || grow(count);
   }
 
   private boolean grow(long count) {
-    // Behind the last byte that counts there is room for a number whose length is not known yet.
+    // A number of unknown length may be written after the last valid byte.
     long largest = maxBytes + 2L * MAX_KNOWN_BYTES;
     if (overflowed || position + count > largest) {
       overflowed = true;
@@ -644,8 +643,8 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   }
 
   /**
-   * A key that has a number, and the attribute of it that was made last: where key and value are
-   * the same objects again, so are its bytes.
+   * A key that has a number, and the last encoded attribute with it. If key and value are the same
+   * objects again, the bytes are the same.
    */
   private static final class Known {
     static final Known NONE = new Known(null, 0);
@@ -653,21 +652,21 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     final String key;
     final long encodedKey;
 
-    /** With the type of an integer. */
+    /** The key and the type of an integer. */
     final long encodedInteger;
 
     final int keyBytes;
 
-    /** Whose name the key was last. */
+    /** The last object of this key. */
     AttributeKey<?> attribute;
 
-    /** Null, which none is, while there was none with a number. */
+    /** The last value with a number; null if there is none. */
     Object value;
 
     long encoded;
     int bytes;
 
-    /** Values in a row that had no number. */
+    /** Consecutive values without a number. */
     int missed;
 
     /**

@@ -1,13 +1,13 @@
 package org.traceetl.exporter.ring;
 
 /**
- * Text as UTF-8 without garbage. Half a surrogate pair becomes a question mark, as {@link
- * String#getBytes(java.nio.charset.Charset)} has it.
+ * Encodes text as UTF-8 without allocation. Half a surrogate pair becomes a question mark, as in
+ * {@link String#getBytes(java.nio.charset.Charset)}.
  */
 final class Utf8Encoder {
   private Utf8Encoder() {}
 
-  /** Bytes that {@code text} takes. */
+  /** Returns the bytes that {@code text} takes. */
   static int length(CharSequence text) {
     int chars = text.length();
     int bytes = chars;
@@ -27,7 +27,7 @@ final class Utf8Encoder {
     return bytes;
   }
 
-  /** Writes {@code text} from {@code at} on, where there must be room, and returns its end. */
+  /** Writes {@code text} from {@code at} on and returns its end; the caller ensures the room. */
   static int write(CharSequence text, byte[] out, int at) {
     int chars = text.length();
     int to = at;

@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Writes into the agent's FIFO by a thread of its own, as an application's thread must not wait:
- * opening a FIFO that nobody reads, and writing into one that is full, last until somebody reads.
+ * Writes to the agent's FIFO on its own thread, because application threads must not block. Opening
+ * a FIFO without a reader and writing to a full one block until a process reads.
  */
 final class Waker implements Closeable {
   private final Path fifo;
@@ -36,13 +36,13 @@ final class Waker implements Closeable {
     thread.start();
   }
 
-  /** Sees to it that a byte is written soon; returns at once. */
+  /** Requests a byte to be written soon; returns immediately. */
   void wake() {
     wanted = true;
     LockSupport.unpark(thread);
   }
 
-  /** Does not wait for the thread, which may be waiting for a reader itself. */
+  /** Closes without waiting for the thread, which may be blocked. */
   @Override
   public void close() {
     closed = true;
@@ -62,8 +62,8 @@ final class Waker implements Closeable {
   }
 
   /**
-   * An agent that ended takes no byte, and the next one looks at all rings when it starts; so it is
-   * left at that, unless the FIFO is another one than the one that was open.
+   * Writes a byte. If the agent has ended, the byte is lost, but a new agent looks at all rings
+   * when it starts. Reopens the FIFO only if it was replaced.
    */
   private void write() {
     try {
@@ -82,7 +82,7 @@ final class Waker implements Closeable {
   }
 
   /**
-   * @throws IOException also if it is no FIFO: anybody may have put a file there before the agent
+   * @throws IOException also if it is not a FIFO: another process may have created a file
    */
   private Object identity() throws IOException {
     BasicFileAttributes attributes =
@@ -101,7 +101,7 @@ final class Waker implements Closeable {
       try {
         open.close();
       } catch (IOException e) {
-        // Nothing was to be kept in it.
+        // No data was to be kept.
       }
     }
   }

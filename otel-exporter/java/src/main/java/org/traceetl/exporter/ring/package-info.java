@@ -1,2 +1,2 @@
-/** Writes spans into a file that is shared with the log-agent, as docs/ring.md describes it. */
+/** Writes spans into a file shared with the log-agent, as docs/ring.md describes. */
 package org.traceetl.exporter.ring;
