@@ -22,9 +22,9 @@ import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 
 /**
- * Elasticsearch as a program: a single node that only this machine reaches, without security unless
- * settings ask for it. As root it runs as nobody, because it refuses to run as root. For one
- * thread.
+ * Elasticsearch as a program: a single node that only this machine reaches. Security is off unless
+ * the settings enable it. Elasticsearch refuses to run as root; under root it runs as user nobody.
+ * For one thread.
  */
 public final class Elasticsearch implements AutoCloseable {
   private static final String NOBODY = "65534";
@@ -43,7 +43,7 @@ public final class Elasticsearch implements AutoCloseable {
   /**
    * Chooses ports and writes the configuration.
    *
-   * @param unpacked the home of an unpacked Elasticsearch; is not written to
+   * @param unpacked the home of an unpacked Elasticsearch, which is only read
    * @param directory for its files and log; other users must be able to enter it
    */
   public Elasticsearch(Path unpacked, Path directory, Ports ports)
@@ -109,13 +109,13 @@ public final class Elasticsearch implements AutoCloseable {
             url.resolve("/_cluster/health?wait_for_status=yellow&timeout=1s"));
   }
 
-  /** A node of the test's own, empty and ready. */
+  /** Starts an empty node for one test and waits until it is ready. */
   public static Elasticsearch start() throws IOException, InterruptedException {
     return start(Map.of(), Map.of());
   }
 
   /**
-   * A node of the test's own, empty and ready.
+   * Starts an empty node for one test and waits until it is ready.
    *
    * @param settings in addition to those of a single node
    * @param files texts for its configuration directory, by name
@@ -135,7 +135,7 @@ public final class Elasticsearch implements AutoCloseable {
     return server;
   }
 
-  /** One node for all tests of this JVM, ended with it. Use names of your own in it. */
+  /** Returns the node that all tests of this JVM share; use unique names in it. */
   public static synchronized Elasticsearch shared() throws IOException, InterruptedException {
     if (shared == null) {
       shared = start();
@@ -143,7 +143,7 @@ public final class Elasticsearch implements AutoCloseable {
     return shared;
   }
 
-  /** The newest Elasticsearch that the build has unpacked. */
+  /** Returns the home of the newest Elasticsearch that the build has unpacked. */
   public static Path home() throws IOException {
     Path module = Path.of(System.getProperty("basedir", ".")).toAbsolutePath().normalize();
     for (Path top = module; top != null; top = top.getParent()) {
@@ -159,7 +159,7 @@ public final class Elasticsearch implements AutoCloseable {
             + " once, whose phase process-test-resources unpacks it");
   }
 
-  /** The home itself, or a copy if nobody cannot read it. */
+  /** Returns the home itself, or a copy if user nobody cannot read it. */
   private Path readable(Path unpacked) throws IOException, InterruptedException {
     if (!root) {
       return unpacked;
@@ -203,17 +203,17 @@ public final class Elasticsearch implements AutoCloseable {
     return program;
   }
 
-  /** Where it answers, also after it was started again. */
+  /** Returns the node's URL, which a restart does not change. */
   public URI url() {
     return url;
   }
 
-  /** Ends it as {@code kill -9} does. */
+  /** Kills the node as {@code kill -9} does. */
   public void kill() {
     program.kill();
   }
 
-  /** Starts it on its data, and waits until it answers. */
+  /** Starts the node on its data, and waits until it answers. */
   public void startAgain() throws IOException, InterruptedException {
     program.start();
     long startNanos = System.nanoTime();
@@ -253,7 +253,7 @@ public final class Elasticsearch implements AutoCloseable {
     }
   }
 
-  /** Ends it and deletes its directory. */
+  /** Ends the node and deletes its directory. */
   @Override
   public void close() {
     program.kill();
@@ -262,7 +262,7 @@ public final class Elasticsearch implements AutoCloseable {
         Files.deleteIfExists(path);
       }
     } catch (NoSuchFileException e) {
-      // It was closed before.
+      // Already closed.
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -35,17 +35,17 @@ public final class EmbeddedRocketMq implements AutoCloseable {
   private static final int CONSUME_QUEUE_FILE_BYTES = 20 * 20_000;
   private static final int PULL_BYTES = 4 << 20;
 
-  /** Messages of one span are many; for batches, consumers request fewer. */
+  /** One-span messages are numerous; for batches, consumers request fewer messages. */
   private static final int PULL_MESSAGES = 1_024;
 
   private static final Duration TOPIC_LIMIT = Duration.ofMinutes(1);
   private static final Duration TOPIC_POLL = Duration.ofMillis(100);
 
   /**
-   * What differs between brokers.
+   * Settings that differ between brokers.
    *
-   * @param smallMessages whether messages hold one span: the broker then copies them through the
-   *     heap, because a message sent straight to the socket costs a system call of its own
+   * @param smallMessages whether messages contain one span: the broker then copies them through the
+   *     heap, because a message sent directly to the socket costs a system call
    * @param auth the credentials that the broker requires; null: none
    * @param tls whether the broker uses TLS to the name server, as {@code TlsSystemConfig} says
    */
@@ -153,7 +153,7 @@ public final class EmbeddedRocketMq implements AutoCloseable {
     store.setMaxTransferBytesOnMessageInDisk(PULL_BYTES);
     store.setMaxTransferCountOnMessageInMemory(PULL_MESSAGES);
     store.setMaxTransferCountOnMessageInDisk(PULL_MESSAGES);
-    // A demo may run for days on a disk that is nearly full: keep an hour, and refuse late.
+    // A demo may run for days on a nearly full disk: keep messages an hour, and refuse late.
     store.setFileReservedTime(1);
     store.setDeleteWhen("00;01;02;03;04;05;06;07;08;09;10;11;12;13;14;15;16;17;18;19;20;21;22;23");
     store.setDiskMaxUsedSpaceRatio(95);

@@ -8,7 +8,7 @@ public final class NameServer {
   private NameServer() {}
 
   /**
-   * Runs until it is killed.
+   * Runs until the process is killed.
    *
    * @param arguments port, directory for its files, and address to listen on
    */

@@ -15,17 +15,17 @@ import java.util.stream.Stream;
  * itself is the bridge's address. Connections between two hosts can be cut. For one thread.
  */
 public final class Network implements AutoCloseable {
-  /** For benchmarks of networks; in no other use. */
+  /** Reserved for network benchmarks. */
   private static final String PREFIX = "198.18.";
 
   private static final Path NAMESPACES = Path.of("/run/netns");
   private static final Path LINKS = Path.of("/sys/class/net");
 
-  /** Names of bridges and namespaces: with the process that made them. */
+  /** Names of bridges and namespaces, with the ID of the process that created them. */
   private static final Pattern MADE = Pattern.compile("ch(\\d+)(?:-\\d+)?");
 
   /**
-   * Where a program runs.
+   * A place to run programs.
    *
    * @param address by which others reach it
    * @param prefix of the command that runs a program there
@@ -45,7 +45,7 @@ public final class Network implements AutoCloseable {
 
   private Network() {}
 
-  /** Makes a network of so many hosts; null if this user or this kernel does not permit it. */
+  /** Creates a network of hosts; returns null if the user or the kernel does not permit it. */
   public static Network open(int hosts) throws IOException, InterruptedException {
     deleteStale();
     Network network = new Network();
@@ -88,7 +88,7 @@ public final class Network implements AutoCloseable {
     }
   }
 
-  /** This machine, as the hosts reach it. */
+  /** Returns this machine, as the hosts reach it. */
   Host machine() {
     return new Host(subnet + 1, List.of());
   }
@@ -151,11 +151,11 @@ public final class Network implements AutoCloseable {
               .start();
       return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
     } catch (IOException e) {
-      return false; // no such program here
+      return false; // not installed
     }
   }
 
-  /** To be called when the programs on the hosts have ended. */
+  /** Deletes the network. Call this when the programs on the hosts have ended. */
   @Override
   public void close() throws IOException {
     try {

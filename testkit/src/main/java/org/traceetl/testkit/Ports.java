@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Ports for programs that leave and come back. They are below those that the system gives to
- * outgoing connections, so that none of these takes a port while its program is away.
+ * Ports for programs that stop and restart. They are below the range of outgoing connections, so
+ * that no connection takes a port while its program is stopped.
  */
 public final class Ports {
   private static final int FROM = 20_000;
@@ -24,10 +24,10 @@ public final class Ports {
   }
 
   /**
-   * A free port whose neighbours are free too.
+   * Returns a free port whose neighbours are free too.
    *
-   * @param below how many neighbours below
-   * @param above how many neighbours above
+   * @param below number of neighbours below
+   * @param above number of neighbours above
    */
   public int next(int below, int above) throws IOException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -16,9 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A program of the installation as a process of its own. It can be ended, paused, and started again
- * on the ports and the data that it had. For one thread, which must live as long as the process:
- * with it the process dies.
+ * A program of the installation in its own process. It can be ended, paused, and started again on
+ * the same ports and data. For one thread: when the thread ends, the kernel kills the process.
  */
 public final class Program {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -35,8 +34,8 @@ public final class Program {
 
   /**
    * @param command the program and its arguments
-   * @param log gets what the program writes, of all its lives
-   * @param ready answers 200 when the program works; null: it works as soon as it runs
+   * @param log gets the output of all runs
+   * @param ready answers 200 when the program is ready; null: it is ready when it runs
    */
   public Program(
       String name, List<String> command, Map<String, String> environment, Path log, URI ready) {
@@ -55,7 +54,7 @@ public final class Program {
     return log;
   }
 
-  /** Where it says whether it works; null if nowhere. */
+  /** Returns the URL that reports readiness; null if there is none. */
   public URI readyUri() {
     return ready;
   }
@@ -86,7 +85,7 @@ public final class Program {
     return process != null && process.isAlive();
   }
 
-  /** Its process ID while it runs. */
+  /** Returns the process ID while the program runs. */
   public long pid() {
     return process.pid();
   }
@@ -95,17 +94,17 @@ public final class Program {
     return paused;
   }
 
-  /** What it ended with, if it has ended. */
+  /** Returns the exit code of an ended program. */
   public int exitCode() {
     return process.exitValue();
   }
 
-  /** Ends it, and what it has started, as {@code kill -9} does; gone when this returns. */
+  /** Kills the process and its descendants as {@code kill -9} does, and waits for their end. */
   public void kill() {
     kill(List.of(this));
   }
 
-  /** Ends them all at once. */
+  /** Kills several programs at once. */
   public static void kill(List<Program> programs) {
     List<ProcessHandle> all =
         programs.stream()
@@ -118,12 +117,12 @@ public final class Program {
     programs.forEach(program -> program.paused = false);
   }
 
-  /** Asks it to end, by SIGTERM. */
+  /** Sends SIGTERM. */
   public void terminate() {
     process.destroy();
   }
 
-  /** Stops it by SIGSTOP: when this returns, none of its threads runs code of its own. */
+  /** Sends SIGSTOP and waits until none of the threads runs in user mode. */
   public void pause() throws IOException, InterruptedException {
     signal("-STOP");
     paused = true;
@@ -136,7 +135,7 @@ public final class Program {
     }
   }
 
-  /** Whether a thread has not yet stopped. One in an uninterruptible call stops on its return. */
+  /** Returns whether a thread runs. A thread in an uninterruptible call stops when it returns. */
   private boolean runs() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
       return threads.anyMatch(Program::runs);
@@ -148,7 +147,7 @@ public final class Program {
   private static boolean runs(Path thread) {
     try {
       String stat = Files.readString(thread.resolve("stat"));
-      // As in proc_pid_stat(5): the state follows the name, whose bracket is the last one.
+      // Format of proc_pid_stat(5): the state follows the name, which the last bracket closes.
       return "TtDZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) < 0;
     } catch (IOException e) {
       return false; // it has ended
@@ -168,7 +167,7 @@ public final class Program {
     }
   }
 
-  /** Whether it says that it works. */
+  /** Returns whether the program reports that it is ready. */
   public boolean isReady(HttpClient http) throws InterruptedException {
     if (!isRunning() || paused) {
       return false;
@@ -185,9 +184,9 @@ public final class Program {
   }
 
   /**
-   * Waits until it says that it works.
+   * Waits until the program reports that it is ready.
    *
-   * @throws IOException if it ends before, or does not work within the limit
+   * @throws IOException if it ends first, or is not ready within the limit
    */
   public void awaitReady(HttpClient http, Duration limit) throws IOException, InterruptedException {
     long startNanos = System.nanoTime();

@@ -15,8 +15,8 @@ public final class Programs {
   private Programs() {}
 
   /**
-   * Finds a program: the system property {@code traceetl.NAME}, on the PATH, or in {@code .cache}
-   * of the checkout. Prints what was found or not, so that nothing is left out silently.
+   * Finds a program: in the system property {@code traceetl.NAME}, on the PATH, or in {@code
+   * .cache} of the checkout. Prints the result, so that no test is skipped silently.
    */
   public static Optional<Path> find(String name) {
     String configured = System.getProperty("traceetl." + name);
@@ -39,14 +39,14 @@ public final class Programs {
     return caches().map(cache -> cache.resolve("prometheus/usr/bin").resolve(name)).toList();
   }
 
-  /** Folders {@code .cache} of this module and of those above. */
+  /** Returns the folders {@code .cache} of this module and its parents. */
   private static Stream<Path> caches() {
     Path module = Path.of(System.getProperty("basedir", ".")).toAbsolutePath().normalize();
     return Stream.iterate(module, Objects::nonNull, Path::getParent)
         .map(folder -> folder.resolve(".cache"));
   }
 
-  /** As {@link #find}, for tests that fail without the program. */
+  /** Finds a program like {@link #find}, for tests that fail without it. */
   public static String require(String name) {
     return find(name)
         .map(Path::toString)
@@ -58,7 +58,7 @@ public final class Programs {
                     + name));
   }
 
-  /** A Python with the OpenTelemetry SDK. */
+  /** Returns a Python with the OpenTelemetry SDK. */
   public static String python() {
     return Stream.concat(
             Stream.ofNullable(System.getProperty("traceetl.python")).map(Path::of),
@@ -72,13 +72,13 @@ public final class Programs {
                     + " traceetl.python"));
   }
 
-  /** What a program that ended wrote to both outputs. */
+  /** The exit code of a program and its combined output. */
   public record Result(int exitCode, String output) {}
 
   /**
    * Runs a program to its end.
    *
-   * @param input of its standard input
+   * @param input for its standard input
    */
   public static Result run(List<String> command, byte[] input)
       throws IOException, InterruptedException {

@@ -31,7 +31,7 @@ public final class Prometheus implements AutoCloseable {
   private final URI uri;
   private final Program program;
 
-  /** Of one that others start. */
+  /** Creates a client of a running Prometheus. */
   public Prometheus(URI uri) {
     this(uri, null);
   }
@@ -42,7 +42,7 @@ public final class Prometheus implements AutoCloseable {
   }
 
   /**
-   * As a program.
+   * Returns a Prometheus program that is not started.
    *
    * @param directory for its configuration and data
    * @param yaml its configuration
@@ -71,14 +71,14 @@ public final class Prometheus implements AutoCloseable {
   public record Sample(Map<String, String> labels, double value) {}
 
   /**
-   * A rule that it evaluates.
+   * A rule that Prometheus evaluates.
    *
    * @param error of its last evaluation; empty: none
    */
   public record Rule(String name, String expression, String error) {}
 
   /**
-   * Starts one with exemplar storage, and waits until it answers.
+   * Starts a Prometheus with exemplar storage, and waits until it answers.
    *
    * @param directory for its configuration, data and log
    * @param target port of the server on 127.0.0.1
@@ -89,10 +89,10 @@ public final class Prometheus implements AutoCloseable {
   }
 
   /**
-   * The same with rules, scraping and evaluating every second.
+   * Starts a Prometheus with rules, which scrapes and evaluates every second.
    *
    * @param targets ports on 127.0.0.1, by the names of their jobs
-   * @param nativeHistograms whether it takes these, and no classic buckets where there are both
+   * @param nativeHistograms whether it prefers native histograms to classic buckets
    */
   public static Prometheus startWithRules(
       Path directory, Map<String, Integer> targets, List<Path> rules, boolean nativeHistograms)
@@ -147,7 +147,7 @@ public final class Prometheus implements AutoCloseable {
                 jobs));
   }
 
-  /** One with a configuration of its own, in YAML. */
+  /** Starts a Prometheus with this configuration, in YAML. */
   public static Prometheus start(Path directory, String features, String yaml)
       throws IOException, InterruptedException {
     int port = new Ports().next();
@@ -165,7 +165,7 @@ public final class Prometheus implements AutoCloseable {
     return new Prometheus(URI.create("http://127.0.0.1:" + port), program);
   }
 
-  /** The instant vector that the expression has now. */
+  /** Returns the current instant vector of the expression. */
   public List<Sample> query(String expression) throws IOException, InterruptedException {
     List<Sample> samples = new ArrayList<>();
     for (JsonNode series : data("/api/v1/query?query=" + encode(expression)).path("result")) {
@@ -174,28 +174,28 @@ public final class Prometheus implements AutoCloseable {
     return samples;
   }
 
-  /** The labels of a series in an answer. */
+  /** Returns the labels of a series in an answer. */
   public static Map<String, String> labels(JsonNode series) {
     Map<String, String> labels = new TreeMap<>();
     series.path("metric").forEachEntry((name, value) -> labels.put(name, value.asString()));
     return labels;
   }
 
-  /** The value of a pair of time and value. */
+  /** Returns the value of a pair of time and value. */
   public static double number(JsonNode point) {
     return Double.parseDouble(point.get(1).asString().replace("+Inf", "Infinity"));
   }
 
-  /** The one value of the expression; NaN if it has none. */
+  /** Returns the first value of the expression; NaN if it has none. */
   public double value(String expression) throws IOException, InterruptedException {
     List<Sample> samples = query(expression);
     return samples.isEmpty() ? Double.NaN : samples.getFirst().value;
   }
 
   /**
-   * Whether the expression has a value that is a number, or a histogram.
+   * Returns whether the expression has a value that is a number, or a histogram.
    *
-   * @param instant now; else at any of the last seconds
+   * @param instant true: now; false: at any time in the last seconds
    */
   public boolean hasData(String expression, boolean instant)
       throws IOException, InterruptedException {
@@ -220,7 +220,7 @@ public final class Prometheus implements AutoCloseable {
     return timeAndValue.size() == 2 && !timeAndValue.get(1).asString().equals("NaN");
   }
 
-  /** Values that the label has among the series of the selector. */
+  /** Returns the label's values among the selected series. */
   public List<String> labelValues(String label, String selector)
       throws IOException, InterruptedException {
     List<String> values = new ArrayList<>();
@@ -243,7 +243,7 @@ public final class Prometheus implements AutoCloseable {
     return rules;
   }
 
-  /** Exemplars of the last hour: each one's labels, with those of its series. */
+  /** Returns the exemplars of the last hour, each as its labels and those of its series. */
   public List<Map<String, String>> exemplars(String selector)
       throws IOException, InterruptedException {
     Instant now = Instant.now();
@@ -267,7 +267,7 @@ public final class Prometheus implements AutoCloseable {
     return found;
   }
 
-  /** Addresses of the targets that it scrapes now. */
+  /** Returns the addresses of the current targets. */
   public Set<String> targets() throws IOException, InterruptedException {
     Set<String> targets = new TreeSet<>();
     for (JsonNode target : data("/api/v1/targets?state=active").path("activeTargets")) {
@@ -276,7 +276,7 @@ public final class Prometheus implements AutoCloseable {
     return targets;
   }
 
-  /** The data of an answer of the API. */
+  /** Returns the data of an API response. */
   public JsonNode data(String path) throws IOException, InterruptedException {
     HttpRequest request = HttpRequest.newBuilder(uri.resolve(path)).timeout(QUERY_LIMIT).build();
     HttpResponse<String> response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
@@ -287,12 +287,12 @@ public final class Prometheus implements AutoCloseable {
     return answer.path("data");
   }
 
-  /** An expression as a parameter of a path. */
+  /** Encodes an expression as a parameter of a path. */
   public static String encode(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
-  /** Ends it, if it was started here. */
+  /** Ends the program, if this object started it. */
   @Override
   public void close() {
     if (program != null) {

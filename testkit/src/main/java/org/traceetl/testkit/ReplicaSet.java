@@ -29,7 +29,7 @@ final class ReplicaSet implements AutoCloseable {
     admin.start();
   }
 
-  /** The master's address and the in-sync replicas; empty if no controller answers. */
+  /** Returns the master's address and the in-sync replicas; empty if no controller answers. */
   Optional<ReplicasInfo> state() throws InterruptedException {
     for (String controller : controllers) {
       try {
@@ -42,13 +42,13 @@ final class ReplicaSet implements AutoCloseable {
           return Optional.of(info);
         }
       } catch (RemotingException | MQBrokerException e) {
-        // This controller is away, or knows no leader now: the next one is asked.
+        // This controller is down, or knows no leader now; ask the next one.
       }
     }
     return Optional.empty();
   }
 
-  /** Whether a replica knows a topic; it copies the master's topics every ten seconds. */
+  /** Returns whether a replica knows a topic; it copies the master's topics every ten seconds. */
   boolean hasTopic(String address, String topic) throws InterruptedException {
     try {
       return admin.examineTopicConfig(address, topic) != null;

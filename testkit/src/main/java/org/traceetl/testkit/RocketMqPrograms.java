@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import org.apache.rocketmq.client.exception.MQClientException;
 
 /**
- * RocketMQ as programs that only this machine reaches: a name server and a broker, or with replicas
- * three controllers and two broker names, of which the first one has the replicas. For one thread.
+ * RocketMQ as programs that only this machine reaches: a name server and a broker. With replicas
+ * there are also three controllers and a second, replicated broker. For one thread.
  */
 public final class RocketMqPrograms implements AutoCloseable {
   private static final String CLUSTER = "perf";
@@ -24,11 +24,11 @@ public final class RocketMqPrograms implements AutoCloseable {
   /**
    * How brokers are replicated.
    *
-   * @param replicas of the first broker name, the master among them
+   * @param replicas of the first broker name, including the master
    * @param alone settings of the broker without replicas, in addition to those of all brokers
    * @param replica settings of each replica, in addition to those of all brokers
    * @param controller settings of each controller
-   * @param network gives each replica and controller a host of its own; null: all on the loopback
+   * @param network provides a host for each replica and controller; null: all on the loopback
    */
   public record Replication(
       int replicas,
@@ -36,7 +36,7 @@ public final class RocketMqPrograms implements AutoCloseable {
       Map<String, ?> replica,
       Map<String, ?> controller,
       Network network) {
-    /** How many hosts the network needs for so many replicas. */
+    /** Returns the number of hosts that the network needs for these replicas. */
     public static int hosts(int replicas) {
       return CONTROLLERS + replicas;
     }
@@ -60,11 +60,11 @@ public final class RocketMqPrograms implements AutoCloseable {
   private Replica lastMaster;
 
   /**
-   * A name server and one broker: chooses ports and writes the broker's configuration.
+   * Chooses ports for a name server and one broker, and writes the broker's configuration.
    *
    * @param directory gets their files and logs
    * @param brokerOptions of the broker's JVM
-   * @param settings of the broker, beside its addresses and directories
+   * @param settings of the broker, in addition to its addresses and directories
    */
   public RocketMqPrograms(
       Path directory, Ports ports, List<String> brokerOptions, Map<String, ?> settings)
@@ -73,7 +73,7 @@ public final class RocketMqPrograms implements AutoCloseable {
   }
 
   /**
-   * The same, with replicas.
+   * Chooses ports and writes the configurations, also of replicas.
    *
    * @param replication null: one broker without replicas
    */
@@ -98,7 +98,7 @@ public final class RocketMqPrograms implements AutoCloseable {
       ofBroker.putAll(replication.alone);
     }
     ofBroker.put("brokerName", replication == null ? REPLICATED_NAME : "broker-b");
-    // The broker opens the port two below as well, and the one above.
+    // The broker also opens the port two below and the next higher one.
     broker = broker("broker", machine, ports.next(2, 1), brokerOptions, ofBroker);
     if (replication != null) {
       addControllers(ports);
@@ -152,7 +152,7 @@ public final class RocketMqPrograms implements AutoCloseable {
                   "-Xmx96m",
                   "-XX:MaxDirectMemorySize=128m",
                   "-XX:+UseSerialGC",
-                  // Its serialisation reads fields of java.lang.
+                  // RocketMQ's serialization reads fields of java.lang.
                   "--add-opens=java.base/java.lang=ALL-UNNAMED"));
       command.addAll(
           List.of(
@@ -236,12 +236,12 @@ public final class RocketMqPrograms implements AutoCloseable {
     return nameServer;
   }
 
-  /** The broker without replicas. */
+  /** Returns the broker without replicas. */
   public Program broker() {
     return broker;
   }
 
-  /** All brokers and their replicas. */
+  /** Returns all brokers and their replicas. */
   public List<Program> brokers() {
     List<Program> brokers = new ArrayList<>(programs(replicas));
     brokers.add(broker);
@@ -252,7 +252,7 @@ public final class RocketMqPrograms implements AutoCloseable {
     return programs(controllers);
   }
 
-  /** All of them. */
+  /** Returns all programs. */
   public List<Program> all() {
     List<Program> all = new ArrayList<>(List.of(nameServer));
     all.addAll(controllers());
@@ -260,7 +260,7 @@ public final class RocketMqPrograms implements AutoCloseable {
     return all;
   }
 
-  /** The master of the replicated broker, as a controller said last. */
+  /** Returns the master of the replicated broker, as last reported by a controller. */
   public Program master() throws InterruptedException {
     return currentMaster().program;
   }
@@ -276,13 +276,13 @@ public final class RocketMqPrograms implements AutoCloseable {
     return lastMaster;
   }
 
-  /** The replicas of the replicated broker, without its master. */
+  /** Returns the replicas of the replicated broker, without its master. */
   public List<Program> followers() throws InterruptedException {
     Program master = master();
     return programs(replicas).stream().filter(program -> !program.equals(master)).toList();
   }
 
-  /** Whether a controller says that there is a master and that all replicas are in sync with it. */
+  /** Returns whether a controller reports a master with which all replicas are in sync. */
   public boolean isInSync() throws InterruptedException {
     return replicas.isEmpty()
         || replicaSet
@@ -291,7 +291,7 @@ public final class RocketMqPrograms implements AutoCloseable {
             .isPresent();
   }
 
-  /** Cuts the master off from the other replicas, and from the controllers; clients reach it. */
+  /** Cuts the master off from the other replicas and the controllers, but not from clients. */
   public void cutMaster() throws IOException, InterruptedException {
     Replica master = currentMaster();
     for (Replica controller : controllers) {
@@ -314,12 +314,12 @@ public final class RocketMqPrograms implements AutoCloseable {
     }
   }
 
-  /** What clients take as name server: {@code host:port}. */
+  /** Returns the name server's address for clients: {@code host:port}. */
   public String address() {
     return address;
   }
 
-  /** Starts all and makes the topics that an installation needs, with so many queues a broker. */
+  /** Starts all programs and creates an installation's topics, with these queues per broker. */
   public void start(int queues) throws IOException, InterruptedException {
     for (Program program : all()) {
       program.start();
@@ -341,12 +341,12 @@ public final class RocketMqPrograms implements AutoCloseable {
     currentMaster();
   }
 
-  /** With it hotspots are decided on; to be made when all are started. */
+  /** Creates the topic of hotspot decisions. Call this after {@link #start}. */
   public void makeDecisionsTopic() throws IOException, InterruptedException {
     makeTopic("trace-routing", 1);
   }
 
-  /** Makes one more topic; to be called when all are started. */
+  /** Creates a further topic. Call this after {@link #start}. */
   public void makeTopic(String topic, int queues) throws IOException, InterruptedException {
     try {
       new Topics(address, CLUSTER)
@@ -361,7 +361,7 @@ public final class RocketMqPrograms implements AutoCloseable {
     }
   }
 
-  /** A question to programs. */
+  /** A condition that programs must meet. */
   private interface Condition {
     boolean holds() throws InterruptedException;
   }
@@ -384,7 +384,7 @@ public final class RocketMqPrograms implements AutoCloseable {
     return replicas.stream().map(Replica::address).toList();
   }
 
-  /** To be called when the programs have ended. */
+  /** Closes the clients. Call this when the programs have ended. */
   @Override
   public void close() {
     if (replicaSet != null) {

@@ -48,7 +48,7 @@ import org.apache.rocketmq.store.PutMessageStatus;
 import org.apache.rocketmq.store.exception.ConsumeQueueException;
 import org.rocksdb.RocksDBException;
 
-/** An embedded RocketMQ of a test, with a producer and access to what the broker has stored. */
+/** An embedded RocketMQ for a test, with a producer and access to the broker's store. */
 public final class TestRocketMq implements AutoCloseable {
   public static final String BROKER = EmbeddedRocketMq.BROKER;
 
@@ -87,13 +87,13 @@ public final class TestRocketMq implements AutoCloseable {
     }
   }
 
-  /** Starts them in a directory, without security. */
+  /** Starts name server and broker in a directory, without security. */
   public TestRocketMq(Path home) throws Exception {
     this(home, null, false);
   }
 
   /**
-   * Starts them.
+   * Starts name server and broker in a directory.
    *
    * @param auth the credentials that the broker requires; null: none
    * @param tls whether broker and producer use TLS
@@ -173,12 +173,12 @@ public final class TestRocketMq implements AutoCloseable {
     }
   }
 
-  /** The bodies of all messages of the topic, as text. */
+  /** Returns the bodies of all messages of the topic, as text. */
   public List<String> bodies(String topic, int queues) throws Exception {
     return messages(topic, queues).stream().map(body -> new String(body, UTF_8)).toList();
   }
 
-  /** The bodies of all messages of the topic. */
+  /** Returns the bodies of all messages of the topic. */
   public List<byte[]> messages(String topic, int queues) throws Exception {
     List<byte[]> bodies = new ArrayList<>();
     for (int queue = 0; queue < queues; queue++) {
@@ -187,7 +187,7 @@ public final class TestRocketMq implements AutoCloseable {
     return bodies;
   }
 
-  /** The bodies of all messages of a queue, in their order. */
+  /** Returns the bodies of all messages of a queue, in order. */
   public List<byte[]> messagesOf(String topic, int queue) throws Exception {
     MessageStore store = broker().getMessageStore();
     List<byte[]> bodies = new ArrayList<>();
@@ -203,7 +203,7 @@ public final class TestRocketMq implements AutoCloseable {
     return bodies;
   }
 
-  /** Stores a message with these system flags, which a producer would choose itself. */
+  /** Stores a message with these system flags, which a producer would set itself. */
   public void store(String topic, int queue, byte[] body, int flags) {
     store(topic, queue, body, flags, broker().getStoreHost());
   }
@@ -231,7 +231,7 @@ public final class TestRocketMq implements AutoCloseable {
   }
 
   /**
-   * Drops a queue's messages from an offset on, and all that the broker stored after that one, as
+   * Drops a queue's messages from an offset on, and all messages stored after that one. This
    * happens if a replica that was behind becomes the master.
    */
   public void loseFrom(String topic, int queue, long offset) {
@@ -255,8 +255,8 @@ public final class TestRocketMq implements AutoCloseable {
   }
 
   /**
-   * Holds the broker's answers to who is in a consumer group, with which each rebalance begins,
-   * until the gate is opened.
+   * Delays the broker's answers about the members of a consumer group, with which each rebalance
+   * begins, until the gate opens.
    */
   public CountDownLatch holdRebalances() {
     CountDownLatch gate = new CountDownLatch(1);
@@ -282,7 +282,7 @@ public final class TestRocketMq implements AutoCloseable {
     broker().getConsumerOffsetManager().commitOffset("test", group, topic, queue, offset);
   }
 
-  /** The group's committed offset, or -1. */
+  /** Returns the group's committed offset, or -1. */
   public long committed(String group, String topic, int queue) {
     return broker().getConsumerOffsetManager().queryOffset(group, topic, queue);
   }

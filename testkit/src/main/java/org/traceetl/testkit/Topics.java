@@ -8,7 +8,7 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 
 /**
- * Makes topics, as soon as a broker is there for them.
+ * Creates topics as soon as a broker is available.
  *
  * @param nameServer {@code host:port}
  * @param cluster the brokers' cluster
@@ -17,7 +17,7 @@ public record Topics(String nameServer, String cluster) {
   private static final Duration LIMIT = Duration.ofMinutes(3);
 
   /**
-   * Makes those that an installation needs.
+   * Creates the topics of an installation.
    *
    * @param arguments name server, cluster, and number of queues
    */
@@ -30,9 +30,9 @@ public record Topics(String nameServer, String cluster) {
   }
 
   /**
-   * @param brokers how many broker names must have it
-   * @param brokerLives false ends the waiting for it
-   * @throws IOException if the broker does not make it, within minutes
+   * @param brokers number of broker names that must have the topic
+   * @param brokerLives returns false to end the wait
+   * @throws IOException if the brokers do not create the topic within minutes
    */
   void make(String topic, int queues, int brokers, BooleanSupplier brokerLives)
       throws IOException, InterruptedException {
@@ -44,7 +44,7 @@ public record Topics(String nameServer, String cluster) {
       while (true) {
         try {
           producer.createTopic(cluster, topic, queues, Map.of());
-          // A broker that registers later does not have it yet.
+          // A broker that registers later does not have the topic yet.
           if (producer.fetchPublishMessageQueues(topic).size() >= queues * brokers) {
             return;
           }
