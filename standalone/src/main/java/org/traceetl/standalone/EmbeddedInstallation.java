@@ -22,7 +22,7 @@ import org.traceetl.agent.config.WatchedFile;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
 
-/** A server and an agent that use one broker: everything between an application and Prometheus. */
+/** A server and an agent that share one broker: all between an application and Prometheus. */
 final class EmbeddedInstallation implements AutoCloseable {
   private static final Duration AGENT_DRAINS_WITHIN = Duration.ofSeconds(10);
 
@@ -41,14 +41,13 @@ final class EmbeddedInstallation implements AutoCloseable {
    *
    * @param namesrv RocketMQ's name server, {@code host:port}
    * @param topic exists at the broker
-   * @param journalTopic exists at the broker, with as many queues
+   * @param journalTopic exists at the broker, with the same number of queues
    * @param directory for the agent's state and the trace index
-   * @param otlpGrpcPort 0 takes a free port; so do the others
-   * @param ringDirectory where applications make their rings
-   * @param traceLogs globs of trace logs that the agent reads; none: OTLP alone
-   * @param events names of the spans' events that the agent sends; none: those that it sends by
-   *     default
-   * @param serverProperties further keys of the server; they win
+   * @param otlpGrpcPort 0 chooses a free port, as in the other ports
+   * @param ringDirectory where applications create their rings
+   * @param traceLogs globs of trace logs that the agent reads; none: only OTLP
+   * @param events names of the spans' events that the agent sends; none: the default names
+   * @param serverProperties further keys of the server; they take precedence
    */
   record Settings(
       String namesrv,
@@ -63,7 +62,7 @@ final class EmbeddedInstallation implements AutoCloseable {
       List<String> traceLogs,
       List<String> events,
       Map<String, Object> serverProperties) {
-    /** Rings are in the directory as well. */
+    /** Puts the rings into the same directory. */
     Settings(
         String namesrv,
         String topic,
@@ -94,13 +93,13 @@ final class EmbeddedInstallation implements AutoCloseable {
   /**
    * Starts the server, then the agent.
    *
-   * @throws IOException when the agent cannot be started; the server is closed again
+   * @throws IOException if the agent cannot be started; the server is closed again
    */
   static EmbeddedInstallation start(Settings settings) throws IOException {
     return start(settings, Optional.empty());
   }
 
-  /** The same with a filters file for the agent. */
+  /** Starts the server, then the agent with a filters file. */
   static EmbeddedInstallation start(Settings settings, Optional<WatchedFile> filters)
       throws IOException {
     TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
@@ -115,7 +114,7 @@ final class EmbeddedInstallation implements AutoCloseable {
     }
   }
 
-  /** The server's configuration, also for a second server. */
+  /** Returns the server's configuration, also for a second server. */
   static Map<String, Object> serverProperties(Settings settings) {
     Map<String, Object> properties = new HashMap<>();
     properties.put("server.port", settings.httpPort);
@@ -183,7 +182,7 @@ final class EmbeddedInstallation implements AutoCloseable {
             new EventsConfig(settings.events, pipeline.events().attributes()));
   }
 
-  /** The agent reads decisions where the server writes them. */
+  /** Makes the agent read decisions from the topic to which the server writes them. */
   private static RoutingConfig routingConfig(Settings settings) {
     RoutingConfig routing = RoutingConfig.defaults();
     Object topic = settings.serverProperties.get("trace-etl.hotspots.topic");
@@ -205,20 +204,20 @@ final class EmbeddedInstallation implements AutoCloseable {
     return agent.otlpHttpPort().orElseThrow();
   }
 
-  /** Of the server. */
+  /** Returns the server's HTTP port. */
   int httpPort() {
     return server.port();
   }
 
-  /** Of the agent's own metrics. */
+  /** Returns the port of the agent's own metrics. */
   int agentTelemetryPort() {
     return agent.telemetryPort().orElseThrow();
   }
 
   /**
-   * Waits until the agent takes spans: it must have found the topic's queues.
+   * Waits until the agent accepts spans: it must have found the topic's queues.
    *
-   * @throws IOException when it does not within that time
+   * @throws IOException if it does not within that time
    */
   void awaitReady(Duration within) throws IOException, InterruptedException {
     long limitNanos = System.nanoTime() + within.toNanos();
@@ -231,11 +230,11 @@ final class EmbeddedInstallation implements AutoCloseable {
   }
 
   /**
-   * Drains in the order in which spans flow: what the agent accepted is confirmed by the broker,
-   * what the server has read is kept in the journal, from where the next server goes on. What it
-   * has not read stays with the broker.
+   * Drains in the direction of the spans. The broker confirms what the agent accepted. The journal
+   * keeps what the server has read, and the next server continues there. Unread batches stay at the
+   * broker.
    *
-   * @throws IOException when the agent's part took too long; all is closed nevertheless
+   * @throws IOException if the agent did not drain in time; everything is closed nevertheless
    */
   @Override
   public void close() throws IOException {

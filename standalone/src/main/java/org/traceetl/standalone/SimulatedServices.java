@@ -42,12 +42,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small shop of five services that exist as spans alone: each has an OpenTelemetry SDK of its own
- * and exports over OTLP, so that what arrives is what real services would send. Nobody waits for a
- * simulated latency: spans get explicit times of the recent past.
+ * A small shop of five simulated services. Each has its own OpenTelemetry SDK and exports over
+ * OTLP, so its spans are like those of real services. Latencies are simulated without waiting:
+ * spans get explicit times in the recent past.
  */
 final class SimulatedServices implements AutoCloseable {
-  // Not yet in the stable semantic conventions.
+  // Not in the stable semantic conventions.
   private static final AttributeKey<String> MESSAGING_SYSTEM =
       AttributeKey.stringKey("messaging.system");
   private static final AttributeKey<String> MESSAGING_OPERATION =
@@ -57,10 +57,10 @@ final class SimulatedServices implements AutoCloseable {
 
   private static final int TICK_MILLIS = 50;
 
-  /** A request begins this long ago, so that even a slow one has ended by now. */
+  /** Age of a request's start, so that even a slow request has already ended. */
   private static final Duration LOOK_BACK = Duration.ofSeconds(6);
 
-  /** Of the steps that may fail, by one of 100 requests or a little more. */
+  /** Failure probability of a step that may fail; about 1 % of the requests fail. */
   private static final double FAILURES = 0.006;
 
   private static final double SLOW = 0.004;
@@ -74,17 +74,17 @@ final class SimulatedServices implements AutoCloseable {
 
     final String label = name().toLowerCase(Locale.ROOT);
 
-    /** Both transports are in use at any time. */
+    /** Returns whether the service uses gRPC; the demo uses both transports. */
     boolean sendsOverGrpc() {
       return this != CATALOGUE && this != CART;
     }
   }
 
   /**
-   * A span of a request, with those that it causes.
+   * A span of a request, and the steps that it causes.
    *
-   * @param medianMillis its own time, without its steps'
-   * @param later whether it begins after its parent's end, as a consumer does
+   * @param medianMillis its own time, without its steps
+   * @param later whether it begins after its parent's end, like a consumer
    * @param mayFail whether an error can begin here
    */
   private record Step(
@@ -101,7 +101,7 @@ final class SimulatedServices implements AutoCloseable {
     }
   }
 
-  /** What came of a step: when it ended, and whether it failed. */
+  /** The result of a step: its end, and whether it failed. */
   private record Outcome(long endNanos, boolean failed) {}
 
   private static final List<Step> REQUESTS =
@@ -166,7 +166,7 @@ final class SimulatedServices implements AutoCloseable {
     }
   }
 
-  /** Begins to send. */
+  /** Starts to send. */
   void start() {
     startedNanos = System.nanoTime();
     ticker.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
@@ -174,14 +174,14 @@ final class SimulatedServices implements AutoCloseable {
 
   private void tick() {
     double elapsedSeconds = (System.nanoTime() - startedNanos) / 1e9;
-    // After a pause of this process the load goes on, it does not catch up all at once.
+    // After a pause of this process, the load continues without catching up.
     spansMade = Math.max(spansMade, (long) ((elapsedSeconds - 1) * spansPerSecond));
     while (spansMade < elapsedSeconds * spansPerSecond) {
       spansMade += request();
     }
   }
 
-  /** Sends one request's spans and says how many. */
+  /** Sends the spans of one request and returns their number. */
   int request() {
     Step root = REQUESTS.get(random.nextInt(REQUESTS.size()));
     Instant begin = clock.instant().minus(LOOK_BACK);
@@ -240,7 +240,7 @@ final class SimulatedServices implements AutoCloseable {
     span.end(endNanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Log-normal about the median, with a rare outlier of about a second. */
+  /** Returns a log-normal latency with this median, rarely with an outlier of about a second. */
   private long latencyNanos(double medianMillis) {
     double millis = medianMillis * Math.exp(0.5 * random.nextGaussian());
     if (medianMillis >= 4 && random.nextDouble() < SLOW) {
@@ -249,7 +249,7 @@ final class SimulatedServices implements AutoCloseable {
     return (long) (millis * 1e6);
   }
 
-  /** Stops sending and waits for what is on its way, 5 seconds at most. */
+  /** Stops sending and waits for exports in progress, at most 5 seconds. */
   @Override
   public void close() {
     ticker.close();
@@ -411,7 +411,7 @@ final class SimulatedServices implements AutoCloseable {
     return step(from, method, CLIENT, 1.5, attributes, answer);
   }
 
-  /** A call to what sends no spans of its own: the failures begin there. */
+  /** Returns a call to a component that sends no spans; failures begin here. */
   private static Step client(
       SimulatedService service, String name, double medianMillis, Attributes attributes) {
     return new Step(service, name, CLIENT, medianMillis, false, true, attributes, List.of());

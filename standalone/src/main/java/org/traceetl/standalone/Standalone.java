@@ -29,7 +29,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** The command line of the whole in one JVM. */
+/** The command line of the pipeline in one JVM. */
 @Command(
     name = "demo",
     description = "Runs broker, agent, server and a simulated load in one process.",
@@ -125,7 +125,7 @@ public final class Standalone implements Callable<Integer> {
   @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
-  /** Closed last to first. */
+  /** Closed in reverse order. */
   private final Deque<AutoCloseable> running = new ArrayDeque<>();
 
   public static void main(String... arguments) {
@@ -261,7 +261,7 @@ public final class Standalone implements Callable<Integer> {
             directory.resolve("logs"));
   }
 
-  /** Runs in the shutdown hook: the JVM ends when it returns. */
+  /** Runs in the shutdown hook; the JVM ends when it returns. */
   private void end(Thread starter) {
     Thread draining = Thread.ofPlatform().name("draining").daemon().start(() -> drain(starter));
     try {
@@ -308,7 +308,7 @@ public final class Standalone implements Callable<Integer> {
     }
   }
 
-  /** A port that an option asks for. */
+  /** A port of an option. */
   private record Port(String flag, int number) {
     boolean isFree() throws IOException {
       try (ServerSocket socket = new ServerSocket()) {

@@ -1,2 +1,2 @@
-/** The whole pipeline in one JVM with a broker of its own, to try it and to test it as a whole. */
+/** The whole pipeline in one JVM with its own broker, for trials and end-to-end tests. */
 package org.traceetl.standalone;
