@@ -45,7 +45,7 @@ public final class SpanBatchReader {
           | 1 << Compact.APPLICATION
           | 1 << Compact.BASE_UNIX_NANOS;
 
-  /** After these fields, nothing behind the spans affects them. */
+  /** Once these fields are read, fields after the spans do not matter. */
   private static final int BATCH_HEAD = BATCH_REQUIRED | 1 << Compact.RESOURCE;
 
   private static final int SPAN_REQUIRED =

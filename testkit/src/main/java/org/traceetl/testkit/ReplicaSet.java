@@ -8,7 +8,7 @@ import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.protocol.body.BrokerReplicasInfo.ReplicasInfo;
 import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
 
-/** What the controllers know about the replicas of one broker name. For one thread. */
+/** The controllers' view of the replicas of one broker name. For one thread. */
 final class ReplicaSet implements AutoCloseable {
   private static final long TIMEOUT_MILLIS = 3_000;
 
