@@ -37,7 +37,6 @@ final class CompactInput {
     pos = position;
   }
 
-  /** Returns the end of the input. */
   int limit() {
     return limit;
   }

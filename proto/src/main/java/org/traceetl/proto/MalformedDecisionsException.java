@@ -4,7 +4,7 @@ package org.traceetl.proto;
 public final class MalformedDecisionsException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /** Why the record is malformed; there are few values, so that they can be labels of a metric. */
+  /** Why the record is malformed; used as a metric label. */
   public enum Reason {
     /** Too short, too long, or followed by further bytes. */
     LENGTH("length"),

@@ -66,7 +66,7 @@ public final class NameJoiner {
     }
   }
 
-  /** Returns the buffer with the joined name, valid until the next call of {@link #write}. */
+  /** Returns the joined name's buffer, valid until the next {@link #write}. */
   public byte[] buffer() {
     return buffer;
   }

@@ -49,7 +49,6 @@ public final class NameRules {
     }
   }
 
-  /** Returns the rules in their order. */
   public List<NameRule> rules() {
     return rules;
   }

@@ -89,7 +89,7 @@ public final class NameTemplate {
     return changed ? size : UNCHANGED;
   }
 
-  /** Returns the buffer with the template, valid until the next call of {@link #write}. */
+  /** Returns the template's buffer, valid until the next {@link #write}. */
   public byte[] buffer() {
     return buffer;
   }

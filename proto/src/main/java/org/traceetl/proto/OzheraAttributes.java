@@ -95,17 +95,14 @@ public final class OzheraAttributes {
     return CompactInput.textLength(values[i]);
   }
 
-  /** Returns long value {@code i}. */
   public long longValue(int i) {
     return values[i];
   }
 
-  /** Returns boolean value {@code i}. */
   public boolean booleanValue(int i) {
     return values[i] != 0;
   }
 
-  /** Returns double value {@code i}. */
   public double doubleValue(int i) {
     return Double.longBitsToDouble(values[i]);
   }

@@ -244,12 +244,10 @@ public final class OzheraSpanReader {
     return nanos < 0 ? Long.MAX_VALUE : nanos;
   }
 
-  /** Returns the span's attributes. */
   public OzheraAttributes attributes() {
     return attributes;
   }
 
-  /** Returns the resource's attributes. */
   public OzheraAttributes resourceAttributes() {
     return resource;
   }

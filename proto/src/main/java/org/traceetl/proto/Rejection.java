@@ -7,8 +7,8 @@ public enum Rejection {
   /** The bytes end inside a value. */
   TRUNCATED,
   /**
-   * A varint is too long for its type, a type is not the declared one, a field is repeated, unknown
-   * fields nest too deeply, or bytes follow the end.
+   * A varint too long for its type, a type other than the declared one, a repeated field, unknown
+   * fields that nest too deeply, or bytes after the end.
    */
   MALFORMED,
   /**

@@ -232,7 +232,6 @@ public final class SpanBatchReader {
     return spanCount;
   }
 
-  /** Returns the number of dictionary entries. */
   public int dictionarySize() {
     return dictionarySize;
   }
@@ -340,7 +339,7 @@ public final class SpanBatchReader {
     return events;
   }
 
-  /** Returns the count of numbers in {@link #events}: 0 if there is no event. */
+  /** Returns the count of numbers in {@link #events}. */
   public int eventNumbers() {
     return eventNumbers;
   }

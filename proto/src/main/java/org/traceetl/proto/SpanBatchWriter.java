@@ -399,12 +399,10 @@ public final class SpanBatchWriter {
     return eventCount;
   }
 
-  /** Returns the groups of the batch so far. */
   public int groupCount() {
     return groups.size();
   }
 
-  /** Returns the spans in groups so far. */
   public int groupedSpanCount() {
     return groups.spans();
   }

@@ -91,12 +91,10 @@ final class SpanGroups {
     sizes[group] = 0;
   }
 
-  /** Returns the number of groups so far. */
   int size() {
     return fields.size();
   }
 
-  /** Returns the number of spans in all groups. */
   int spans() {
     return spans;
   }

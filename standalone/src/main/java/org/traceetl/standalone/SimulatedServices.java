@@ -166,7 +166,6 @@ final class SimulatedServices implements AutoCloseable {
     }
   }
 
-  /** Starts to send. */
   void start() {
     startedNanos = System.nanoTime();
     ticker.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);

@@ -167,7 +167,7 @@ public final class Program {
     }
   }
 
-  /** Returns whether the program reports that it is ready. */
+  /** Returns whether the program is ready. */
   public boolean isReady(HttpClient http) throws InterruptedException {
     if (!isRunning() || paused) {
       return false;
@@ -184,7 +184,7 @@ public final class Program {
   }
 
   /**
-   * Waits until the program reports that it is ready.
+   * Waits until the program is ready.
    *
    * @throws IOException if it ends first, or is not ready within the limit
    */

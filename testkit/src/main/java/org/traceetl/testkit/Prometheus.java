@@ -42,7 +42,7 @@ public final class Prometheus implements AutoCloseable {
   }
 
   /**
-   * Returns a Prometheus program that is not started.
+   * Returns a program that is not started.
    *
    * @param directory for its configuration and data
    * @param yaml its configuration

@@ -73,7 +73,7 @@ public final class RocketMqPrograms implements AutoCloseable {
   }
 
   /**
-   * Chooses ports and writes the configurations, also of replicas.
+   * Also configures replicas.
    *
    * @param replication null: one broker without replicas
    */
@@ -252,7 +252,6 @@ public final class RocketMqPrograms implements AutoCloseable {
     return programs(controllers);
   }
 
-  /** Returns all programs. */
   public List<Program> all() {
     List<Program> all = new ArrayList<>(List.of(nameServer));
     all.addAll(controllers());

@@ -93,7 +93,7 @@ public final class TestRocketMq implements AutoCloseable {
   }
 
   /**
-   * Starts name server and broker in a directory.
+   * Starts name server and broker.
    *
    * @param auth the credentials that the broker requires; null: none
    * @param tls whether broker and producer use TLS

@@ -25,7 +25,6 @@ public final class MalformedRingException extends Exception {
     this.part = part;
   }
 
-  /** Returns the malformed part. */
   public Part part() {
     return part;
   }

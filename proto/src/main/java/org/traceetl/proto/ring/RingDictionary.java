@@ -35,7 +35,6 @@ public final class RingDictionary {
       this.size = size;
     }
 
-    /** Returns the number of entries. */
     public int size() {
       return size;
     }

@@ -185,7 +185,7 @@ public final class RingLayout {
     return (int) Math.min(ringBytes / 4, 65_536);
   }
 
-  /** Returns the bytes in the ring that a record of this length takes. */
+  /** Returns the bytes that a record of this length takes. */
   public static long takenBytes(long length) {
     return length + ALIGNMENT - 1 & -ALIGNMENT;
   }

@@ -57,12 +57,10 @@ public final class RingRecords {
     return true;
   }
 
-  /** Returns the start of the span's body. */
   public int bodyOffset() {
     return bodyOffset;
   }
 
-  /** Returns the end of the span's body. */
   public int bodyEnd() {
     return bodyEnd;
   }

@@ -64,7 +64,7 @@ final class CompressedRests {
   private final Map<Path, List<FilePosition>> found = new LinkedHashMap<>();
 
   /**
-   * Records the compressed file that begins like the file of the position, if there is one.
+   * Records the compressed file that begins like the file of the position.
    *
    * @param among files to search
    */

@@ -22,7 +22,7 @@ final class FilePositions {
     byKey.put(place.key(), place);
   }
 
-  /** Removes and returns the oldest position if there are too many; otherwise returns null. */
+  /** Removes the oldest position if there are too many; otherwise returns null. */
   FilePosition pollSurplus() {
     return byKey.size() > MOST ? byKey.pollFirstEntry().getValue() : null;
   }
@@ -31,7 +31,6 @@ final class FilePositions {
     byKey.remove(place.key());
   }
 
-  /** Returns whether a position has the key. */
   boolean contains(String key) {
     return byKey.containsKey(key);
   }

@@ -35,7 +35,6 @@ final class PathGlob {
     return found;
   }
 
-  /** Returns the files of a directory. */
   static PathGlob in(Path directory) {
     PathGlob found = new PathGlob();
     found.descend(directory, Path.of("*"), 0);

@@ -123,7 +123,7 @@ final class TailedFile implements AutoCloseable {
     return true;
   }
 
-  /** Returns whether the file's start matches the position's fingerprint. */
+  /** Returns whether the file's start matches the fingerprint. */
   boolean begins(FilePosition place) throws IOException {
     return begins(startNow(), place.fingerprint());
   }
@@ -149,7 +149,7 @@ final class TailedFile implements AutoCloseable {
     return position;
   }
 
-  /** Returns the number of bytes not yet stored. */
+  /** Returns the bytes not yet stored. */
   long unreadBytes() throws IOException {
     return Math.max(content.size() - position, 0);
   }
@@ -212,8 +212,8 @@ final class TailedFile implements AutoCloseable {
   }
 
   /**
-   * Compares the file's start with what was read, because a truncated file may have grown past its
-   * position again. Returns true if the file is read from its start again.
+   * Compares the file's start, because a truncated file may have grown past its position again.
+   * Returns true if the file is read from its start again.
    */
   boolean startOverIfTruncated() throws IOException {
     if (content.isFinal()) {

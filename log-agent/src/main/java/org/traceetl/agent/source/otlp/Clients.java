@@ -96,7 +96,6 @@ final class Clients {
     return known == null ? new Client(addressOf(address)) : known;
   }
 
-  /** Returns the number of listed senders. */
   int size() {
     return byAddress.size();
   }
@@ -117,7 +116,6 @@ final class Clients {
         : InetAddress.getLoopbackAddress();
   }
 
-  /** A sender. */
   final class Client {
     private final InetAddress address;
     private final AtomicLong bytes = new AtomicLong();

@@ -48,7 +48,6 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
     };
   }
 
-  /** Returns the open connections. */
   ChannelGroup connections() {
     return connections;
   }

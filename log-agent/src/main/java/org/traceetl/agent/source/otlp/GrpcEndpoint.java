@@ -34,8 +34,8 @@ final class GrpcEndpoint {
   private static final String SOURCE = "otlp_grpc";
   private static final int MAX_CALLS_PER_CONNECTION = 16;
 
-  // These loggers write a stack trace for events that any sender can cause at any rate. This one:
-  // requests that are too large or exceed the number of calls; these are counted.
+  // These loggers write stack traces that any sender can cause at any rate. This one: requests that
+  // are too large or too many; these are counted.
   private static final Logger STREAM_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerStream");
   // This one: connections that do not speak HTTP/2, such as the HTTP/1 probe of a load balancer.

@@ -39,7 +39,7 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
 
   /** The bytes that a call has taken from its sender's share. */
   record Taken(Clients.Client client, long bytes) {
-    /** Returns the bytes to the share. Call this once. */
+    /** Call this once. */
     void giveBack() {
       client.giveBack(bytes);
     }

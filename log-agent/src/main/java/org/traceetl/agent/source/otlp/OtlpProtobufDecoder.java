@@ -72,7 +72,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   /** Tag and length of the value, tag and length of the string or first byte of a number. */
   private static final int LEAST_VALUE_BYTES = 4;
 
-  /** Shortest attribute, bytes: tag and length of the key, and the value. */
+  /** Shortest attribute: tag and length of the key, and the value. */
   private static final int LEAST_ATTRIBUTE_BYTES = 2 + LEAST_VALUE_BYTES;
 
   private static final int MAX_KIND = 5;

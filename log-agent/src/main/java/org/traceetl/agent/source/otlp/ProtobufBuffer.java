@@ -22,12 +22,10 @@ final class ProtobufBuffer {
     return bytes;
   }
 
-  /** Returns the number of bytes written. */
   int length() {
     return position;
   }
 
-  /** Discards the written bytes. */
   void clear() {
     position = 0;
   }

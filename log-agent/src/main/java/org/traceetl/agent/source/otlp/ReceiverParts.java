@@ -10,7 +10,7 @@ import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
 /**
- * The parts that both endpoints of a receiver share.
+ * The common parts of a receiver's endpoints.
  *
  * @param budget limits the bytes of incomplete requests, over all connections
  */

@@ -64,7 +64,7 @@ final class RepeatJoin implements Intake {
       if (first != null) {
         return first.join(payload, completion);
       }
-      // After the lookup in underWay: a request that has left underWay is already in answered.
+      // After underWay: a request that has left underWay is already in answered.
       answer = answered.find(request);
       if (answer == null) {
         Waiting waiting = new Waiting(request, completion);

@@ -55,7 +55,6 @@ final class OpenRings {
     return rings.containsKey(name);
   }
 
-  /** Returns whether the ring is still read. */
   boolean contains(Ring ring) {
     return rings.get(ring.name) == ring;
   }

@@ -128,7 +128,6 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     return RingPosition.isOne(note);
   }
 
-  /** Starts to read, if the source is enabled. */
   public void start() {
     if (config.enabled()) {
       thread.start();

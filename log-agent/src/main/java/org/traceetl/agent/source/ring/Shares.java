@@ -48,7 +48,6 @@ final class Shares {
     return byUser.getOrDefault(user, new Share());
   }
 
-  /** Adds an open ring. */
   void add(Ring ring) {
     count(ring, 1, ring.header.fileBytes(), 0);
     charge(ring);
@@ -61,7 +60,6 @@ final class Shares {
     ring.chargedBytes = held;
   }
 
-  /** Removes a closed ring. */
   void remove(Ring ring) {
     count(ring, -1, -ring.header.fileBytes(), -ring.chargedBytes);
     byUser.values().removeIf(share -> share.rings == 0);

@@ -173,7 +173,6 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     return attributes;
   }
 
-  /** Encodes an attribute. */
   @Override
   @SuppressWarnings("ReferenceEquality") // keys and many values are constants
   public void accept(AttributeKey<?> key, Object value) {
@@ -458,7 +457,7 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     }
   }
 
-  /** Writes text that may contain other characters. */
+  /** Writes any text. */
   private void utf8(CharSequence text) {
     int length = Utf8Encoder.length(text);
     if (room(MAX_VARINT_BYTES + (long) length)) {
