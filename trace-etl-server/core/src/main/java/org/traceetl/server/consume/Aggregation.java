@@ -27,8 +27,8 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * How spans are aggregated: the configuration made ready for use and what is learnt of names,
- * shared by all queues.
+ * Holds the configuration of aggregation, prepared for use, and the learnt names. All queues share
+ * it.
  */
 public final class Aggregation {
   /** Kinds that a series may have. */
@@ -42,18 +42,18 @@ public final class Aggregation {
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
 
-  /** By a series' kind: all have as many buckets. */
+  /** Buckets of each kind of series; the number of buckets is equal. */
   final Buckets[] buckets;
 
-  /** How many buckets a series has. */
+  /** Number of buckets of a series. */
   private final int stride;
 
-  /** Null where series are made of attributes as they are. */
+  /** Null if series consist of attributes without a mapping. */
   private final MappedProfile profile;
 
   private final Messages messages;
 
-  /** Null where there are classic buckets alone. */
+  /** Null if only classic buckets are configured. */
   final NativeBuckets nativeBuckets;
 
   private final DocumentsConfig documents;
@@ -63,9 +63,9 @@ public final class Aggregation {
   private volatile LearntNames learnt = LearntNames.NONE;
 
   /**
-   * With classic buckets alone, which go by no unit.
+   * Creates an aggregation of batches with classic buckets only, which need no unit.
    *
-   * @throws IllegalArgumentException if there are to be native ones
+   * @throws IllegalArgumentException if native buckets are configured
    */
   public Aggregation(
       SeriesConfig series,
@@ -76,9 +76,9 @@ public final class Aggregation {
   }
 
   /**
-   * Of batches, with series of attributes as they are.
+   * Creates an aggregation of batches whose series consist of attributes without a mapping.
    *
-   * @param unit of durations on the page: native buckets go by it
+   * @param unit of durations on the page; determines the native buckets
    */
   public Aggregation(
       SeriesConfig series,
@@ -90,10 +90,10 @@ public final class Aggregation {
   }
 
   /**
-   * Of batches.
+   * Creates an aggregation of batches.
    *
-   * @param unit of durations on the page: native buckets go by it
-   * @param profile null where series are made of attributes as they are
+   * @param unit of durations on the page; determines the native buckets
+   * @param profile null if series consist of attributes without a mapping
    */
   public Aggregation(
       SeriesConfig series,
@@ -106,11 +106,11 @@ public final class Aggregation {
   }
 
   /**
-   * With the default bound of de-duplication.
+   * Creates an aggregation with the default memory limit of de-duplication.
    *
-   * @param unit of durations on the page: native buckets go by it
-   * @param messages what spans come in
-   * @param profile null where series are made of attributes as they are
+   * @param unit of durations on the page; determines the native buckets
+   * @param messages the message formats of the topic
+   * @param profile null if series consist of attributes without a mapping
    */
   public Aggregation(
       SeriesConfig series,
@@ -132,9 +132,9 @@ public final class Aggregation {
   }
 
   /**
-   * @param unit of durations on the page: native buckets go by it
-   * @param messages what spans come in
-   * @param profile null where series are made of attributes as they are
+   * @param unit of durations on the page; determines the native buckets
+   * @param messages the message formats of the topic
+   * @param profile null if series consist of attributes without a mapping
    */
   public Aggregation(
       SeriesConfig series,
@@ -203,39 +203,39 @@ public final class Aggregation {
     return hasher.hash().asLong();
   }
 
-  /** Whether what a span's outcome is, is said by a mapping and not by thresholds here. */
+  /** Returns whether a mapping, not the thresholds here, determines the outcome of a span. */
   boolean isMapped() {
     return profile != null;
   }
 
-  /** A decoder for one worker's queues. */
+  /** Returns a new decoder for one worker's queues. */
   public BatchDecoder newDecoder() {
     return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping(), messages);
   }
 
-  /** An aggregator for one queue, used by the thread that uses the decoder. */
+  /** Returns a new aggregator of one queue, used by the thread that uses the decoder. */
   public QueueAggregator newAggregator(
       QueueId queue, BatchDecoder decoder, PipelineMetrics listener) {
     return newAggregator(queue, decoder, listener, newImage());
   }
 
   /**
-   * An aggregator that goes on where a queue's journal ends.
+   * Returns an aggregator that continues at the end of a queue's journal.
    *
-   * @param image an image made by {@link #newImage}. Its history belongs to the aggregator from now
-   *     on; the rest is only read, and nobody may write to it any more
+   * @param image made by {@link #newImage}. The aggregator becomes the owner of its history; no
+   *     thread may modify the rest from now on
    */
   public QueueAggregator newAggregator(
       QueueId queue, BatchDecoder decoder, PipelineMetrics listener, QueueImage image) {
     return new QueueAggregator(queue, this, decoder, listener, image);
   }
 
-  /** The image of a queue without windows, to which a journal's windows can be added. */
+  /** Returns the image of a queue without windows, to which a journal's windows can be added. */
   public QueueImage newImage() {
     return new QueueImage(schema, stride, maxAgentBytes);
   }
 
-  /** Batches from the next one on are joined by what is learnt now. Any thread. */
+  /** Replaces the learnt names, from the next batch on. Any thread. */
   public void learnt(LearntNames now) {
     learnt = now;
   }
@@ -254,7 +254,7 @@ public final class Aggregation {
         nativeBuckets != null);
   }
 
-  /** Tells series of these buckets and dimensions from others, with which they do not add up. */
+  /** Returns a hash of buckets and dimensions; only series with equal hashes add up. */
   public long schema() {
     return schema;
   }

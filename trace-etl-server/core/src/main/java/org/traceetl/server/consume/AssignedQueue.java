@@ -8,8 +8,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.server.window.QueueId;
 
 /**
- * A queue that RocketMQ assigned to a worker, on its way to being read. Confined to the worker's
- * thread, except the volatile fields.
+ * A queue that RocketMQ assigned to a worker, and the state of its take-over. Confined to the
+ * worker's thread, except the volatile fields.
  */
 final class AssignedQueue {
   /** A message whose recording fails this often is rejected, so that its queue continues. */
@@ -20,18 +20,18 @@ final class AssignedQueue {
   long notBeforeNanos;
   QueueOwnership.Recovered recovered;
 
-  /** Why a queue that was taken over is not read; null if that is not known. */
+  /** Why a queue that was taken over is not read; null if unknown. */
   volatile UnreadReason unread;
 
-  /** Whether the queue was given up to be taken over again at once. */
+  /** Whether the queue was given up and is to be taken over again immediately. */
   boolean retaking;
 
-  /** Null while the queue is not to be taken, or an earlier ownership has not ended. */
+  /** Null while the queue must not be taken over, or an earlier ownership has not ended. */
   volatile QueueOwnership ownership;
 
   /**
-   * How often the recording of a message failed, by offset. Holds only messages after the last kept
-   * window. Each costs the queue some take-overs, so there are few.
+   * Number of failures to record a message, by offset. Contains only messages after the last kept
+   * window. Each failure costs the queue a take-over, so there are few entries.
    */
   private final Map<Long, Integer> failures = new HashMap<>();
 
@@ -41,12 +41,12 @@ final class AssignedQueue {
     notBeforeNanos = nowNanos;
   }
 
-  /** Counts a failure to record a message; returns how often it has failed. */
+  /** Counts a failure to record a message; returns the number of its failures. */
   int failed(long offset) {
     return failures.merge(offset, 1, Integer::sum);
   }
 
-  /** Returns the messages after the last kept window that are not tried again. */
+  /** Returns the messages after the last kept window that are not retried. */
   Set<Long> refusedFrom(long to) {
     failures.keySet().removeIf(offset -> offset < to);
     return failures.entrySet().stream()

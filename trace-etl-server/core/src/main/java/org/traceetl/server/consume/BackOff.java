@@ -2,7 +2,7 @@ package org.traceetl.server.consume;
 
 import java.time.Duration;
 
-/** When to repeat what failed: after a pause that doubles with each failure. One thread. */
+/** Schedules retries, with a pause that doubles with each failure. For one thread. */
 final class BackOff {
   private final long firstNanos;
   private final long lastNanos;
@@ -10,7 +10,7 @@ final class BackOff {
   private long sinceNanos;
   private boolean pausing;
 
-  /** Pauses as suit a broker that does not answer. */
+  /** Creates a back-off with pauses for a broker that does not answer. */
   BackOff() {
     this(Duration.ofSeconds(1), Duration.ofSeconds(30));
   }
@@ -25,7 +25,7 @@ final class BackOff {
     return leftNanos(nowNanos) <= 0;
   }
 
-  /** Returns nanoseconds until the next attempt; 0 or less for now. */
+  /** Returns nanoseconds until the next attempt; 0 or less if it is due. */
   long leftNanos(long nowNanos) {
     return pausing ? pauseNanos - (nowNanos - sinceNanos) : 0;
   }

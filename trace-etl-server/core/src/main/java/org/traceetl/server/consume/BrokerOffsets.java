@@ -6,13 +6,13 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 
-/** What the brokers know of a consumer group's queues. Each question waits for its broker. */
+/** Offsets of a consumer group's queues at the brokers. Each call waits for its broker. */
 interface BrokerOffsets {
-  /** Instead of an offset: there is none. */
+  /** Stands for a missing offset. */
   long NONE = -1;
 
   /**
-   * What the broker has of a queue.
+   * The offsets of a queue at its broker.
    *
    * @param min offset of its oldest message
    * @param max offset after its newest message
@@ -20,16 +20,17 @@ interface BrokerOffsets {
    */
   record Range(long min, long max, long committed) {
     /**
-     * Where to read on. May be below {@code min}: what is between was deleted and never read.
+     * Returns the offset to continue at. Unread messages between it and {@code min} were deleted.
      *
-     * @param kept offset to which the journal has the queue's windows, or {@link #NONE}: then the
-     *     group's offset tells
+     * @param kept offset up to which the journal has windows, or {@link #NONE} to use the group's
+     *     offset
      */
     long next(long kept) {
       long next = kept == NONE ? committed : kept;
       if (next > max) {
-        // With a commit at hand the broker lost its tail: all it has was read. Without one it is
-        // the topic that is new, as deleting a topic deletes its offsets, and nothing was read.
+        // If the group has a commit, the broker lost its tail: everything it has was read.
+        // Otherwise the topic is new, as deleting a topic deletes its offsets, and nothing was
+        // read.
         next = committed == NONE ? NONE : max;
       }
       return next == NONE ? min : next;
@@ -38,16 +39,16 @@ interface BrokerOffsets {
 
   Range of(MessageQueue queue) throws MQClientException;
 
-  /** The message at an offset; null if the broker has none there. */
+  /** Returns the message at an offset; null if the broker has none. */
   MessageExt message(MessageQueue queue, long offset) throws MQClientException;
 
-  /** The address of the queue's master that is asked now; null if none is known. */
+  /** Returns the address of the queue's master that calls currently go to; null if unknown. */
   String address(MessageQueue queue);
 
-  /** Offset after the newest message. */
+  /** Returns the offset after the newest message. */
   long max(MessageQueue queue) throws MQClientException;
 
-  /** The group's offset, or {@link #NONE}. */
+  /** Returns the group's offset, or {@link #NONE}. */
   long committed(MessageQueue queue) throws MQClientException;
 
   void commit(MessageQueue queue, long offset)

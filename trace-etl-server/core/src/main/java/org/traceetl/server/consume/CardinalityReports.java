@@ -16,9 +16,9 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The applications near or at a limit, and which dimension makes their series many. A report is
- * made anew each minute while it holds, more seldom where a queue has many such applications, and
- * leaves when it was not for fifteen; time is that of the windows. Thread-safe.
+ * Reports which applications are near or at a limit, and which dimension has too many values. A
+ * report is renewed each minute, less often if a queue has many, and expires after fifteen minutes
+ * without renewal, in the time of the windows. Thread-safe.
  */
 public final class CardinalityReports implements WindowFollower {
   private static final Logger log = LoggerFactory.getLogger(CardinalityReports.class);
@@ -29,18 +29,18 @@ public final class CardinalityReports implements WindowFollower {
   private static final long STALE_MILLIS = 15 * 60_000;
   private static final long LOG_PAUSE_MILLIS = 60 * 60_000;
 
-  /** Where an application is near a limit. */
+  /** Identifies an application on a queue. */
   private record Place(String application, QueueId queue) {}
 
   /**
-   * An application on a queue.
+   * A report on an application on a queue.
    *
-   * @param overflowed spans of the application that found no room in this process, on all queues,
-   *     since it was first reported
+   * @param overflowed spans of the application that this process counted in overflow series, on all
+   *     queues, since its first report
    */
   public record Report(QueueId queue, Cardinality cardinality, long overflowed) {}
 
-  /** The one not reported for longest first. */
+  /** Least recently reported first. */
   private final Map<Place, Cardinality> reports = new LinkedHashMap<>(16, 0.75f, true);
 
   private final Map<String, Long> overflowed = new HashMap<>();
@@ -66,7 +66,7 @@ public final class CardinalityReports implements WindowFollower {
     }
   }
 
-  /** Whether it is to be logged: at a limit, once an application and hour. */
+  /** Stores a report; returns whether to log it: at a limit, once per application and hour. */
   private synchronized boolean put(QueueId queue, Cardinality cardinality) {
     String application = cardinality.application();
     reports.put(new Place(application, queue), cardinality);
@@ -84,7 +84,7 @@ public final class CardinalityReports implements WindowFollower {
     }
     loggedMillis.values().removeIf(then -> cardinality.atMillis() - then >= LOG_PAUSE_MILLIS);
     if (loggedMillis.size() >= MAX_LOGGED) {
-      return false; // with so many applications in an hour the log says nothing any more
+      return false; // limits the log if many applications report in one hour
     }
     loggedMillis.put(application, cardinality.atMillis());
     return true;
@@ -117,7 +117,7 @@ public final class CardinalityReports implements WindowFollower {
             reports.keySet().stream().noneMatch(p -> p.application.equals(application)));
   }
 
-  /** All of them, those with most spans without room first. */
+  /** Returns all reports, those with most overflowed spans first. */
   public synchronized List<Report> all() {
     return reports.entrySet().stream()
         .map(entry ->
@@ -133,8 +133,8 @@ public final class CardinalityReports implements WindowFollower {
   }
 
   /**
-   * By application and the dimension with most values: how many, on the queue where they are most;
-   * of applications at a limit, the worst {@value #MAX_CULPRITS}.
+   * Returns the highest number of values on any queue, by application and its dimension with most
+   * values. Of applications at a limit, only the worst {@value #MAX_CULPRITS} are included.
    */
   Map<List<String>, Integer> culprits() {
     Map<List<String>, Integer> culprits = new LinkedHashMap<>();

@@ -14,9 +14,9 @@ import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.component.SteppedThread;
 
 /**
- * Commits the queues' kept offsets at the brokers, and reads where the queues end. A broker that
- * does not answer delays this thread by a timeout, and neither the journal nor a worker; it is then
- * not called for a pause. A queue waits here at most once; its newest offset is committed.
+ * Commits the queues' kept offsets at the brokers, and reads the end of each queue. A broker that
+ * does not answer delays this thread by a timeout, and neither the journal nor a worker; the thread
+ * then pauses calls to it. A queue waits here at most once; its newest offset is committed.
  */
 final class Committer implements SteppedTask {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
@@ -26,7 +26,7 @@ final class Committer implements SteppedTask {
 
   private final Queue<Visit> visits = new ConcurrentLinkedQueue<>();
 
-  /** The members of {@link #visits}, which bounds it. */
+  /** Members of {@link #visits}; bounds it. */
   private final Set<Visit> waiting = ConcurrentHashMap.newKeySet();
 
   private final Map<String, BackOff> backOffs = new HashMap<>();
@@ -48,20 +48,20 @@ final class Committer implements SteppedTask {
   }
 
   /**
-   * Requests that the queue's offset is committed if it is new, and that its end is read: without
-   * the end, a queue whose messages cannot be pulled would seem empty. Returns at once.
+   * Requests a commit of the queue's offset, if it is new, and a read of its end. Without the end,
+   * a queue whose messages cannot be pulled would seem empty. Returns immediately.
    */
   void visit(OwnedQueue queue, BrokerOffsets offsets) {
     add(new Visit(queue, offsets));
   }
 
-  /** Ends the thread after the visits that wait. */
+  /** Ends the thread after the waiting visits. */
   void finish() {
     finishing = true;
     add(LAST);
   }
 
-  /** Ends the thread and interrupts its call; what waits is not committed. */
+  /** Ends the thread and interrupts its call; waiting offsets are not committed. */
   void close() {
     thread.abort();
   }
@@ -83,7 +83,7 @@ final class Committer implements SteppedTask {
     if (visit == LAST) {
       return ENDED;
     }
-    waiting.remove(visit); // before its offset is read: a later one comes with a visit
+    waiting.remove(visit); // before its offset is read: a later offset adds a visit
     String broker = visit.queue.messageQueue().getBrokerName();
     BackOff backOff = backOffs.computeIfAbsent(broker, name -> new BackOff());
     if (finishing || backOff.permits(clocks.nanos())) {
@@ -123,7 +123,7 @@ final class Committer implements SteppedTask {
     if (kept <= queue.committedTo()) {
       return;
     }
-    // Its next owner may have come further: its offset must not be set back.
+    // The next owner may have committed a higher offset, which must not be set back.
     if (!queue.isReleased() || offsets.committed(queue.messageQueue()) < kept) {
       offsets.commit(queue.messageQueue(), kept);
     }

@@ -6,9 +6,9 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.server.consume.BrokerOffsets.Range;
 import org.traceetl.server.window.LastMessages;
 
-/** Finds out how far a broker still has the messages that were read. */
+/** Determines up to where a broker still has the messages that were read. */
 final class Continuity {
-  /** The broker has another message, or none, at each place that it should have. */
+  /** At each place the broker has a different message, or none. */
   static final long NOWHERE = -1;
 
   /** The broker has deleted the newest message that was read, so it cannot be compared. */
@@ -20,7 +20,7 @@ final class Continuity {
    * Compares the messages at the places with those of the broker, the last one first.
    *
    * @param read at least one place
-   * @param range what the broker has
+   * @param range the offsets of the queue at the broker
    * @return the highest place whose message the broker has, {@link #NOWHERE} or {@link #DELETED}
    */
   static long unchangedTo(LastMessages read, MessageQueue queue, Range range, BrokerOffsets broker)
@@ -32,7 +32,7 @@ final class Continuity {
     if (isUnchanged(read, last, queue, range, broker)) {
       return read.end(last);
     }
-    // Where one message is unchanged, so are all before it: as many questions as halvings.
+    // If one message is unchanged, all before it are unchanged: binary search.
     int low = 0;
     while (read.end(low) <= range.min()) {
       low++;

@@ -10,15 +10,15 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 
 /**
- * Offsets that are committed only when the committer commits them. RocketMQ's own store remembers
- * what it read and sends it again now and then, at each rebalancing and at its end; for a queue
- * that had another owner meanwhile that would set the offset back. This one remembers nothing.
+ * An offset store that stores nothing, because the committer commits offsets. RocketMQ's own store
+ * remembers offsets that were read and sends them again at each rebalancing and at its end. If a
+ * queue had another owner meanwhile, that would set its offset back.
  */
 final class ExplicitOffsetStore implements OffsetStore {
   private final OffsetStore broker;
 
   /**
-   * @param broker asked for what the broker has
+   * @param broker reads offsets from the broker
    */
   ExplicitOffsetStore(OffsetStore broker) {
     this.broker = broker;
@@ -33,7 +33,7 @@ final class ExplicitOffsetStore implements OffsetStore {
   @Override
   public void updateAndFreezeOffset(MessageQueue queue, long offset) {}
 
-  /** What the broker has, -1 if it has none, below if it did not answer. */
+  /** Returns the broker's offset; -1 if it has none, less if it did not answer. */
   @Override
   public long readOffset(MessageQueue queue, ReadOffsetType type) {
     return broker.readOffset(queue, ReadOffsetType.READ_FROM_STORE);

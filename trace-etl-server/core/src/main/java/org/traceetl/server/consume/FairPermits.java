@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Permits that are granted in the order of requests, without blocking: a requester without a permit
- * is run, to ask again, when its turn may have come. Thread-safe.
+ * Grants permits in the order of requests, without blocking. When the turn of a waiting requester
+ * may have come, it is run and has to ask again. Thread-safe.
  */
 final class FairPermits {
   private final Deque<Runnable> waiting = new ArrayDeque<>();
@@ -16,9 +16,9 @@ final class FairPermits {
   }
 
   /**
-   * Takes a permit if there is one and no earlier requester waits for it.
+   * Takes a permit if one is free and no earlier requester waits.
    *
-   * @param requester the same object in each request; only to be woken by it
+   * @param requester the same object in each request; run only to wake its thread
    */
   boolean tryAcquire(Runnable requester) {
     boolean acquired;
@@ -46,7 +46,7 @@ final class FairPermits {
     wakeNext();
   }
 
-  /** Ends a request that was not granted. */
+  /** Withdraws a request that was not granted. */
   void withdraw(Runnable requester) {
     boolean removed;
     synchronized (this) {

@@ -9,7 +9,7 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * A window on its way from the worker that filled it to the queue's {@link QueueSealing}. Its
+ * A window that passes from the worker that filled it to the queue's {@link QueueSealing}. Its
  * holder owns the metrics, and gives them back after use.
  */
 public record FilledWindow(
@@ -25,13 +25,13 @@ public record FilledWindow(
     WindowMetrics metrics,
     BlockingQueue<WindowMetrics> home) {
 
-  /** A copy for the journal. Once: it takes the batches. */
+  /** Returns a copy for the journal. Call it once: it takes the batches. */
   public SealedWindow seal() {
     return metrics.seal(
         queue, from, to, openedMillis, sealedMillis, created, evicted, schema, batches.take());
   }
 
-  /** Clears the metrics and gives them back to their queue. */
+  /** Clears the metrics and returns them to their queue. */
   public void giveBack() {
     metrics.clear();
     home.add(metrics);

@@ -9,7 +9,7 @@ import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** Passes each call to all followers; the failure of one does not affect the others. */
+/** Passes each call to all followers; a failure of one does not affect the rest. */
 final class IsolatedFollowers implements WindowFollower {
   private static final Logger log = LoggerFactory.getLogger(IsolatedFollowers.class);
 

@@ -7,8 +7,8 @@ import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.SymbolTable;
 
 /**
- * Hashes of the keys of spans that find no room: of their texts, for their strings have no symbols.
- * A string is hashed once a batch. One owner thread.
+ * Computes hashes of span keys for which there is no room. Their strings have no symbols, so it
+ * hashes their texts, each once per batch. One owner thread.
  */
 final class KeyHashes {
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
@@ -24,7 +24,7 @@ final class KeyHashes {
   private long[] nameHashes = new long[256];
   private long[] valueHashes = new long[256];
 
-  /** Whether they are this batch's. */
+  /** Whether the hashes are those of the current batch. */
   private boolean fresh;
 
   KeyHashes(Texts texts, SpanNames names, SymbolTable symbols, int dimensions) {
@@ -38,7 +38,7 @@ final class KeyHashes {
     fresh = false;
   }
 
-  /** The hash of a span's key. */
+  /** Returns the hash of a span's key. */
   long of(SpanColumns spans, int span) {
     if (!fresh) {
       clear();

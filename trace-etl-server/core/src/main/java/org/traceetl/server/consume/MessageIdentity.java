@@ -6,9 +6,9 @@ import java.util.zip.CRC32C;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * What tells a stored message from every other one, also from the same batch that was sent again
- * and stored at the same offset: who stored it, when, and its body. Replicas have these as they
- * were written.
+ * Identifies a stored message by its body, its store time and the master that stored it. So a batch
+ * that was resent and stored at the same offset differs from the first one. Replicas have the same
+ * values.
  */
 final class MessageIdentity {
   private static final byte[] EMPTY = {};
@@ -35,7 +35,7 @@ final class MessageIdentity {
     return (int) crc.getValue();
   }
 
-  /** Returns the body, empty if there is none. */
+  /** Returns the body; empty if absent. */
   static byte[] body(MessageExt message) {
     return message.getBody() == null ? EMPTY : message.getBody();
   }

@@ -8,11 +8,11 @@ import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAverage
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Shares the topic's queues out as RocketMQ's default strategy does, and keeps this consumer's
- * share. RocketMQ calls a consumer's listener only if its queues changed: a consumer that gets no
- * queue is never called. The strategy is asked in every rebalance.
+ * Allocates queues with RocketMQ's default strategy, and records this consumer's share. RocketMQ
+ * calls a consumer's listener only if its queues changed: it never calls a consumer that gets no
+ * queue. It calls the strategy at every rebalance.
  *
- * <p>Thread-safe. The thread that rebalances writes; any thread reads.
+ * <p>Thread-safe. The rebalancing thread writes; any thread reads.
  */
 final class ObservedAllocation implements AllocateMessageQueueStrategy {
   private final AllocateMessageQueueStrategy strategy = new AllocateMessageQueueAveragely();
@@ -22,12 +22,12 @@ final class ObservedAllocation implements AllocateMessageQueueStrategy {
   private volatile long rebalances;
 
   @Override
-  @SuppressWarnings("NonAtomicVolatileUpdate") // only while it is locked
+  @SuppressWarnings("NonAtomicVolatileUpdate") // the method is locked
   public synchronized List<MessageQueue> allocate(
       String group, String consumer, List<MessageQueue> all, List<String> consumers) {
     rebalances++;
     List<MessageQueue> share = strategy.allocate(group, consumer, all, consumers);
-    // A broker that does not know this consumer yet gives it nothing, which says nothing.
+    // If a broker does not know this consumer yet, its result is meaningless.
     if (consumers.contains(consumer)) {
       Set<MessageQueue> again = new HashSet<>(queues == null ? Set.of() : queues);
       again.retainAll(share);
@@ -43,29 +43,29 @@ final class ObservedAllocation implements AllocateMessageQueueStrategy {
     return strategy.getName();
   }
 
-  /** RocketMQ called the listener with these queues. */
+  /** Records the queues with which RocketMQ called the listener. */
   synchronized void handedOver(Set<MessageQueue> mine) {
     handedOver = mine;
     withheld = Set.of();
     if (queues != null) {
-      // Where the topic has gone, the strategy is not asked.
+      // If the topic is gone, RocketMQ does not call the strategy.
       queues = mine;
     }
   }
 
-  /** How often the strategy was asked. */
+  /** Returns the number of calls of the strategy. */
   long rebalances() {
     return rebalances;
   }
 
-  /** This consumer's queues as of the last rebalance; null before the first one. */
+  /** Returns this consumer's queues as of the last rebalance; null before the first one. */
   Set<MessageQueue> queues() {
     return queues;
   }
 
   /**
-   * Whether two rebalances in a row gave this consumer the queue, and RocketMQ did not hand it over
-   * after the first: it could not read the group's offset from the queue's broker.
+   * Returns whether two consecutive rebalances gave this consumer the queue, but RocketMQ did not
+   * assign it: it could not read the group's offset from the queue's broker.
    */
   boolean isWithheld(MessageQueue queue) {
     return withheld.contains(queue);

@@ -17,36 +17,36 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
- * A queue in the hands of the worker that owns it: which offset comes next, and whether a message
- * is that one. Windows are contiguous, even where messages are not: a message is taken at its
- * offset or not at all, unless the broker has deleted what was before it.
+ * A queue that a worker owns: tracks the next offset and checks each message against it. Windows
+ * are contiguous, even if messages are not. A message is taken only at the expected offset, unless
+ * the broker deleted the messages before it.
  *
- * <p>A broker may lose its newest messages and give their offsets to new ones, as a master does
- * that was a replica behind. The messages that were read are therefore compared with those of the
- * broker ({@link #compare}) when the queue is taken over, and when a message shows that there may
- * be others: it is below {@link #next} and not the one that was read there, another master stored
- * it, or it was pulled after a pull without an answer. Messages that took the place of lost ones
- * are read, and the names of batches tell repeats.
+ * <p>A broker may lose its newest messages and reuse their offsets, for example if a lagging
+ * replica became the master. Therefore {@link #compare} compares the messages that were read with
+ * those of the broker after a take-over, and when a message indicates a loss. Such a message is
+ * below {@link #next} and differs from the one read there, comes from another master, or was pulled
+ * after a pull without an answer. Replacements of lost messages are read; batch names identify
+ * repeats.
  *
- * <p>Belongs to the worker. For all threads are {@link #status} and what is kept, committed and
+ * <p>Confined to the worker's thread, except {@link #status} and what is kept, committed and
  * released.
  */
 final class OwnedQueue {
   private static final Logger log = LoggerFactory.getLogger(OwnedQueue.class);
   private static final long UNKNOWN = -1;
 
-  /** Times that the broker has to say that it has no next message before that one is given up. */
+  /** After this many answers without the next message, the queue continues without it. */
   private static final int MAX_MISSING = 3;
 
-  /** Most places remembered between the newest windows' ends: some of the newest pulls. */
+  /** Maximum number of remembered places: some of the newest pulls. */
   private static final int MAX_RECENT = 128;
 
-  /** What a message list asks of the worker. */
+  /** What the worker has to do after a list of messages. */
   enum Outcome {
     TAKEN,
     /**
-     * The next message did not come, or what was read may have changed: {@link #compare}, pull
-     * again from {@link #next}, and say so by {@link #rewound}.
+     * The next message is missing, or messages may have changed: {@link #compare}, pull again from
+     * {@link #next}, then call {@link #rewound}.
      */
     REWIND,
     /**
@@ -66,38 +66,38 @@ final class OwnedQueue {
   private long next;
   private long failedOffset = UNKNOWN;
 
-  /** How often in a row the broker said that it has no message at {@link #next}. */
+  /** Number of consecutive answers that the broker has no message at {@link #next}. */
   private int missing;
 
-  /** Whether a pull went on at an offset after one without an answer. */
+  /** Tests whether a pull continued at an offset after one without an answer. */
   private final LongPredicate resumed;
 
-  /** {@link MessageIdentity} of the message before {@link #next}, if it is known. */
+  /** {@link MessageIdentity} of the message before {@link #next}, if known. */
   private int last;
 
   private boolean lastKnown;
 
-  /** Who stored it. */
+  /** The master that stored that message. */
   private SocketAddress master;
 
-  /** The ends of the newest windows. */
+  /** Ends of the newest windows. */
   private LastMessages windowEnds;
 
-  /** Up to where lists of messages were read, and windows before them. */
+  /** Ends of the lists of messages that were read, after ends of earlier windows. */
   private LastMessages recent;
 
-  /** Where to read from if no message at those places is the one that was read there. */
+  /** Where to read from if the broker has none of the messages at those places. */
   private long earliest;
 
-  /** {@link #next} when messages were compared last. */
+  /** {@link #next} at the last comparison. */
   private long comparedAt;
 
-  /** Messages pulled below {@link #next}, side by side: the first, and the place after the last. */
+  /** Contiguous messages pulled below {@link #next}: first offset, and offset after the last. */
   private long repeatedFrom = UNKNOWN;
 
   private long repeatedTo = UNKNOWN;
 
-  /** The next message did not come; what comes is not taken until the queue is pulled again. */
+  /** Whether the next message is missing; messages are then ignored until the next seek. */
   private boolean astray;
 
   private volatile QueueStatus status;
@@ -107,10 +107,10 @@ final class OwnedQueue {
   private volatile long committedTo = UNKNOWN;
 
   /**
-   * @param next offset to begin at
-   * @param lastMessages by which to find out whether the broker still has what was read before
-   * @param resumed whether a pull went on at an offset after one without an answer
-   * @param refused offsets of messages that are rejected because their recording failed too often
+   * @param next offset of the first message
+   * @param lastMessages show whether the broker still has the messages that were read before
+   * @param resumed tests whether a pull continued at an offset after one without an answer
+   * @param refused offsets of messages to reject because their recording failed too often
    */
   OwnedQueue(
       QueueId id,
@@ -183,17 +183,17 @@ final class OwnedQueue {
     return Outcome.TAKEN;
   }
 
-  /** Whether the broker may have lost what was read before the next message. */
+  /** Returns whether the broker may have lost messages that were read. */
   private boolean mayFollowALoss(MessageExt message) {
     boolean otherMaster = master != null && !master.equals(message.getStoreHost());
     return resumed.test(next) || otherMaster && comparedAt != next;
   }
 
   /**
-   * Compares the messages that were read with those that the broker has, and goes back to the last
-   * one that is unchanged. What is read again is told by the names of batches.
+   * Compares the messages that were read with those of the broker, and goes back to the last
+   * unchanged one. The names of batches identify what is then read again.
    *
-   * @param range what the broker has
+   * @param range the offsets of the queue at the broker
    */
   void compare(Range range, BrokerOffsets broker) throws MQClientException {
     LastMessages read = recent;
@@ -269,12 +269,12 @@ final class OwnedQueue {
     }
   }
 
-  /** Offset of the message whose recording failed, after {@link Outcome#FAILED}. */
+  /** Returns the offset of the message whose recording failed, after {@link Outcome#FAILED}. */
   long failedOffset() {
     return failedOffset;
   }
 
-  /** Whether a message counts although its offset is not the expected one. */
+  /** Returns whether a message counts although its offset is not the expected one. */
   private boolean isNext(MessageExt message, long offset) {
     if (offset < next) {
       if (longProperty(message, MessageConst.PROPERTY_MAX_OFFSET) >= next) {
@@ -294,7 +294,7 @@ final class OwnedQueue {
       listener.replaced(id, next - offset);
       return true;
     }
-    // What the client pulled before it was told to seek may come after that, and more than once.
+    // Messages that the client pulled before a seek may arrive after it, and more than once.
     boolean deleted = longProperty(message, MessageConst.PROPERTY_MIN_OFFSET) > next;
     if (!deleted && missing < MAX_MISSING) {
       astray = true;
@@ -320,9 +320,9 @@ final class OwnedQueue {
   }
 
   /**
-   * The queue is pulled from {@link #next} again.
+   * Prepares for messages from {@link #next}, after the seek.
    *
-   * @param range what the broker has
+   * @param range the offsets of the queue at the broker
    */
   void rewound(Range range, BrokerOffsets broker) throws MQClientException {
     boolean inRange = next >= range.min() && next < range.max();
@@ -335,7 +335,7 @@ final class OwnedQueue {
     return value == null ? UNKNOWN : Long.parseLong(value);
   }
 
-  /** Ends the window, to be sealed, unless it has to go on: null. */
+  /** Ends the window, to be sealed; returns null if it must continue. */
   FilledWindow swap(long nowMillis) {
     FilledWindow filled = aggregator.swap(next, nowMillis);
     if (filled != null && lastKnown) {
@@ -345,17 +345,17 @@ final class OwnedQueue {
     return filled;
   }
 
-  /** The ends of the newest windows, the one that {@link #swap} ended last among them. */
+  /** Returns the ends of the newest windows, including the one that {@link #swap} ended last. */
   LastMessages lastMessages() {
     return windowEnds;
   }
 
-  /** Whether the window before is kept, so that {@link #swap} ends the open one. */
+  /** Returns whether the previous window is kept, so that {@link #swap} ends the open one. */
   boolean canSwap() {
     return aggregator.canSwap();
   }
 
-  /** This worker takes no more of it; another one may have begun already. */
+  /** Ends this worker's use of the queue; another owner may have begun already. */
   void release() {
     released = true;
     aggregator.release();
@@ -365,27 +365,27 @@ final class OwnedQueue {
     return released;
   }
 
-  /** The journal has the queue's windows up to this offset. */
+  /** Records that the journal has the queue's windows up to this offset. */
   void kept(long offset) {
     keptTo = offset;
   }
 
-  /** Offset to which windows are kept, or -1. */
+  /** Returns the offset up to which windows are kept, or -1. */
   long keptTo() {
     return keptTo;
   }
 
-  /** The broker has this offset, or a later one. */
+  /** Records that the broker has this offset, or a later one. */
   void committed(long offset) {
     committedTo = offset;
   }
 
-  /** Offset that the broker was told, or -1. */
+  /** Returns the offset that the broker has at least, or -1. */
   long committedTo() {
     return committedTo;
   }
 
-  /** The broker has messages up to this offset. */
+  /** Records the offset after the broker's newest message. */
   void endsAt(long offset) {
     end = offset;
   }

@@ -13,9 +13,9 @@ import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.QueueId;
 
 /**
- * The metrics of the way of the spans: what happens per batch and per window, never per span.
- * Called by the threads that do it; quick and thread-safe. A subclass that overrides a method sees
- * what happens in place of the metric.
+ * Metrics of span processing, updated per batch and per window, never per span. The methods must be
+ * fast and thread-safe. A subclass can override a method to observe an event instead of counting
+ * it.
  */
 public class PipelineMetrics {
   private final CardinalityReports cardinality = new CardinalityReports();
@@ -46,12 +46,12 @@ public class PipelineMetrics {
   private final Counter outOfOrder;
   private final Counter failures;
 
-  /** Metrics that no scrape shows. */
+  /** Creates metrics that are not exposed. */
   public PipelineMetrics() {
     this(new MetricRegistry());
   }
 
-  /** Registers all of them. */
+  /** Creates and registers all metrics. */
   public PipelineMetrics(MetricRegistry metrics) {
     CollectorRegistry registry = metrics.collectors();
     receivedBytes =
@@ -176,147 +176,147 @@ public class PipelineMetrics {
     });
   }
 
-  /** The applications near or at a limit of series; to be given the windows as well. */
+  /** Returns the reports on applications near or at a limit; they also need the windows. */
   public CardinalityReports cardinality() {
     return cardinality;
   }
 
-  /** A batch that counts. */
+  /** Counts an accepted batch. */
   public void accepted(int bytes) {
     receivedBytes.inc(bytes);
     accepted.inc();
   }
 
-  /** A batch that was seen before. */
+  /** Counts a duplicate batch. */
   public void duplicate(int bytes) {
     receivedBytes.inc(bytes);
     duplicate.inc();
   }
 
   /**
-   * So many agents of a queue were forgotten to make room for others: a repeat from them counts.
+   * Counts agents of a queue that were evicted to make room; repeats from them will count again.
    */
   public void agentsEvicted(QueueId queue, long agents) {
     agentsEvicted.labels(queue.toString()).inc(agents);
   }
 
-  /** A batch that was refused. */
+  /** Counts a rejected batch. */
   public void rejected(int bytes, Rejection reason) {
     receivedBytes.inc(bytes);
     rejected.get(reason).inc();
   }
 
-  /** Events of a batch's spans: counted in series of their own, in overflow series, left out. */
+  /** Counts the events of a batch: in their own series, in overflow series, and not counted. */
   public void events(int recorded, int overflowed, int filtered) {
     eventsRecorded.inc(recorded);
     eventsOverflowed.inc(overflowed);
     eventsFiltered.inc(filtered);
   }
 
-  /** Patterns were not tried on so many names of a batch: it had too many. */
+  /** Counts names of a batch that no pattern was tried on, because there were too many. */
   public void namesUnmatched(int names) {
     namesUnmatched.inc(names);
   }
 
-  /** A window was swapped out: for so long the queue's worker recorded nothing. */
+  /** Records how long a swap of windows paused the queue's worker. */
   public void swapped(QueueId queue, long pauseNanos) {
     swap.recordNanos(pauseNanos);
   }
 
-  /** A window was due, but its predecessor is still with the journal: it goes on growing. */
+  /** Counts a due window that continues because its predecessor is not in the journal yet. */
   public void swapDeferred(QueueId queue) {
     swapsDeferred.inc();
   }
 
-  /** So many series gave their place to keys with more spans. */
+  /** Counts series that were replaced by keys with more spans. */
   public void displaced(QueueId queue, int series) {
     displaced.inc(series);
   }
 
-  /** An application is near or at a limit. */
+  /** Reports an application that is near or at a limit. */
   public void crowded(QueueId queue, Cardinality cardinality) {
     this.cardinality.report(queue, cardinality);
   }
 
-  /** A window was copied out of its double buffer. */
+  /** Records how long a window's copy took. */
   public void sealed(QueueId queue, long nanos) {
     seal.recordNanos(nanos);
   }
 
-  /** The journal has a window. */
+  /** Records how long a window's append took. */
   public void appended(QueueId queue, long nanos) {
     append.recordNanos(nanos);
   }
 
-  /** The journal did not take a window; it is tried again. */
+  /** Counts a failed append of a window; it is retried. */
   public void appendFailed(QueueId queue) {
     appendFailures.inc();
   }
 
-  /** A queue was taken over: its state was read, and it was claimed. */
+  /** Records how long a take-over took: reading the queue's state, and the claim. */
   public void taken(QueueId queue, long nanos) {
-    // From 0 on: a counter that is first seen at 1 has not increased.
+    // Exposes the counter at 0: a counter that first appears at 1 shows no increase.
     replaced.labels(queue.toString());
     agentsEvicted.labels(queue.toString());
     take.recordNanos(nanos);
   }
 
-  /** A queue could not be taken over; it is tried again. */
+  /** Counts a failed take-over; it is retried. */
   public void takeFailed(QueueId queue) {
     takeFailures.inc();
   }
 
-  /** Another owner has claimed a queue: what was not kept is dropped here. */
+  /** Counts a queue lost to another owner's claim; windows not kept are dropped. */
   public void fenced(QueueId queue) {
     fenced.inc();
   }
 
-  /** It was not found out whether a queue is still this process's; it is tried again. */
+  /** Counts a renewal of unknown outcome; it is retried. */
   public void renewFailed(QueueId queue) {
     renewFailures.inc();
   }
 
-  /** A queue's state was written down. */
+  /** Records how long writing a snapshot took. */
   public void snapshotWritten(QueueId queue, long nanos) {
     snapshot.recordNanos(nanos);
   }
 
-  /** A queue's state was not written down; it is tried again. */
+  /** Counts a failed snapshot; it is retried. */
   public void snapshotFailed(QueueId queue) {
     snapshotFailures.inc();
   }
 
-  /** An offset was not committed; the next window's commit makes up for it. */
+  /** Counts a failed commit of an offset; the next window's commit replaces it. */
   public void commitFailed(QueueId queue) {
     commitFailures.inc();
   }
 
-  /** The broker no longer has these messages: they were never read. */
+  /** Counts messages that the broker deleted before they were read. */
   public void skipped(QueueId queue, long messages) {
     skipped.inc(messages);
   }
 
   /**
-   * The broker no longer has these messages, which were read: it lost them, or the topic was made
-   * again. What it has at their offsets is read.
+   * Counts messages that were read and that the broker no longer has, because it lost them or the
+   * topic was recreated. New messages at their offsets are read.
    */
   public void replaced(QueueId queue, long messages) {
     replaced.labels(queue.toString()).inc(messages);
   }
 
-  /** Messages came out of order; they are pulled again. */
+  /** Counts messages out of order; they are pulled again. */
   public void outOfOrder(QueueId queue) {
     outOfOrder.inc();
   }
 
-  /** Something failed that should not; the worker went on. */
+  /** Counts an unexpected failure after which the worker continued. */
   public void failed() {
     failures.inc();
   }
 
-  /** A worker ended the windows of all its queues: for so long it recorded nothing. */
+  /** Records how long a worker recorded nothing because it ended the windows of all its queues. */
   public void paused(long nanos) {
-    // Only tests and measurements look at it.
+    // Only tests and measurements use it.
   }
 
   private static Counter counter(CollectorRegistry registry, String name, String help) {

@@ -38,35 +38,34 @@ import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * Aggregates the batches of one queue: decodes, tells repeats, finds each span's series and adds it
- * to the open window. In a steady state it allocates nothing.
+ * Aggregates the batches of one queue: decodes them, detects repeats, finds each span's series and
+ * adds the span to the open window. In a steady state it allocates nothing.
  *
- * <p>Concurrency: everything here belongs to the one worker that owns the queue. The only hand-offs
- * are of {@link WindowMetrics}: {@link #swap} gives the filled one away and goes on with the spare
- * one, and {@link QueueSealing} puts it back into {@link #spares} when the journal has the window.
- * The flip happens on the owner's thread between two batches, so no lock is held and none is waited
- * for; if the spare one is not back yet, the window just goes on. At most one window of a queue is
- * under way.
+ * <p>Concurrency: confined to the worker that owns the queue. Only {@link WindowMetrics} change
+ * hands. {@link #swap} gives the filled one away and continues with the spare one; {@link
+ * QueueSealing} returns it to {@link #spares} when the journal has the window. The swap happens
+ * between two batches and never blocks: if the spare one is not back yet, the window continues. At
+ * most one window of a queue is being sealed.
  */
 public final class QueueAggregator {
   private static final Logger log = LoggerFactory.getLogger(QueueAggregator.class);
   private static final int STATUS_ERROR = 2;
 
-  /** Where a mapping says it. */
+  /** Set by a mapping. */
   private static final int STATUS_SLOW = 1;
 
   private static final int INITIAL_SPANS = 512;
   private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
 
-  /** Instead of a series: a filter leaves the span out. */
+  /** Instead of a series: a filter excludes the span. */
   private static final int FILTERED = -2;
 
-  /** Instead of a series: it is not sought yet. */
+  /** Instead of a series: the lookup is still to be done. */
   private static final int KNOWN = 0;
 
   private static final int NONE = -1;
 
-  /** Attribute of a document that has the span's own name, where its series has another one. */
+  /** Attribute of a document with the span's original name, if its series has another one. */
   private static final String RAW_NAME = "span.name";
 
   private final QueueId queue;
@@ -74,13 +73,13 @@ public final class QueueAggregator {
   private final BatchDecoder decoder;
   private final Texts texts;
 
-  /** By a series' kind. */
+  /** Buckets by kind of series. */
   private final Buckets[] buckets;
 
-  /** Whether a mapping has said which spans are slow. */
+  /** Whether a mapping determines which spans are slow. */
   private final boolean mapped;
 
-  /** Null where there are classic buckets alone. */
+  /** Null if only classic buckets are configured. */
   private final NativeBuckets nativeBuckets;
 
   private final RecordingFilter filter;
@@ -101,30 +100,30 @@ public final class QueueAggregator {
   private WindowMetrics open;
   private long openedMillis = -1;
 
-  /** When the last owner was last heard of; 0 without one. */
+  /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
 
   private long from;
 
-  /** By text of the batch: its symbol. */
+  /** Symbol of each text of the batch. */
   private int[] symbolOf = new int[256];
 
-  /** By text of the batch: the symbol of what it is called as a span name. */
+  /** Symbol of each text of the batch when used as a span name. */
   private int[] nameOf = new int[256];
 
   /** Name of the batch's application: see {@link #ownName}. */
   private String application;
 
   /**
-   * By text of the batch: what the filter said to it as a span name. Bit k: it was asked about kind
-   * k; bit 16 + k: it leaves it out.
+   * Filter results for each text of the batch when used as a span name. Bit k: kind k was checked;
+   * bit 16 + k: it is excluded.
    */
   private int[] verdictOf = new int[256];
 
   /** Key of a span that has no series yet. */
   private final int[] key;
 
-  // By span or group of the batch
+  // By entry of the batch
   private int[] keys;
   private int[] hashes;
   private int[] numbers;
@@ -132,7 +131,7 @@ public final class QueueAggregator {
 
   private final long schema;
 
-  // What became of the batch's spans, then of their events
+  // Outcomes of the batch's spans, later of their events
   private int recorded;
   private int overflowed;
   private int filtered;
@@ -183,7 +182,7 @@ public final class QueueAggregator {
     spares.add(aggregation.newMetrics());
   }
 
-  /** What a journal holds may be forged: a series that cannot be this table's is left out. */
+  /** Restores the series; skips those of a forged journal that cannot be this table's. */
   private void restore(QueueImage image) {
     int refused = 0;
     for (int number = 0; number < image.slots(); number++) {
@@ -214,7 +213,7 @@ public final class QueueAggregator {
   }
 
   /**
-   * Counts a message that its producer compressed.
+   * Aggregates a message that its producer compressed.
    *
    * @param flags the message's system flags
    */
@@ -222,7 +221,7 @@ public final class QueueAggregator {
     accept(decoder.decodeCompressed(body, flags), body.length, nowMillis);
   }
 
-  /** Counts what was decoded last. */
+  /** Counts the message that was just decoded. */
   private void accept(Rejection rejection, int bytes, long nowMillis) {
     if (openedMillis < 0) {
       begin(nowMillis);
@@ -259,10 +258,10 @@ public final class QueueAggregator {
   }
 
   /**
-   * Books a message as rejected whose recording fails. Nothing of it is recorded, and its name is
+   * Books a message whose recording fails as rejected. Nothing of it is recorded, and its name is
    * not remembered.
    *
-   * @param flags the message's system flags, 0 for a body that is not compressed
+   * @param flags the message's system flags, 0 for an uncompressed body
    */
   void refuse(byte[] body, int flags, long nowMillis) {
     if (openedMillis < 0) {
@@ -290,9 +289,8 @@ public final class QueueAggregator {
   }
 
   /**
-   * The time in which nobody owned the queue does not make its series idle: their spans may be
-   * further on in the backlog than the first window goes. A short one cannot, and idle series are
-   * to leave in time.
+   * Keeps series alive after a long time without an owner: their spans may be in the backlog behind
+   * the first window. After a short time that is impossible, and idle series must leave in time.
    */
   private void begin(long nowMillis) {
     long unownedMillis = nowMillis - ownedUntilMillis;
@@ -341,7 +339,7 @@ public final class QueueAggregator {
     if (numbers.length < size) {
       grow(Math.max(size, numbers.length * 2));
     }
-    // In columns: while one span waits for memory, the next ones ask for theirs.
+    // Work in columns, so that the memory accesses of several spans overlap.
     int width = series.width();
     for (int span = 0; span < size; span++) {
       if (spans.kindAndStatus(span) == SpanColumns.NONE) {
@@ -360,8 +358,8 @@ public final class QueueAggregator {
     for (int span = 0; span < size; span++) {
       rows[span] = numbers[span] < 0 ? NONE : open.row(numbers[span]);
     }
-    // Reads of each row's memory before any is written to: so they too are under way together. The
-    // check keeps the reads from being dropped as unused, and says so if a row is another series'.
+    // Reads each row's memory before any write, so that these accesses overlap as well. The check
+    // prevents the compiler from removing the reads, and detects a row of another series.
     for (int span = 0; span < size; span++) {
       if (rows[span] >= 0 && open.series(rows[span]) != numbers[span]) {
         throw new IllegalStateException(
@@ -387,8 +385,8 @@ public final class QueueAggregator {
   }
 
   /**
-   * The own name of the batch's application, also where it shares {@link Applications#OTHER}: there
-   * it is made when it is first asked for.
+   * Returns the batch's own application name, even if it shares {@link Applications#OTHER}; then
+   * the first call creates the string.
    */
   private String ownName() {
     if (application == null) {
@@ -424,7 +422,7 @@ public final class QueueAggregator {
     }
   }
 
-  /** Counts the spans of a group. None has an identity: there is no document to be made of it. */
+  /** Counts the spans of a group. They have no identity, so they cannot become documents. */
   private void recordGroup(SpanColumns spans, int group, int application, long nowMillis) {
     int size = spans.spans(group);
     int row = settle(spans, group, size, application, nowMillis);
@@ -439,8 +437,8 @@ public final class QueueAggregator {
   }
 
   /**
-   * Counts the events of the batch's spans, after {@link #record}. They are in no book of spans; an
-   * event of a span that stands for others does so too.
+   * Counts the events of the batch's spans, after {@link #record}. The books do not include them.
+   * An event has the weight of its span.
    */
   private void recordEvents(int application, long nowMillis) {
     SpanColumns spans = decoder.columns();
@@ -460,9 +458,9 @@ public final class QueueAggregator {
   }
 
   /**
-   * Finds the series of an entry, and notes what becomes of its spans, or events.
+   * Finds the series of an entry, and counts the outcome of its spans or events.
    *
-   * @param count how many they are
+   * @param count number of its spans or events
    * @return the series' row, or {@link #NONE} if they are not counted
    */
   private int settle(SpanColumns spans, int entry, int count, int application, long nowMillis) {
@@ -490,7 +488,7 @@ public final class QueueAggregator {
     return row < 0 ? openRow(number) : row;
   }
 
-  /** Adds a span to a row; answers its bucket. */
+  /** Adds a span to a row; returns its bucket. */
   private int count(int row, Buckets bounds, long nanos, long threshold) {
     WindowMetrics metrics = open;
     int bucket = bounds.of(nanos);
@@ -513,10 +511,10 @@ public final class QueueAggregator {
   }
 
   /**
-   * Adds an event to a row, as often as its spans stand for.
+   * Adds an event to a row, with the weight of its spans.
    *
-   * @param spans that have it, at most {@link org.traceetl.proto.Limits#MAX_SPANS}: no product
-   *     below overflows
+   * @param spans that have it, at most {@link org.traceetl.proto.Limits#MAX_SPANS}, so that no
+   *     product below overflows
    */
   private void countEvents(int row, int spans, long threshold) {
     WindowMetrics metrics = open;
@@ -535,7 +533,7 @@ public final class QueueAggregator {
     }
   }
 
-  /** Spans of applications that find no room have no series of their own to be had. */
+  /** Counts a key without room, unless its application has no room for any series. */
   private void countForRoom(SpanColumns spans, int entry, int count, int application) {
     if (application != Applications.OTHER) {
       long threshold = spans.samplingThreshold(entry);
@@ -544,7 +542,7 @@ public final class QueueAggregator {
     }
   }
 
-  /** The row of a series that had none when the batch began. */
+  /** Returns the row of a series that had none when the batch began. */
   private int openRow(int number) {
     int opened = open.row(number);
     if (opened >= 0) {
@@ -566,8 +564,8 @@ public final class QueueAggregator {
   }
 
   /**
-   * The series of a span that had none when the batch began, made if need be; {@link
-   * SeriesTable#NONE} if there is no room for it, {@link #FILTERED} if it is to have none.
+   * Returns or creates the series of a span that had none when the batch began; {@link
+   * SeriesTable#NONE} if there is no room, {@link #FILTERED} if a filter excludes it.
    */
   private int newSeries(SpanColumns spans, int span, int application, long nowMillis) {
     if (fillKey(spans, span, applications.symbol(application), key, 0)) {
@@ -579,7 +577,7 @@ public final class QueueAggregator {
     return make(spans, span, application, nowMillis);
   }
 
-  /** Asks first: what is left out or finds no room must not fill the symbols with its names. */
+  /** Checks filter and room first, so that refused spans do not fill the symbol table. */
   private int make(SpanColumns spans, int span, int application, long nowMillis) {
     if (!filter.isEmpty() && leavesOut(spans, span)) {
       return FILTERED;
@@ -603,8 +601,7 @@ public final class QueueAggregator {
     if (!fillKey(spans, span, applications.symbol(application), key, 0)) {
       return SeriesTable.NONE;
     }
-    // Entries of the batch that were looked up before any was interned can be one symbol after all:
-    // cut or repaired they are the same text.
+    // After truncation or repair, two entries of the batch may be the same symbol.
     int hash = series.hash(key, 0);
     int number = series.find(hash, key, 0);
     if (number == SeriesTable.NONE) {
@@ -628,7 +625,7 @@ public final class QueueAggregator {
     return (verdictOf[entry] & left) != 0;
   }
 
-  /** Writes a span's key to a place of an array. Whether all its strings have symbols. */
+  /** Writes a span's key into an array; returns whether all its strings have symbols. */
   private boolean fillKey(SpanColumns spans, int span, int application, int[] to, int at) {
     int name = nameSymbol(spans.name(span));
     boolean known = name >= 0;
@@ -654,7 +651,7 @@ public final class QueueAggregator {
     return symbol;
   }
 
-  /** Whether it is called otherwise in its series. */
+  /** Returns whether the series has another name. */
   private boolean resolveName(int entry) {
     return names.resolve(entry, texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
@@ -666,7 +663,7 @@ public final class QueueAggregator {
     }
   }
 
-  /** What a span name is called in its series. Allocates. */
+  /** Returns the span name in its series. Allocates. */
   private String nameText(int entry) {
     resolveName(entry);
     int length = Utf8.cut(names.buffer(), names.offset(), names.length(), maxValueBytes);
@@ -678,7 +675,7 @@ public final class QueueAggregator {
     return symbol != NOT_LOOKED_UP ? symbol : find(entry);
   }
 
-  /** To Prometheus a label without a value is no label: an empty value counts as none. */
+  /** Returns a dimension's symbol; Prometheus drops empty labels, so an empty value is none. */
   private int dimensionSymbol(int entry) {
     return texts.length(entry) == 0 ? SymbolTable.NONE : symbol(entry);
   }
@@ -697,7 +694,7 @@ public final class QueueAggregator {
   }
 
   private void keepDocument(SpanColumns spans, int span, int row, int bucket) {
-    // Without a trace ID all documents would be one.
+    // Documents without a trace ID would overwrite each other.
     boolean named = (spans.traceIdHigh(span) | spans.traceIdLow(span)) != 0;
     if (!named || !open.admitsDocument(row)) {
       heldBack++;
@@ -739,9 +736,8 @@ public final class QueueAggregator {
   }
 
   /**
-   * Begins the first window at this offset, unless the queue has had windows: each window begins
-   * where the one before it ended, also where messages are missing between them or the topic was
-   * made again.
+   * Sets the start of the first window, unless the queue has had windows. Each window begins at the
+   * end of the previous one, even if messages are missing or the topic was recreated.
    */
   public void beginAt(long offset) {
     if (from == JournalLog.NONE) {
@@ -750,11 +746,11 @@ public final class QueueAggregator {
   }
 
   /**
-   * Ends the open window if there is anything in it and its predecessor is back. Series and agents
-   * that were idle for long leave with it.
+   * Ends the open window if it is not empty and its predecessor is back. Idle series and agents
+   * leave with it.
    *
    * @param to offset after the window's last message
-   * @return the window, to be sealed; null if it goes on
+   * @return the window, to be sealed; null if it continues
    */
   public FilledWindow swap(long to, long nowMillis) {
     if (!canSwap()) {
@@ -794,7 +790,7 @@ public final class QueueAggregator {
               history.takeAccepted(),
               open,
               spares);
-      // Not before: a failure up to here must not cost the queue its spare one.
+      // Last, so that an earlier failure does not lose the spare one.
       open = spares.remove();
     }
     openedMillis = nowMillis;
@@ -803,8 +799,8 @@ public final class QueueAggregator {
   }
 
   /**
-   * Since when series were touched that do not leave with the open window: none that it counts,
-   * also where it is longer than series may be idle, or the clock was set.
+   * Returns the time since when series that leave with the open window were untouched. Series that
+   * it counts stay, even if it is longer than the idle limit or the clock was set.
    */
   private long idleSinceMillis(long nowMillis) {
     long sinceMillis = nowMillis - idleMillis;
@@ -817,12 +813,12 @@ public final class QueueAggregator {
     return sinceMillis;
   }
 
-  /** Whether the open window's predecessor is back. It stays so until the next {@link #swap}. */
+  /** Returns whether the open window's predecessor is back; true until the next {@link #swap}. */
   boolean canSwap() {
     return !spares.isEmpty();
   }
 
-  /** The queue is no longer this process's; what was recorded since the last swap is dropped. */
+  /** Releases the queue; what was recorded since the last swap is dropped. */
   void release() {
     series.release();
   }

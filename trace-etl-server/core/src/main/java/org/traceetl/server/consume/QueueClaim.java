@@ -10,8 +10,8 @@ import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Takes a queue over: reads its state from the journal and claims it, again after a pause if that
- * fails. Confined to the queue's thread, except {@link #unread}.
+ * Takes a queue over: reads its state from the journal and claims it; retries failures after a
+ * pause. Confined to the queue's thread, except {@link #unread}.
  */
 final class QueueClaim {
   private static final Logger log = LoggerFactory.getLogger(QueueClaim.class);
@@ -35,7 +35,7 @@ final class QueueClaim {
   /**
    * @param permits one of them is held during an attempt
    * @param wake wakes the queue's thread
-   * @param wanted whether the queue is still to be taken; asked during an attempt, too
+   * @param wanted whether the queue is still to be taken over; also checked during an attempt
    */
   QueueClaim(
       QueueId queue,
@@ -51,7 +51,7 @@ final class QueueClaim {
     assignedNanos = shared.clocks().nanos();
   }
 
-  /** Returns nanoseconds until the next attempt is due; 0 or less for now. */
+  /** Returns nanoseconds until the next attempt is due; 0 or less if it is due. */
   long dueInNanos() {
     return backOff.leftNanos(shared.clocks().nanos());
   }

@@ -54,7 +54,7 @@ final class QueueLease {
     }
   }
 
-  /** The journal has confirmed the ownership: followers may show the queue's counts for longer. */
+  /** Extends the time in which followers may show the queue; call it after a confirmation. */
   void extended() {
     backOff.succeeded();
     shared.followers().shownUntil(queue, journal.shownUntilNanos());

@@ -19,18 +19,18 @@ import org.traceetl.server.window.QueueId;
  * {@link QueueLease} and a {@link QueueSealing}. Each queue has a virtual thread, so that a broker
  * that does not answer delays only its own queues.
  *
- * <p>When the journal reports that another owner has claimed the queue, or contains what only a
- * later version can read, all work in progress is dropped; the next owner reads it again.
+ * <p>If another owner has claimed the queue, or the journal contains records that only a later
+ * version can read, all work in progress is dropped. The next owner reads it again.
  *
  * <p>Concurrency: the worker that wants the queue calls {@link #seal} and {@link #release}, which
- * return at once, and polls {@link #takeRecovered} and {@link #ended}. The aggregator belongs to
- * the worker after it has taken it. All else is confined to the queue's thread.
+ * return immediately, and polls {@link #takeRecovered} and {@link #ended}. The worker owns the
+ * aggregator after it has taken it. Everything else is confined to the queue's thread.
  */
 final class QueueOwnership implements SteppedTask {
   private static final Logger log = LoggerFactory.getLogger(QueueOwnership.class);
   private static final long MAX_TEND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The lease and the snapshots are checked several times in a lease. */
+  /** The lease and the snapshots are checked this often within a lease. */
   private static final int CHECKS_PER_LEASE = 10;
 
   /**
@@ -98,14 +98,14 @@ final class QueueOwnership implements SteppedTask {
   /**
    * Appends a window to the journal.
    *
-   * @param kept run when the journal has it, before the release. Must be quick
+   * @param kept run when the journal has it, before the release; must be fast
    */
   void seal(OwnedQueue owned, FilledWindow filled, Runnable kept) {
     sealing.add(owned, filled, kept);
     thread.wake();
   }
 
-  /** Releases the queue after the window under way; a claim under way is given up. */
+  /** Releases the queue after the current window; cancels a pending claim. */
   void release() {
     released = true;
     thread.wake();
@@ -169,7 +169,7 @@ final class QueueOwnership implements SteppedTask {
     }
   }
 
-  /** Appends a window, or releases the queue, or cares for its lease and snapshots. */
+  /** Appends a window, releases the queue, or maintains its lease and snapshots. */
   private long tend() throws InterruptedException {
     boolean last = released; // read first: a window that was added before the release is appended
     if (sealing.hasWindow()) {
@@ -200,7 +200,7 @@ final class QueueOwnership implements SteppedTask {
   }
 
   private long releaseQueue() throws InterruptedException {
-    // First hidden, then free for the next owner, which shows the queue at once.
+    // Hide the queue before the release: the next owner shows it immediately.
     hide();
     try {
       journal.release();
@@ -220,7 +220,7 @@ final class QueueOwnership implements SteppedTask {
     ended = true;
   }
 
-  /** Ends what the followers show. Idempotent. */
+  /** Hides the queue from the followers. Idempotent. */
   private void hide() {
     if (hidden || journal == null) {
       return;

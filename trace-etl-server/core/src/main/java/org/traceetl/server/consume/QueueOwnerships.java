@@ -16,20 +16,20 @@ import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
 
 /**
- * The queue ownerships of this process, at most one of each queue. RocketMQ informs a queue's new
- * owner and its old one at different times; here the new one waits until the old one has ended, so
- * that followers get the release before the take-over, even if both owners are the same worker.
+ * The queue ownerships of this process, at most one per queue. RocketMQ informs a queue's new owner
+ * and its old one at different times. Here the new one waits until the old one has ended, so that
+ * followers get the release before the take-over, even if both owners are the same worker.
  * Thread-safe.
  */
 final class QueueOwnerships {
-  /** Claims of one broker's queues at a time: each may need much memory for a moment. */
+  /** Concurrent claims of one broker's queues: each may need much memory for a short time. */
   private static final int CLAIMS_PER_BROKER = 2;
 
   /**
-   * What ownerships have in common.
+   * State that all ownerships share.
    *
    * @param snapshots one permit: a snapshot needs the memory of a recovery
-   * @param running those that have not ended
+   * @param running ownerships that have not ended
    * @param failed whether one has ended with an error
    */
   record Shared(
@@ -96,7 +96,7 @@ final class QueueOwnerships {
   }
 
   /**
-   * Begins to take a queue over.
+   * Starts a take-over of a queue.
    *
    * @param decoder of the worker that wants it
    * @return null while an earlier ownership of the queue has not ended, and after {@link #close}
@@ -130,7 +130,7 @@ final class QueueOwnerships {
     return shared.running().values().stream().map(QueueOwnership::thread).toList();
   }
 
-  /** Ends all as soon as the journal answers; windows under way are dropped. */
+  /** Ends all ownerships when the journal answers; windows in progress are dropped. */
   void close() {
     closed = true;
     threads().forEach(SteppedThread::abort);

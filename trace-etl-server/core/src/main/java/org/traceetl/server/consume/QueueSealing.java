@@ -15,11 +15,11 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * Appends an owned queue's filled windows to its journal in order, and writes its snapshots. For
- * each window: copy it, append it, show it, give its metrics back, have its offset committed.
+ * each window: copy it, append it, show it, return its metrics, request the commit of its offset.
  *
- * <p>Nothing of a window is shown, and its offset is not committed, before the journal has kept it.
- * An append of unknown outcome is repeated until the outcome is known; meanwhile the queue's open
- * window grows.
+ * <p>A window is shown, and its offset is committed, only after the journal has kept it. An append
+ * of unknown outcome is repeated until the outcome is known; meanwhile the queue's open window
+ * grows.
  *
  * <p>Confined to the queue's thread, except {@link #add}.
  */
@@ -43,7 +43,7 @@ final class QueueSealing {
 
   private QueueLease lease;
 
-  /** The window whose append has no outcome yet; null if there is none. */
+  /** The window whose append has no known outcome; null if there is none. */
   private SealedWindow unsettled;
 
   private long sealedNanos;
@@ -53,7 +53,7 @@ final class QueueSealing {
     this.shared = shared;
   }
 
-  /** Begins with the journal of a queue that is owned now. */
+  /** Starts to use the journal of the queue, which is now owned. */
   void begin(QueueJournal owned, QueueLease ownedLease) {
     journal = owned;
     lease = ownedLease;
@@ -69,13 +69,13 @@ final class QueueSealing {
     return !tasks.isEmpty();
   }
 
-  /** Returns nanoseconds until the next attempt to append is due; 0 or less for now. */
+  /** Returns nanoseconds until the next attempt to append is due; 0 or less if it is due. */
   long dueInNanos() {
     return backOff.leftNanos(shared.clocks().nanos());
   }
 
   /**
-   * Makes one attempt to append the next window, which is still there if it failed.
+   * Makes one attempt to append the next window, which stays in the queue if it failed.
    *
    * @return {@link Outcome#FENCED} if the queue belongs to another owner
    */
@@ -92,7 +92,7 @@ final class QueueSealing {
         return Outcome.FENCED;
       }
     } catch (RuntimeException e) {
-      // A repetition would fail as well; the next owner reads what the log has.
+      // A retry would fail as well; the next owner reads the log.
       shared.metrics().failed();
       log.error(
           "Window [{}, {}) of queue {} does not fit its journal; the queue is dropped and read again",

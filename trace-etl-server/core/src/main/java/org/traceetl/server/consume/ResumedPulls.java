@@ -11,14 +11,14 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 
 /**
- * Notes where a consumer's pulls go on after one that got no answer, or at another address. The
- * client repeats such a pull by itself and tells its user nothing; the broker may have lost
- * messages in between. Safe for any thread.
+ * Records where a consumer's pulls continue after one without an answer, or at another address. The
+ * client repeats such a pull without a notification; the broker may have lost messages in between.
+ * Thread-safe.
  */
 final class ResumedPulls implements RPCHook {
   private final Map<MessageQueue, Pull> pulls = new ConcurrentHashMap<>();
 
-  /** By queue: offsets of resumed pulls that its worker has not come to. */
+  /** By queue: offsets of resumed pulls that its worker has not reached. */
   private final Map<MessageQueue, ConcurrentSkipListSet<Long>> resumed = new ConcurrentHashMap<>();
 
   private record Pull(String address, boolean answered) {
@@ -28,16 +28,16 @@ final class ResumedPulls implements RPCHook {
   }
 
   /**
-   * The worker is about to seek, which ends a queue's pull without an answer.
+   * Announces a seek of the worker, which ends a queue's pull without an answer.
    *
-   * @param address where the messages that were read were compared before; null: not known. A pull
-   *     that goes on elsewhere is noted
+   * @param address of the master whose messages were compared, null if unknown; a pull that
+   *     continues at another address is recorded
    */
   void sought(MessageQueue queue, String address) {
     pulls.put(queue, new Pull(address, address != null));
   }
 
-  /** Whether a queue's pull went on at an offset. Once for each. */
+  /** Returns a test, true once for each offset at which the queue's pull continued. */
   LongPredicate of(MessageQueue queue) {
     ConcurrentSkipListSet<Long> offsets = offsets(queue);
     return offset -> {

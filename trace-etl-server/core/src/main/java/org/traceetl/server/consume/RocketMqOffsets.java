@@ -18,7 +18,7 @@ import org.apache.rocketmq.common.sysflag.PullSysFlag;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 
-/** The offsets as RocketMQ's brokers have them. */
+/** Reads and commits offsets at RocketMQ's brokers. */
 final class RocketMqOffsets implements BrokerOffsets {
   private static final long TIMEOUT_MILLIS = 6_000;
 

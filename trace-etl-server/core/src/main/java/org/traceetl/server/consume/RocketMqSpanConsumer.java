@@ -19,34 +19,34 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 
 /**
- * The consumer as RocketMQ's client makes it.
+ * A consumer based on RocketMQ's client.
  *
- * <p>RocketMQ assigns queues on a thread of its own and tells {@link ObservedAllocation}; the rest
- * is for the worker's thread.
+ * <p>RocketMQ assigns queues on its own thread and calls {@link ObservedAllocation}; all other
+ * calls come from the worker's thread.
  */
 final class RocketMqSpanConsumer implements SpanConsumer {
   /**
-   * A pull waits at the broker, and keeps its thread, until there is a message or some seconds have
-   * passed: with fewer threads than queues, silent queues would hold up the others.
+   * A pull waits at the broker, and occupies its thread, until there is a message or some seconds
+   * have passed. With fewer threads than queues, idle queues would delay the rest.
    */
   static final int MIN_PULL_THREADS = 32;
 
   private static final int PULL_BATCH = 32;
 
   /**
-   * Of messages of one span. Brokers give 32 a pull unless their maxTransferCountOnMessageInMemory
-   * says more; 1,024 is the most that the client may ask for.
+   * Maximum for messages of one span. Brokers return 32 per pull unless
+   * maxTransferCountOnMessageInMemory is higher; the client may request at most 1,024.
    */
   private static final int PULL_SPANS = 1_024;
 
   private static final int MAX_CACHED_MESSAGES_PER_QUEUE = 512;
 
-  /** Of messages of one span: what the bytes per queue have room for. */
+  /** Maximum for messages of one span: the bytes per queue have room for them. */
   private static final int MAX_CACHED_SPANS_PER_QUEUE = 8_192;
 
   /**
-   * A tenth of a second at a million spans a second from four queues. More would live through young
-   * collections, and with many queues not fit into the heap.
+   * A tenth of a second at a million spans a second from four queues. More would survive young
+   * collections and, with many queues, exceed the heap.
    */
   private static final int MAX_CACHED_MIB_PER_QUEUE = 4;
 
@@ -102,8 +102,8 @@ final class RocketMqSpanConsumer implements SpanConsumer {
   /**
    * Returns a consumer that is not started, with a client identity of its own.
    *
-   * @param endpoint what its name announces; null for nothing
-   * @param pullThreads how many queues it can wait for at a time; cannot be changed later
+   * @param endpoint announced in its name; null for none
+   * @param pullThreads queues that it can wait for at the same time; cannot be changed later
    * @param nowNanos makes its identity differ from those of earlier processes
    */
   static DefaultLitePullConsumer newConsumer(
@@ -116,8 +116,7 @@ final class RocketMqSpanConsumer implements SpanConsumer {
         Announcement.instance(
             ProcessHandle.current().pid() + "-" + nowNanos + "-" + worker, endpoint));
     consumer.setAutoCommit(false);
-    // The client inflates without a bound, and drops all that it pulled for one body it cannot
-    // read.
+    // The client decompresses without a limit, and drops the whole pull if it cannot read one body.
     consumer.setDecodeDecompressBody(false);
     consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     consumer.setPullThreadNums(pullThreads);
@@ -125,8 +124,8 @@ final class RocketMqSpanConsumer implements SpanConsumer {
     consumer.setPullBatchSize(batches ? PULL_BATCH : PULL_SPANS);
     consumer.setPullThresholdForQueue(
         batches ? MAX_CACHED_MESSAGES_PER_QUEUE : MAX_CACHED_SPANS_PER_QUEUE);
-    // From the first to the last that is cached, 2,000 by default: with messages of one span a
-    // queue would be at it after two pulls, and at each limit the client waits for 50 ms.
+    // Range of cached offsets, 2,000 by default: with messages of one span a queue would reach it
+    // after two pulls. At each limit the client waits for 50 ms.
     consumer.setConsumeMaxSpan(MAX_CACHED_SPANS_PER_QUEUE);
     consumer.setPullThresholdSizeForQueue(MAX_CACHED_MIB_PER_QUEUE);
     consumer.setPullThresholdForAll(batches ? MAX_CACHED_MESSAGES : MAX_CACHED_SPANS);
@@ -137,13 +136,13 @@ final class RocketMqSpanConsumer implements SpanConsumer {
     return consumer;
   }
 
-  /** The consumer's own connection to the brokers: one for each client identity. */
+  /** Returns the consumer's own connection to the brokers; each client identity has one. */
   private static MQClientInstance client(DefaultLitePullConsumer consumer, RocketMqConfig config) {
     return MQClientManager.getInstance()
         .getOrCreateMQClientInstance(consumer, RocketMqAccess.hook(config));
   }
 
-  /** Returns the offsets of a consumer that was made here and is started. */
+  /** Returns the offsets of a started consumer that this class created. */
   static BrokerOffsets offsets(DefaultLitePullConsumer consumer, RocketMqConfig config) {
     return new RocketMqOffsets(
         client(consumer, config), consumer.getOffsetStore(), config.consumerGroup());

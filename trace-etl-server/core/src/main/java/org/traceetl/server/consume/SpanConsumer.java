@@ -9,18 +9,16 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.server.rocketmq.Endpoint;
 
-/**
- * A member of the consumer group of the span topic, as a worker uses it. A simulation replaces it.
- */
+/** A member of the span topic's consumer group, as a worker uses it. Simulations replace it. */
 interface SpanConsumer extends AutoCloseable {
   /** Starts consumers. */
   interface Connector {
     /**
-     * Starts a consumer; needs no broker yet.
+     * Starts a consumer; no broker is needed yet.
      *
      * @param worker number of the worker within the process
-     * @param endpoint what the consumer announces to the group; null for nothing
-     * @param pullThreads how many queues it can wait for at a time
+     * @param endpoint announced to the group; null for none
+     * @param pullThreads queues that it can wait for at the same time
      * @param assigned receives the consumer's queues whenever they change, on any thread
      * @throws MQClientException if the client does not start
      */
@@ -29,7 +27,7 @@ interface SpanConsumer extends AutoCloseable {
         throws MQClientException;
   }
 
-  /** Returns how many queues the topic has. */
+  /** Returns the number of queues of the topic. */
   int queueCount() throws MQClientException;
 
   /** Returns messages of one queue; empty if none came within the time. */
@@ -49,7 +47,7 @@ interface SpanConsumer extends AutoCloseable {
    */
   LongPredicate resumedPulls(MessageQueue queue);
 
-  /** Returns what the brokers know of the queues. */
+  /** Returns the offsets of the queues at the brokers. */
   BrokerOffsets offsets();
 
   /** Returns the number of rebalances so far. */
@@ -58,10 +56,10 @@ interface SpanConsumer extends AutoCloseable {
   /** Returns the consumer's queues as of the last rebalance; null before the first one. */
   Set<MessageQueue> queues();
 
-  /** Returns whether rebalances gave this consumer the queue, and RocketMQ did not assign it. */
+  /** Returns whether rebalances gave this consumer the queue, but RocketMQ did not assign it. */
   boolean isWithheld(MessageQueue queue);
 
-  /** Rebalances on this thread. Only while RocketMQ's own thread does not rebalance. */
+  /** Rebalances on this thread. Call it only while RocketMQ's own thread does not rebalance. */
   void rebalance();
 
   /** Leaves the consumer group. */

@@ -30,7 +30,7 @@ public final class SpanPipeline implements Component {
   private static final Logger log = LoggerFactory.getLogger(SpanPipeline.class);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
-  /** What is missing where it is no queue and no topic. */
+  /** Key in {@link #missing} for problems of the whole process. */
   private static final String PIPELINE = "pipeline";
 
   private final List<Worker> workers = new ArrayList<>();
@@ -40,16 +40,16 @@ public final class SpanPipeline implements Component {
   private final Clocks clocks;
   private volatile boolean started;
 
-  /** Threads end because of a drain or close. */
+  /** Whether threads end because of a drain or close. */
   private volatile boolean ending;
 
   private boolean ended;
 
   /**
-   * @param lease for how long the journal lets a queue be shown
-   * @param journal where windows go; not closed by it
+   * @param lease how long the journal lets a queue be shown
+   * @param journal stores the windows; not closed here
    * @param followers receive updates of each queue from its take-over to its release
-   * @param clocks tell when windows end; series and documents bear its time
+   * @param clocks determine when windows end, and the times of series and documents
    */
   public SpanPipeline(
       RocketMqConfig rocketMq,
@@ -113,7 +113,7 @@ public final class SpanPipeline implements Component {
                         status -> status.queue().toString(), value, (first, second) -> second)));
   }
 
-  /** The same as {@link #start()}, and has the brokers tell the group where this server is. */
+  /** Starts like {@link #start()}, and announces this server's endpoint to the group. */
   @Override
   public synchronized void start(Endpoint here) {
     if (!started && !ended) {
@@ -122,7 +122,7 @@ public final class SpanPipeline implements Component {
     }
   }
 
-  /** Starts the threads. Returns at once; {@link #missing} tells what is not read yet. */
+  /** Starts the threads. Returns immediately; {@link #missing} returns what is not read yet. */
   public synchronized void start() {
     if (started || ended) {
       return;
@@ -142,8 +142,8 @@ public final class SpanPipeline implements Component {
   }
 
   /**
-   * What keeps this process from reading every queue that RocketMQ gave it: by queue or topic, why.
-   * Empty when it reads them all, or a rebalance gave it none.
+   * Returns why this process does not read queues that RocketMQ gave it, by queue or topic. Empty
+   * if it reads them all, or a rebalance gave it none.
    */
   @Override
   public Map<String, String> missing() {
@@ -153,7 +153,7 @@ public final class SpanPipeline implements Component {
   }
 
   /**
-   * Whether nothing is missing but queues whose brokers do not answer, and those are not all. No
+   * Returns whether only queues whose brokers do not answer are missing, and not all queues. No
    * server can read such a queue: if it counted, one broker could make all servers unready.
    */
   @Override
@@ -177,12 +177,12 @@ public final class SpanPipeline implements Component {
     return unread;
   }
 
-  /** The queues that this process reads at present. */
+  /** Returns the queues that this process reads. */
   public List<QueueStatus> queues() {
     return workers.stream().flatMap(worker -> worker.queues().stream()).toList();
   }
 
-  /** Series that this process can still create. */
+  /** Returns the number of series that this process can still create. */
   public int seriesLeft() {
     return aggregation.budget.left();
   }
@@ -191,7 +191,7 @@ public final class SpanPipeline implements Component {
    * Stops pulling, seals what was recorded, appends, releases the queues, commits and leaves the
    * consumer group.
    *
-   * @param timeout after it, what is left is dropped, to be read again by the queues' next owners
+   * @param timeout after which the rest is dropped; the queues' next owners read it again
    * @return whether everything was kept and committed in time
    */
   @Override
@@ -218,7 +218,7 @@ public final class SpanPipeline implements Component {
     return inTime;
   }
 
-  /** Stops at once. What was not sealed is read again by the queues' next owners. */
+  /** Stops immediately. The queues' next owners read again what was not sealed. */
   @Override
   public synchronized void close() {
     if (ended) {

@@ -4,17 +4,17 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Detects that RocketMQ's client no longer rebalances because the wall clock was set back. The
- * client's RebalanceService compares wall-clock times: after a step forward and back by 26 hours it
- * waits for 26 hours and ignores each change of the consumer group. The worker would keep queues
- * that belong to other workers by then, and leave its own queues alone.
+ * client's RebalanceService compares wall-clock times. After a step forward and back by 26 hours it
+ * waits for 26 hours and ignores each change of the consumer group. The worker would then keep
+ * queues of other workers, and not read its own.
  *
  * <p>Confined to the worker thread.
  */
 final class StalledRebalance {
-  /** The client rebalances this often. A smaller step back delays it by no more than one turn. */
+  /** The client's rebalancing interval; a smaller step back delays it by at most one interval. */
   private static final long INTERVAL_SECONDS = 20;
 
-  /** If the client is not stalled, it has its turn within this time after a step. */
+  /** A client that is not stalled rebalances within this time after a step. */
   private static final long PATIENCE_SECONDS = 30;
 
   private long latestMillis = Long.MIN_VALUE;
@@ -22,8 +22,8 @@ final class StalledRebalance {
   private long dueNanos;
 
   /**
-   * Compares the wall clock with its latest time since the client rebalanced. To be called several
-   * times a second, also before the client connects.
+   * Compares the wall clock with its latest time since the client rebalanced. Call it several times
+   * a second, even before the client connects.
    *
    * @param done the number of rebalances so far
    * @return whether the worker has to rebalance now; if so, it then calls {@link #rebalanced}
@@ -45,12 +45,12 @@ final class StalledRebalance {
     return true;
   }
 
-  /** How far the wall clock was set back. */
+  /** Returns how far the wall clock was set back. */
   long behindMillis(long nowMillis) {
     return latestMillis - nowMillis;
   }
 
-  /** The worker has rebalanced: this is no sign of life of the client's own thread. */
+  /** Records a rebalance by the worker, which does not show that the client's own thread works. */
   void rebalanced(long done) {
     rebalances = done;
   }

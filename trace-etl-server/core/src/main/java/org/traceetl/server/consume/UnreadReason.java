@@ -1,7 +1,7 @@
 package org.traceetl.server.consume;
 
 /**
- * Why a queue that RocketMQ gave to this process is not read.
+ * Why a queue that RocketMQ assigned to this process is not read.
  *
  * @param silent whether its broker does not answer, so that no server can read the queue
  */

@@ -32,8 +32,8 @@ import org.traceetl.server.window.QueueId;
  * passes filled windows to the queues' ownerships. All workers of a consumer group share the
  * topic's queues, within a process and across processes; a queue delays only its own worker.
  *
- * <p>A queue that is assigned to another worker loses its open window: nothing of it was kept, so
- * the next owner reads and counts it. Sealing it here would race with the next owner's claim.
+ * <p>If a queue is assigned to another worker, its open window is dropped. Nothing of it was kept,
+ * so the next owner reads and counts it. Sealing it here would race with the next owner's claim.
  *
  * <p>Concurrency: the worker's thread owns its decoder, and each queue's aggregator after it has
  * taken it from the queue's ownership. The thread that rebalances only adds assignments to a queue.
@@ -49,13 +49,13 @@ final class Worker implements SteppedTask {
       "waits for the first rebalance that includes this server in the consumer group";
 
   /**
-   * A queue that another owner took, although RocketMQ gives it to this worker, is taken again
-   * after RocketMQ has had time to agree with itself: the interval at which it rebalances.
+   * If another owner took a queue that RocketMQ assigns to this worker, the worker takes it over
+   * again after this pause. By then RocketMQ has rebalanced again.
    */
   private static final long RETAKE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   /**
-   * What the workers of a process have in common.
+   * State that the workers of a process share.
    *
    * @param config of the spans' topic
    * @param windowMillis length of a window
@@ -85,18 +85,16 @@ final class Worker implements SteppedTask {
       new LinkedBlockingQueue<>(MAX_ASSIGNMENTS);
   private final Map<MessageQueue, OwnedQueue> owned = new ConcurrentHashMap<>();
 
-  /** The queues assigned. Other threads only read. */
+  /** The assigned queues. Other threads only read. */
   private final Map<MessageQueue, AssignedQueue> assigned = new ConcurrentHashMap<>();
 
-  /**
-   * By broker: when to ask it again, so that one that does not answer seldom holds the worker up.
-   */
+  /** Pauses by broker: a broker that does not answer seldom delays the worker. */
   private final Map<String, BackOff> backOffs = new HashMap<>();
 
   private final Set<OwnedQueue> astray = new HashSet<>();
   private final BatchDecoder decoder;
 
-  /** What it announces; set before its thread starts, null for nothing. */
+  /** The endpoint to announce; set before the thread starts, null for none. */
   private volatile Endpoint endpoint;
 
   private volatile boolean draining;
@@ -108,7 +106,7 @@ final class Worker implements SteppedTask {
   private volatile SpanConsumer consumer;
   private volatile boolean connected;
 
-  /** Why it is not connected. */
+  /** Why the consumer is not connected. */
   private volatile String problem = "not connected yet";
 
   private final StalledRebalance stalled = new StalledRebalance();
@@ -134,7 +132,7 @@ final class Worker implements SteppedTask {
     return thread;
   }
 
-  /** Has the brokers tell others where this server is. Before the start. */
+  /** Sets the endpoint that the brokers announce to the group. Call it before the start. */
   void announce(Endpoint here) {
     endpoint = here;
   }
@@ -167,7 +165,7 @@ final class Worker implements SteppedTask {
       try {
         consumer = connector.connect(number, endpoint, pullThreads, this::assigned);
       } catch (MQClientException | RuntimeException e) {
-        // TlsRefused, too: its files were valid at the start, and may be again.
+        // Includes TlsRefused: its files were valid at the start, and may become valid again.
         logDisconnected(e);
         return false;
       }
@@ -186,7 +184,7 @@ final class Worker implements SteppedTask {
     return connected;
   }
 
-  /** The number of pull threads must be set before the number of queues can be asked for. */
+  /** Reconnects: the number of pull threads is fixed before the number of queues is known. */
   private void startOver() {
     consumer.close();
     consumer = null;
@@ -205,7 +203,7 @@ final class Worker implements SteppedTask {
     }
   }
 
-  /** RocketMQ assigned exactly these queues to this worker. Called by the client's thread. */
+  /** Replaces the assigned queues by those that RocketMQ assigned. Called by the client. */
   void assigned(Set<MessageQueue> queues) {
     if (!assignments.offer(Set.copyOf(queues))) {
       log.error("Worker {} is stuck: it does not process its queue assignments", number);
@@ -289,7 +287,7 @@ final class Worker implements SteppedTask {
     }
   }
 
-  /** Brings each queue assigned one step nearer to being read, or gives it up. */
+  /** Advances each assigned queue towards being read, or gives it up. */
   private void takeOver() {
     long nowNanos = clocks.nanos();
     for (AssignedQueue assignedQueue : assigned.values()) {
@@ -372,8 +370,8 @@ final class Worker implements SteppedTask {
   }
 
   /**
-   * Drops a queue's open window, which has a part of a message, and takes the queue over again:
-   * from its last kept window on, also without the names of the batches that came after it.
+   * Drops a queue's open window, which contains part of a message, and takes the queue over again.
+   * Reading and de-duplication restart at the last kept window.
    */
   private void retake(OwnedQueue queue) {
     metrics.failed();
@@ -414,10 +412,10 @@ final class Worker implements SteppedTask {
   }
 
   /**
-   * Asks a queue's broker something, unless it is to be left alone. A broker that does not answer
-   * costs the other brokers' queues one timeout a pause, and nothing else.
+   * Sends a request to a queue's broker, unless its back-off lasts. A broker that does not answer
+   * costs the queues of other brokers only one timeout per pause.
    *
-   * @return whether it was asked and answered
+   * @return whether the broker answered
    */
   private boolean ask(MessageQueue queue, Question question) {
     BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
@@ -429,7 +427,7 @@ final class Worker implements SteppedTask {
       backOff.succeeded();
       return true;
     } catch (MQClientException e) {
-      // The broker's failure, or the network's: not counted as the program's.
+      // The broker or the network failed: not counted as a failure of the program.
       backOff.failed(clocks.nanos());
       if (throttle.permits()) {
         log.warn(
@@ -463,7 +461,7 @@ final class Worker implements SteppedTask {
     try {
       endWindows(nowMillis, ended);
     } finally {
-      // Not before: a woken thread of a queue takes the core, and the other queues would wait.
+      // Last, because a woken queue thread takes the core, and the remaining queues would wait.
       ended.forEach(this::seal);
     }
     for (OwnedQueue queue : owned.values()) {
@@ -486,11 +484,11 @@ final class Worker implements SteppedTask {
 
   /**
    * Releases each queue as soon as its previous window is kept: a queue whose broker does not
-   * answer must not delay the release of the others.
+   * answer must not delay the release of other queues.
    */
   private long sealRest() {
     if (unsealed == null) {
-      applyAssignments(); // a queue that went to another owner meanwhile is read again there
+      applyAssignments(); // the new owner of a reassigned queue reads it again
       unsealed = new ArrayList<>(assigned.values());
     }
     unsealed.removeIf(this::sealedLast);
@@ -498,7 +496,7 @@ final class Worker implements SteppedTask {
     return unsealed.isEmpty() || late ? ENDED : DRAIN_POLL_NANOS;
   }
 
-  /** Seals a queue's last window and releases it; false while the previous one is under way. */
+  /** Seals a queue's last window and releases it; false while the previous one is not kept. */
   private boolean sealedLast(AssignedQueue queue) {
     OwnedQueue read = owned.get(queue.queue);
     QueueOwnership ownership = queue.ownership;
@@ -525,8 +523,8 @@ final class Worker implements SteppedTask {
   }
 
   /**
-   * What keeps this worker from reading all its queues: by queue, or by topic, why. Empty when it
-   * reads them all, and when a rebalance gave it none.
+   * Returns why this worker does not read queues, by queue or topic. Empty if it reads them all,
+   * and if a rebalance gave it none.
    */
   Map<String, UnreadReason> unread() {
     if (!connected) {
@@ -564,7 +562,7 @@ final class Worker implements SteppedTask {
     return owned.values().stream().map(OwnedQueue::status).toList();
   }
 
-  /** Seals what was recorded and ends the thread, at the latest at the deadline. */
+  /** Seals what was recorded and ends the thread, at the deadline at the latest. */
   void drain(long deadlineNanos) {
     drainDeadlineNanos = deadlineNanos;
     draining = true;

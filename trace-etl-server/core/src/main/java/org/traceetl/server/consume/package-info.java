@@ -1,2 +1,2 @@
-/** The queues of the span topic: who reads which, from where to where, and every batch once. */
+/** Consumption of the span topic: queue ownership, offsets, and counting each batch once. */
 package org.traceetl.server.consume;
